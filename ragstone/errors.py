@@ -1,0 +1,74 @@
+"""Every error Ragstone raises on purpose, as one tree.
+
+    RagstoneError
+    ├── UsageError             what was asked cannot be done as asked (exit code 2)
+    │   └── SettingsError      a setting is unknown, malformed or contradicts another
+    ├── MissingExtra           an optional package is not installed; names the extra
+    ├── SourceError            a source could not be read
+    ├── KnowledgeBaseError     the knowledge base on disk
+    │   ├── NotFound           no such knowledge base, document or response
+    │   ├── Locked             another process is indexing; names it
+    │   ├── SettingsMismatch   built with other settings; names the command that rebuilds
+    │   └── Damaged            a stored file is not what was written
+    └── QueryError             answering a question
+        ├── RetrievalError     no leg of the search could be run
+        └── ResponseError      the answer could not be generated
+
+A message says what is wrong, where, and what to do. Errors of other libraries
+are translated where they are called, always with ``raise ... from``.
+"""
+
+
+class RagstoneError(Exception):
+    """Base of all errors below; its text is fit to be shown to a user."""
+
+
+class UsageError(RagstoneError):
+    """What was asked cannot be done as asked: an option, a filter, a question."""
+
+
+class SettingsError(UsageError):
+    """A setting is unknown, malformed, or contradicts another."""
+
+
+class MissingExtra(RagstoneError):
+    """An optional package is needed. ``MissingExtra("qdrant-client", extra="qdrant")``."""
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        super().__init__(f"{package} is not installed; run: pip install 'ragstone[{extra}]'")
+
+
+class SourceError(RagstoneError):
+    """A source could not be read at all; nothing of it was stored."""
+
+
+class KnowledgeBaseError(RagstoneError):
+    """Something about the knowledge base on disk."""
+
+
+class NotFound(KnowledgeBaseError):
+    """There is no such knowledge base, document or response."""
+
+
+class Locked(KnowledgeBaseError):
+    """Another process is indexing this knowledge base."""
+
+
+class SettingsMismatch(KnowledgeBaseError):
+    """The knowledge base was built with other settings than those asked for."""
+
+
+class Damaged(KnowledgeBaseError):
+    """A stored file, or a packaged model, is not what was written."""
+
+
+class QueryError(RagstoneError):
+    """A question could not be answered."""
+
+
+class RetrievalError(QueryError):
+    """No leg of the search could be run."""
+
+
+class ResponseError(QueryError):
+    """The answer could not be generated."""
