@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragstone.config import Settings
     from ragstone.contracts import Answer, Chunk, Citation, Document, Hit
     from ragstone.engine import Engine
     from ragstone.errors import RagstoneError
+    from ragstone.sections import Settings
     from ragstone.serve.notebook import Ragstone
 
 __version__ = "0.1.0"
@@ -29,7 +29,7 @@ _HOMES = {
     "Hit": "contracts",
     "Ragstone": "serve.notebook",
     "RagstoneError": "errors",
-    "Settings": "config",
+    "Settings": "sections",
 }
 
 

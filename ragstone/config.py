@@ -12,21 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args, get_origin
 
 import yaml
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    EnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
 
 from ragstone.errors import SettingsError
+from ragstone.sections import Settings
 
 Tree = dict[str, Any]
 """Settings as YAML has them: sections of sections of values."""
@@ -39,115 +33,9 @@ ALIASES = {
     "CHUNK_OVERLAP": "chunk.overlap",
     "EMBEDDING_MODEL": "index.embedder",
     "TOP_K": "rank.top_k",
-    "RERANK_TOP_K": "query.fetch_k",
+    "RERANK_TOP_K": "rank.pool",
 }
 """Names of the environment that other systems use, and the settings they stand for."""
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ColumnSettings(_Section):
-    """Which columns of a CSV or fields of a JSONL are what. Names are matched without case."""
-
-    id: str = Field("id", description="column that identifies a row; the row's number where it is absent")
-    title: tuple[str, ...] = Field(("title",), description="columns joined into the title")
-    text: tuple[str, ...] = Field(("text",), description="columns joined into the text, a blank line between")
-    url: str = Field("url", description="column with the address to cite")
-
-
-class AcquireSettings(_Section):
-    columns: ColumnSettings = ColumnSettings()
-    max_file_mb: float = Field(100.0, gt=0, description="a larger file is skipped and reported")
-    max_line_mb: float = Field(8.0, gt=0, description="a file with a longer line is skipped and reported")
-
-
-class ChunkSettings(_Section):
-    """Part of the fingerprint: a change needs a rebuild."""
-
-    strategy: Literal["sliding_window", "sentence", "paragraph", "recursive"] = Field(
-        "recursive", description="how documents are cut"
-    )
-    size: int = Field(1200, ge=20, description="longest chunk, in characters")
-    overlap: int = Field(150, ge=0, description="characters of the chunk before that a chunk begins with, at most")
-
-    @model_validator(mode="after")
-    def _overlap_fits(self) -> ChunkSettings:
-        if self.overlap >= self.size:
-            raise ValueError(f"overlap ({self.overlap}) must be smaller than size ({self.size})")
-        return self
-
-
-class IndexSettings(_Section):
-    """``embedder`` and ``analyzer`` are part of the fingerprint: a change needs a rebuild."""
-
-    embedder: str = Field("minilm", description="minilm (embedded), or package.module:Class")
-    analyzer: str = Field("plain", description="text to terms for keyword search: plain, or package.module:Class")
-    k1: float = Field(1.2, ge=0, description="BM25 term saturation")
-    b: float = Field(0.75, ge=0, le=1, description="BM25 length normalisation")
-    exact_limit: int = Field(50_000, ge=0, description="above this many chunks vector search is approximate")
-    threads: int = Field(0, ge=0, description="threads of the embedder; 0: one for each core")
-
-
-class QuerySettings(_Section):
-    method: Literal["vector", "bm25", "hybrid"] = Field("hybrid", description="which legs search")
-    fusion: Literal["standardised", "min_max", "reciprocal_rank"] = Field(
-        "standardised", description="how the legs' scores become one"
-    )
-    vector_weight: float = Field(0.5, ge=0, le=1, description="weight of the vector leg; keyword search has the rest")
-    rrf_k: int = Field(60, ge=1, description="constant of reciprocal rank fusion")
-    adapt: bool = Field(
-        True, description="trust vectors less where the embedder's vocabulary does not know the question's words"
-    )
-    fetch_k: int = Field(100, ge=1, description="chunks each leg returns")
-    threshold: float = Field(-1.0, ge=-1, le=1, description="least cosine similarity of a vector match, before fusion")
-
-
-class RankSettings(_Section):
-    top_k: int = Field(5, ge=1, description="chunks an answer may rest on")
-    pool: int = Field(10, ge=1, description="best candidates that reranking and diversification choose from")
-    reranker: Literal["none", "maxsim"] = Field("none", description="second look at the best candidates")
-    diversify: Literal["none", "round_robin", "mmr"] = Field("none", description="how the final chunks are spread")
-    mmr_lambda: float = Field(0.7, ge=0, le=1, description="MMR: 1 is relevance alone, 0 is novelty alone")
-
-
-class RespondSettings(_Section):
-    sentences: int = Field(3, ge=1, description="most sentences an extractive answer quotes")
-    abstain_below: float = Field(
-        0.5, ge=0, le=1, description="abstain where the evidence answers with less than this probability"
-    )
-    metadata: bool = Field(True, description="show a source's metadata beside the answer")
-
-
-
-
-class Settings(BaseSettings):
-    """Everything that can be set."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, env_file_encoding="utf-8"
-    )
-
-    preset: str = Field("default", description="YAML file of settings: a shipped name, or a path")
-    acquire: AcquireSettings = AcquireSettings()
-    chunk: ChunkSettings = ChunkSettings()
-    index: IndexSettings = IndexSettings()
-    query: QuerySettings = QuerySettings()
-    rank: RankSettings = RankSettings()
-    respond: RespondSettings = RespondSettings()
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # `load` gathers the sources itself, to know which of them said what.
-        return (init_settings,)
 
 
 class Loaded:
@@ -161,12 +49,16 @@ class Loaded:
 
 
 def load(
-    overrides: Sequence[str] = (), *, preset: str | None = None, remembered: Tree | None = None, folder: Path | None = None
+    overrides: Sequence[str] = (),
+    *,
+    preset: str | None = None,
+    remembered: Tree | None = None,
+    folder: Path | None = None,
 ) -> Loaded:
     """Settings from every source, in order of precedence.
 
     Args:
-        overrides: ``path=value`` pairs of the command line, the value in YAML.
+        overrides: ``path=value`` pairs of the command line; a list is written as YAML or JSON.
         preset: as given on the command line.
         remembered: what the knowledge base was built with; stands above the preset.
         folder: where ``.env`` is looked for; the current folder if not given.
@@ -174,22 +66,22 @@ def load(
     Raises:
         SettingsError: an unknown key, a malformed value, an unknown preset.
     """
-    _refuse_unknown_environment()
-    dotenv = (folder or Path()) / ".env"
-    layers: list[Tree] = [
-        _aliases(dotenv_values(dotenv) if dotenv.is_file() else {}),
-        DotEnvSettingsSource(Settings, env_file=dotenv)(),
-        _aliases(os.environ),
-        EnvSettingsSource(Settings)(),
-        parse_overrides(overrides),
-    ]
     explicit: Tree = {}
-    for layer in layers:
+    for layer in (_read_dotenv((folder or Path()) / ".env"), _named(os.environ, "the environment")):
         explicit = merge(explicit, layer)
+    explicit = merge(explicit, parse_overrides(overrides))
     if preset is not None:
         explicit["preset"] = preset
     chosen = explicit.get("preset") or (remembered or {}).get("preset") or "default"
-    tree = merge(merge(read_preset(str(chosen)), remembered or {}), explicit)
+    try:
+        preset_tree = read_preset(str(chosen))
+    except SettingsError as error:
+        if explicit.get("preset"):
+            raise
+        raise SettingsError(
+            f"{error}; the knowledge base was made with it: put it back, or name another (--preset, RAGSTONE_PRESET)"
+        ) from error
+    tree = merge(merge(preset_tree, remembered or {}), explicit)
     return Loaded(_validated(tree), explicit)
 
 
@@ -203,49 +95,70 @@ def merge(under: Tree, over: Tree) -> Tree:
 
 
 def parse_overrides(pairs: Sequence[str]) -> Tree:
-    """``["chunk.size=600"]`` as ``{"chunk": {"size": 600}}``."""
+    """``["chunk.size=600"]`` as ``{"chunk": {"size": 600}}``, the number still as text; `load` converts it."""
     tree: Tree = {}
     for pair in pairs:
         path, equals, text = pair.partition("=")
-        if not equals or not path.strip():
+        path = path.strip()
+        if not equals or not path:
             raise SettingsError(f"'{pair}' is not a setting; write it as path=value, such as chunk.size=600")
-        try:
-            tree = merge(tree, _nested(path.strip(), yaml.safe_load(text)))
-        except yaml.YAMLError as error:
-            raise SettingsError(f"the value of '{path}' is not YAML: {text}") from error
+        branch = _nested(path, _value(path, text, path))
+        _refuse_unknown(branch, "on the command line")
+        tree = merge(tree, branch)
     return tree
 
 
 def preset_names() -> list[str]:
     """Names of the presets that come with Ragstone."""
-    return sorted(file.name.removesuffix(".yaml") for file in files("ragstone.presets").iterdir() if file.name.endswith(".yaml"))
+    names = (file.name for file in files("ragstone.presets").iterdir())
+    return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
 
 def read_preset(name: str) -> Tree:
     """The settings a preset makes; ``default`` makes none."""
     if name == "default":
         return {}
-    shipped = files("ragstone.presets") / f"{name}.yaml"
-    path = shipped if "/" not in name and shipped.is_file() else Path(name)
+    path = files("ragstone.presets") / f"{name}.yaml" if name in preset_names() else Path(name)
     if not path.is_file():
-        raise SettingsError(f"no preset '{name}'; there are default, {', '.join(preset_names())}, or give the path of a YAML file")
+        known = ", ".join(["default", *preset_names()])
+        raise SettingsError(f"no preset '{name}'; there are {known}, or give the path of a YAML file")
     try:
         tree = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"preset {name} is not YAML: {error}") from error
+    except (yaml.YAMLError, ValueError, OSError) as error:
+        raise SettingsError(f"preset {name} could not be read as YAML: {error}") from error
     if not isinstance(tree, dict):
         raise SettingsError(f"preset {name} must be a mapping of sections, such as 'chunk: {{size: 600}}'")
+    if "preset" in tree:
+        raise SettingsError(f"preset {name} names a preset itself; put the settings of both into one file")
+    _refuse_unknown(tree, f"in preset {name}")
     return tree
 
 
+def lasting_preset(name: str) -> str:
+    """A preset as it is known from every folder: the path of a file is made absolute."""
+    return name if name in ("default", *preset_names()) else str(Path(name).resolve())
+
+
 def leaves(model: BaseModel, path: str = "") -> Iterator[tuple[str, FieldInfo, Any]]:
-    """Every setting under a model: its dotted path, its field and its value."""
+    """Every setting under a model: its dotted path, its field and its value.
+
+    Of sections that have names of the user's own, only what was set: the rest is decided elsewhere.
+    """
     for name, info in type(model).model_fields.items():
         value = getattr(model, name)
         if isinstance(value, BaseModel):
             yield from leaves(value, f"{path}{name}.")
+        elif isinstance(value, dict) and value:
+            for key, section in value.items():
+                inside = leaves(section, f"{path}{name}.{key}.")
+                yield from (leaf for leaf in inside if leaf[0].rpartition(".")[2] in section.model_fields_set)
         else:
             yield f"{path}{name}", info, value
+
+
+def environment_name(path: str) -> str:
+    """``chunk.size`` as the environment has it: ``RAGSTONE_CHUNK__SIZE``."""
+    return PREFIX + path.upper().replace(".", "__")
 
 
 def _nested(path: str, value: Any) -> Tree:
@@ -254,33 +167,95 @@ def _nested(path: str, value: Any) -> Tree:
     return value
 
 
-def _aliases(environment: Mapping[str, str | None]) -> Tree:
+def _value(path: str, text: str, where: str) -> Any:
+    """A setting's value from its text. Only lists and mappings are read as YAML, which JSON is a part of.
+
+    All else stays text, which the model converts: YAML would read ``no`` as false and ``010`` as eight.
+    """
+    if _annotation(path) is str or not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError) as error:
+        raise SettingsError(f"{where}: not a list or mapping in YAML or JSON: {text}") from error
+
+
+def _read_dotenv(path: Path) -> Tree:
+    try:
+        return _named(dotenv_values(path, encoding="utf-8"), str(path)) if path.is_file() else {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} could not be read: {error}") from error
+
+
+def _named(variables: Mapping[str, str | None], where: str) -> Tree:
+    """The settings among environment variables. Ours stand above aliases; an empty variable counts as not set."""
     tree: Tree = {}
     for name, path in ALIASES.items():
-        if environment.get(name):
-            tree = merge(tree, _nested(path, environment[name]))
+        if text := variables.get(name):
+            tree = merge(tree, _nested(path, text))
+    # Sorted, so that RAGSTONE_CHUNK__SIZE comes after RAGSTONE_CHUNK and wins.
+    for name in sorted(variables):
+        text = variables[name]
+        if name.upper().startswith(PREFIX) and name not in OUTSIDE and text:
+            path = name[len(PREFIX) :].lower().replace("__", ".")
+            branch = _nested(path, _value(path, text, f"{name} in {where}"))
+            _refuse_unknown(branch, f"from {name} in {where}")
+            tree = merge(tree, branch)
     return tree
 
 
-def _refuse_unknown_environment() -> None:
-    for name in os.environ:
-        section = name.removeprefix(PREFIX).split("__")[0].lower()
-        if name.startswith(PREFIX) and section not in Settings.model_fields and name not in OUTSIDE:
-            raise SettingsError(f"the environment has {name}, but there is no setting '{section}'; see: ragstone settings")
+def _refuse_unknown(tree: Tree, where: str, model: type[BaseModel] = Settings, path: str = "") -> None:
+    """Name the source of an unknown key, which is lost once the sources are merged."""
+    for name, value in tree.items():
+        if name not in model.model_fields:
+            near = _did_you_mean(f"{path}{name}")
+            raise SettingsError(f"there is no setting '{path}{name}' ({where}){near}; all settings: ragstone settings")
+        for inside, section, below in _sections(model.model_fields[name].annotation, f"{path}{name}", value):
+            _refuse_unknown(inside, where, section, below)
+
+
+def _sections(kind: Any, path: str, value: Any) -> Iterator[tuple[Tree, type[BaseModel], str]]:
+    """The sections that a field holds: itself, or each of those the user named."""
+    if isinstance(value, dict) and get_origin(kind) is dict:
+        for key, inside in value.items():
+            yield from _sections(get_args(kind)[1], f"{path}.{key}", inside)
+    elif isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield value, kind, f"{path}."
+
+
+def _annotation(path: str) -> Any:
+    """What a setting is declared as; nothing where there is no such setting."""
+    kind: Any = Settings
+    for name in path.split("."):
+        if get_origin(kind) is dict:
+            kind = get_args(kind)[1]
+        elif isinstance(kind, type) and issubclass(kind, BaseModel) and name in kind.model_fields:
+            kind = kind.model_fields[name].annotation
+        else:
+            return None
+    return kind
 
 
 def _validated(tree: Tree) -> Settings:
     try:
-        return Settings(**tree)
+        return Settings.model_validate(tree)
     except ValidationError as error:
-        lines = []
-        for problem in error.errors():
-            path = ".".join(str(part) for part in problem["loc"])
-            said = f"no setting '{path}'" if problem["type"] == "extra_forbidden" else f"{path}: {problem['msg'].removeprefix('Value error, ')}"
-            lines.append(f"{said}{_did_you_mean(path) if problem['type'] == 'extra_forbidden' else ''}")
-        raise SettingsError("; ".join(lines) + "; all settings: ragstone settings") from error
+        raise SettingsError("; ".join(_in_words(problem) for problem in error.errors())) from error
+
+
+def _in_words(problem: Any) -> str:
+    path = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        return f"there is no setting '{path}'{_did_you_mean(path)}; all settings: ragstone settings"
+    if problem["type"] == "model_type":
+        return f"{path} is a section of settings, not a setting; all settings: ragstone settings"
+    if problem["type"] == "tuple_type":
+        return f"{path} is a list; write it as [one, two]"
+    return f"{path}: {problem['msg'].removeprefix('Value error, ')}"
 
 
 def _did_you_mean(path: str) -> str:
-    near = get_close_matches(path, [known for known, _, _ in leaves(Settings())], n=1)
-    return f" (did you mean {near[0]}?)" if near else ""
+    known = [path for path, _, _ in leaves(Settings())]
+    sections = sorted({path.rpartition(".")[0] for path in known} - {""})
+    near = get_close_matches(path, known + sections, n=1)
+    return f"; did you mean {near[0]}?" if near else ""

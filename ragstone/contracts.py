@@ -1,4 +1,4 @@
-"""The whole vocabulary: the records that flow through Ragstone and the seams between its stages.
+"""The vocabulary: the records that flow through Ragstone. The seams between its stages are in `protocols`.
 
 Records are frozen, slotted and keyword-only. Higher scores are always better. A *row* is the
 catalog's number of a chunk, never used twice, and the key under which every index knows it.
@@ -7,9 +7,9 @@ catalog's number of a chunk, never used twice, and the key under which every ind
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,15 +21,30 @@ Scalar = str | int | float | bool
 Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
 """Facts of a document or chunk, all usable in filters. Dates are ISO 8601 text, which sorts."""
 
-Role = Literal["query", "passage"]
-
 
 # ---------------------------------------------------------------- acquire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Structure of a document, as characters of its text.
+
+    A ``heading`` covers its own line and has a ``level`` from 1 and its words as ``label``; a ``page`` covers
+    the whole page and is labelled as printed, such as "12"; ``code`` covers the code without its fences
+    and is labelled with its language; ``table`` is labelled with its caption, where it has one.
+    """
+
+    kind: Literal["heading", "page", "code", "table"]
+    start: int
+    end: int
+    level: int = 0
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A text with an identity. ``id`` comes from the source and stays the same when the text changes."""
+    """A text with an identity. ``id`` comes from the source and stays the same when the text changes.
+
+    ``marks`` are in order of ``start``; pages and the rest may overlap each other.
+    """
 
     id: str
     text: str
@@ -37,6 +52,7 @@ class Document:
     title: str = ""
     url: str = ""
     metadata: Metadata = field(default_factory=dict)
+    marks: tuple[Mark, ...] = ()
 
     @property
     def content_hash(self) -> str:
@@ -52,9 +68,26 @@ class Skipped:
     reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """A source that is as it was when all its documents were last stored; it was not read again."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """Everything of a source has been read, and nothing of it was skipped. ``stamp`` tells its present state."""
+
+    source: str
+    stamp: str
+
+
+Acquired = Document | Skipped | Unchanged | Finished
+"""What reading gives, in order: the end of a source comes after its documents."""
+
+
 # ---------------------------------------------------------------- chunk
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Span:
     """Characters ``start`` to ``end`` (exclusive) of a text, counted as Python counts them."""
@@ -68,7 +101,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A piece of a document: ``text`` is ``document.text[start:end]``, exactly."""
+    """A piece of a document: ``text`` is ``document.text[start:end]``, exactly.
+
+    ``context`` is put before the text where it is embedded and analysed: titles, which say what it is about
+    and are no part of the span. ``facts`` are the chunk's own, ``metadata`` its document's; filters see both.
+    """
 
     id: str
     document_id: str
@@ -80,16 +117,16 @@ class Chunk:
     title: str = ""
     url: str = ""
     metadata: Metadata = field(default_factory=dict)
+    context: str = ""
+    facts: Metadata = field(default_factory=dict)
 
     @property
     def headed(self) -> str:
-        """What is embedded and analysed: the text under its document's title."""
-        return f"{self.title}\n{self.text}" if self.title else self.text
+        """What is embedded and analysed: the text under its context."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
 
 
 # ---------------------------------------------------------------- filters
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compare:
     """A metadata value against a constant. A list in the metadata matches when any member does."""
@@ -130,8 +167,6 @@ Filter = Compare | In | Exists | And | Or | Not
 
 
 # ---------------------------------------------------------------- index, query, rank
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """What an index returns: a chunk by its row, and how well it matches."""
@@ -187,12 +222,31 @@ class TokenVectors:
     spans: tuple[Span, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenMatches:
+    """A question against a text, token by token.
+
+    ``weights`` (question tokens,) sum to 1; ``similarity`` is (question tokens, text tokens), cosines;
+    ``spans`` are the characters of the text's tokens.
+    """
+
+    weights: Vector
+    similarity: Vector
+    spans: tuple[Span, ...]
+
+    def score(self, within: Span | None = None) -> float:
+        """Weighted mean, over the question's tokens, of the best cosine with a token of the text, or of a part."""
+        part = [within is None or within.start <= s.start < within.end for s in self.spans]
+        return float(self.weights @ self.similarity[:, part].max(axis=1)) if any(part) else 0.0
+
+
 # ---------------------------------------------------------------- respond
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """The exact words a sentence of the answer rests on: ``quote`` is ``document.text[start:end]``."""
+    """The exact words a sentence of the answer rests on: ``quote`` is ``document.text[start:end]``.
+
+    ``section`` and ``page`` say where a reader finds them, where the document has headings or pages.
+    """
 
     marker: int
     document_id: str
@@ -202,6 +256,8 @@ class Citation:
     quote: str
     title: str = ""
     url: str = ""
+    section: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +278,6 @@ class Usage:
     """What a question cost. Tokens are those of the model that counted them."""
 
     embedded_texts: int = 0
-    embedded_tokens: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -242,7 +297,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeScores:
-    """A judge's marks, 0 to 10 each."""
+    """A judge's marks, 0 to 10 each. Announced: no answer has any yet."""
 
     relevance: float
     factuality: float
@@ -252,7 +307,7 @@ class JudgeScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer and everything needed to check it."""
+    """An answer and everything needed to check it; ``hits`` are the evidence it was made from."""
 
     response_id: str
     question: str
@@ -268,6 +323,7 @@ class Answer:
     judge_scores: JudgeScores | None = None
     web_search_triggered: bool = False
     notices: tuple[str, ...] = ()
+    hits: tuple[Hit, ...] = ()
 
     def __str__(self) -> str:
         return self.answer
@@ -275,15 +331,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn of a chat prompt."""
+    """One turn of a chat prompt, for a `ChatModel`. Announced."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
 # ---------------------------------------------------------------- reports
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddReport:
     """What an ingest did. Counts are documents, but for the last three."""
@@ -291,10 +345,26 @@ class AddReport:
     added: int = 0
     updated: int = 0
     unchanged: int = 0
+    removed: int = 0
     skipped: tuple[Skipped, ...] = ()
     chunks: int = 0
     embedded: int = 0
     seconds: float = 0.0
+
+    def plus(self, other: AddReport) -> AddReport:
+        """Both together."""
+        return AddReport(**{part: getattr(self, part) + getattr(other, part) for part in self.__slots__})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a sync would do: ids of documents, and what would be skipped."""
+
+    added: tuple[str, ...]
+    updated: tuple[str, ...]
+    removed: tuple[str, ...]
+    unchanged: int
+    skipped: tuple[Skipped, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,102 +375,3 @@ class Progress:
     documents: int
     chunks: int
     embedded: int
-
-
-# ---------------------------------------------------------------- seams
-
-
-class Reader(Protocol):
-    """Reads one source into documents; what cannot be read becomes a ``Skipped``, never an exception."""
-
-    def __call__(self, source: str) -> Iterator[Document | Skipped]: ...
-
-
-class SentenceSplitter(Protocol):
-    """Sentences of a text, in order, without the white space around them."""
-
-    def __call__(self, text: str) -> list[Span]: ...
-
-
-class Chunker(Protocol):
-    """Cuts a text into spans that cover every non-blank character, none longer than its size."""
-
-    def __call__(self, text: str) -> list[Span]: ...
-
-
-class Analyzer(Protocol):
-    """Turns text into the terms that keyword search compares."""
-
-    def __call__(self, text: str) -> list[str]: ...
-
-
-class Embedder(Protocol):
-    """Texts to L2-normalised vectors, shape (texts, dimensions)."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever the vectors of a text would."""
-        ...
-
-    @property
-    def dimensions(self) -> int: ...
-
-    def familiarity(self, text: str) -> float:
-        """Share of the words, 0 to 1, that the model's vocabulary knows whole; 1 where it cannot be told."""
-        ...
-
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Vector: ...
-
-
-class TokenEmbedder(Protocol):
-    """Texts to one vector per token, for late interaction."""
-
-    async def embed_tokens(self, texts: Sequence[str], *, role: Role) -> list[TokenVectors]: ...
-
-
-class VectorIndex(Protocol):
-    async def search(self, vector: Vector, k: int, where: Filter | None = None) -> list[Match]:
-        """The ``k`` nearest chunks by cosine similarity, best first, of those ``where`` lets through."""
-        ...
-
-
-class LexicalIndex(Protocol):
-    async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> list[Match]:
-        """The ``k`` best chunks by BM25, best first, of those ``where`` lets through."""
-        ...
-
-
-class Reranker(Protocol):
-    async def rerank(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
-        """The same hits with new scores, best first."""
-        ...
-
-
-class Answerer(Protocol):
-    async def answer(self, evidence: Evidence) -> Draft: ...
-
-
-class ChatModel(Protocol):
-    def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
-        """The reply, piece by piece."""
-        ...
-
-
-class Judge(Protocol):
-    async def judge(self, question: str, evidence: Evidence, answer: str) -> JudgeScores: ...
-
-
-class WebSearch(Protocol):
-    async def search(self, query: str, k: int) -> list[Document]: ...
-
-
-class Store(Protocol):
-    """What an index needs of the catalog: rows that a filter lets through, and what changed since."""
-
-    def select(self, where: Filter) -> NDArray[np.int64]:
-        """Rows, ascending, of the live chunks that ``where`` lets through."""
-        ...
-
-    def generation(self) -> int:
-        """Number of the last committed change."""
-        ...

@@ -1,0 +1,1 @@
+"""Presets that come with Ragstone: YAML files of settings, read by `ragstone.config`."""

@@ -1,0 +1,93 @@
+"""What every test stands on: no network, no settings from outside, and the data sets where they are."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+from ragstone.config import ALIASES
+
+hypothesis.settings.register_profile("local", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+TEST_DATA = "RAGSTONE_TEST_DATA"
+FOREIGN = ("RAGSTONE_", "OPENAI_", "AZURE_")
+"""Beginnings of names that would change what the tests see."""
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of test data sets; a test that asks for it is skipped where there is none."""
+    folder = os.environ.get(TEST_DATA)
+    if not folder:
+        pytest.skip(f"set {TEST_DATA} to the folder of test data sets")
+    path = Path(folder).resolve()  # sources of documents have their links resolved too
+    if not path.is_dir():
+        pytest.fail(f"{TEST_DATA} is set to {path}, which is not a folder")
+    return path
+
+
+@pytest.fixture
+def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, so that no ``.env`` or ``.ragstone`` of the developer's is found."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clean_environment() -> Iterator[None]:
+    """Settings in the developer's environment must not decide whether a test passes."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name != TEST_DATA and (name in ALIASES or name.upper().startswith(FOREIGN)):
+                patch.delenv(name)
+        yield
+
+
+class NetworkRefused(AssertionError):
+    """A test tried to leave this machine. Not an ``OSError``, which retries would swallow."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_network() -> Iterator[None]:
+    """Refuse connections and look-ups that leave this machine; servers on loopback stay reachable."""
+
+    def guarded(real: Any) -> Any:
+        def call(self: socket.socket, *args: Any) -> Any:
+            # sendto(data, flags, address) and connect(address) both have the address last.
+            if self.family != getattr(socket, "AF_UNIX", None):
+                _refuse_unless_loopback(args[-1][0])
+            return real(self, *args)
+
+        return call
+
+    real_getaddrinfo = socket.getaddrinfo
+
+    def getaddrinfo(host: Any, *args: Any, **options: Any) -> Any:
+        if host is not None:
+            _refuse_unless_loopback(host)
+        return real_getaddrinfo(host, *args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex", "sendto"):
+            patch.setattr(socket.socket, name, guarded(getattr(socket.socket, name)))
+        patch.setattr(socket, "getaddrinfo", getaddrinfo)
+        yield
+
+
+def _refuse_unless_loopback(host: str | bytes) -> None:
+    name = host.decode() if isinstance(host, bytes) else host
+    try:
+        loopback = ipaddress.ip_address(name.partition("%")[0]).is_loopback
+    except ValueError:
+        loopback = name == "localhost"
+    if not loopback:
+        raise NetworkRefused(f"tests reach no network but loopback; this one tried {name}")
