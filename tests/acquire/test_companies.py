@@ -1,0 +1,26 @@
+"""Companies in texts, by what tells that a name is one."""
+
+import pytest
+
+from ragstone.acquire import companies
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The Nextcloud GmbH and Arburg GmbH + Co KG agreed.", ["Arburg", "Nextcloud"]),
+        ("Vodafone Group Plc, Acme Inc., Foo Bar Sdn. Bhd. and Bank Example Berhad", None),
+        ("a deal of Müller & Söhne AG & Co. KGaA", ["Müller & Söhne"]),
+        ("UAB „Maxima“ ir „Vilniaus Vandenys“, UAB Senukai", ["Maxima", "Senukai"]),
+        ("Jane Doe, CEO of Fairphone, and John Roe, Head of Sales at Rezilion.", ["Fairphone", "Rezilion"]),
+        ("Gutermann CEO Uri Gutermann", ["Gutermann"]),
+        ("the Dutch company RanMarine and its partner YellowFox.", ["RanMarine", "YellowFox"]),
+        ("The Boer Group collects. The Group reports.", ["Boer Group"]),
+        ("Visit Deutsche Telekom's stand; the Siemens-Konzern; apple juice", ["Deutsche Telekom", "Siemens"]),
+        ("Head of Sales. President of Lithuania. 5G Corp", []),
+        ("", []),
+    ],
+)
+def test_companies_are_found(text: str, found: list[str] | None) -> None:
+    expected = ["Acme", "Bank Example", "Foo Bar", "Vodafone", "Vodafone Group"] if found is None else found
+    assert [*companies.find(text)] == expected
