@@ -1,0 +1,109 @@
+"""What a crawler reads in a page: where it leads, what its proper address is, and what it asks of crawlers.
+
+A page of a stranger may be made to keep a parser busy, so tags are found in one pass over the page, and the
+attributes of each within a bounded window.
+"""
+
+from __future__ import annotations
+
+import codecs
+import html
+import re
+from dataclasses import dataclass
+
+_TAG = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|<(?P<raw>script|style|textarea|title|template)(?=[\s/>]).*?(?:</(?P=raw)\s*+>|\Z)"
+    r"|<(?P<name>a|area|base|link|meta|iframe|frame)(?=[\s/])",
+    re.IGNORECASE | re.DOTALL,
+)
+_ATTRIBUTE = re.compile(
+    r"""[\s/="'<]*+(?:(?P<end>>)|(?P<name>[^\s"'<>/=]++)"""
+    r"""(?:\s*+=\s*+(?:"(?P<double>[^"]*+)"|'(?P<single>[^']*+)'|(?P<bare>[^\s>"']++)))?+)"""
+)
+_WINDOW = 8192
+_MOST_TAGS = 20_000
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-zA-Z0-9_:.-]{2,40})""", re.IGNORECASE)
+_REFRESH = re.compile(r"""\s*+[\d.]*+\s*+[;,]\s*+url\s*+=\s*+["']?([^"']*+)""", re.IGNORECASE)
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+@dataclass(slots=True, kw_only=True)
+class Links:
+    """Addresses as the page writes them, relative to ``base``."""
+
+    hrefs: list[str]
+    base: str = ""
+    canonical: str = ""
+    noindex: bool = False
+    nofollow: bool = False
+
+
+def read_links(page: str) -> Links:
+    """The links of an HTML page, in order, each once."""
+    found = Links(hrefs=[])
+    hrefs: dict[str, None] = {}
+    tags = position = 0
+    while tags < _MOST_TAGS and (tag := _TAG.search(page, position)):
+        position = tag.end()
+        if tag["name"] is None:
+            continue
+        tags += 1
+        # The search goes on behind the attributes, so that no character is looked at again and again.
+        attributes, position = _attributes(page, position)
+        href = attributes.get("href", "").strip()
+        match tag["name"].lower():
+            case "a" | "area" if href and "nofollow" not in attributes.get("rel", "").lower().split():
+                hrefs[href] = None
+            case "frame" | "iframe" if source := attributes.get("src", "").strip():
+                hrefs[source] = None
+            case "base" if href and not found.base:
+                found.base = href
+            case "link" if href and attributes.get("rel", "").lower().split() == ["canonical"]:
+                found.canonical = found.canonical or href
+            case "meta":
+                _read_meta(attributes, found, hrefs)
+    found.hrefs = list(hrefs)
+    return found
+
+
+def read_robots_words(text: str, found: Links) -> None:
+    """The words of a robots header or meta tag: ``noindex``, ``nofollow``, ``none``."""
+    words = set(re.split(r"[\s,]+", text.lower()))
+    found.noindex |= bool(words & {"noindex", "none"})
+    found.nofollow |= bool(words & {"nofollow", "none"})
+
+
+def decoded(body: bytes, content_type: str) -> str:
+    """A page's bytes as text, good enough for its links, which are ASCII nearly always."""
+    declared = re.search(r"charset\s*=\s*[\"']?([\w:.-]+)", content_type, re.IGNORECASE)
+    marked = next((name for mark, name in _MARKS if body.startswith(mark)), "")
+    inside = _CHARSET.search(body[:4096])
+    name = marked or (declared[1] if declared else "") or (inside[1].decode("ascii") if inside else "")
+    try:
+        # Some codecs of Python are not of text, such as zlib.
+        text = body.decode(name or "utf-8", errors="replace")
+    except (LookupError, ValueError):
+        text = body.decode("utf-8", errors="replace")
+    return text
+
+
+def _read_meta(attributes: dict[str, str], found: Links, hrefs: dict[str, None]) -> None:
+    content = attributes.get("content", "")
+    if attributes.get("name", "").lower() == "robots":
+        read_robots_words(content, found)
+    elif attributes.get("http-equiv", "").lower() == "refresh" and (refresh := _REFRESH.match(content)):
+        hrefs[refresh[1].strip()] = None
+
+
+def _attributes(page: str, position: int) -> tuple[dict[str, str], int]:
+    """The attributes from a position to the tag's end, and where that is; the first of a name counts."""
+    attributes: dict[str, str] = {}
+    window = position + _WINDOW
+    while part := _ATTRIBUTE.match(page, position, window):
+        position = part.end()
+        if part["end"] is not None:
+            break
+        value = next((value for value in part.group("double", "single", "bare") if value is not None), "")
+        attributes.setdefault(part["name"].lower(), html.unescape(value))
+    return attributes, position

@@ -1,0 +1,358 @@
+"""A crawl: from the start, along links and sitemaps, to what became of every page.
+
+Requests run side by side, a few at a time; all decisions are made in one place, one answer after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from ragstone.acquire.crawl.fetch import FetchError, Response
+from ragstone.acquire.crawl.links import Links, decoded, read_links, read_robots_words
+from ragstone.acquire.crawl.polite import MOVED, PASSING, Client
+from ragstone.acquire.crawl.records import Event, Gone, Page, Site, Unchanged
+from ragstone.acquire.crawl.robots import Robots, read_robots
+from ragstone.acquire.crawl.rules import Rules, content_type
+from ragstone.acquire.crawl.sitemap import read_sitemaps
+from ragstone.acquire.crawl.state import Row, State, Visit
+from ragstone.acquire.crawl.urls import Address, BadAddress, parse
+from ragstone.contracts import Skipped
+from ragstone.errors import SourceError
+
+_PERMANENT = (301, 308)
+_VANISHED = (404, 410)
+_MOST_LINKS = 5000
+_MOST_FAILURES = 10
+_FOUND_PER_VISIT = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What a request brought: a response, with its links where it is a page of HTML, or a failure."""
+
+    row: Row
+    address: Address
+    response: Response | None = None
+    links: Links | None = None
+    failure: str = ""
+    passing: bool = False
+
+
+class Crawl:
+    """One run over a site.
+
+    Args:
+        site: what to crawl.
+        state: what is known of it; a run that was interrupted is gone on with.
+        client: makes the requests.
+        force: fetch pages that have not changed, too.
+        holds: whether documents of these ids are still stored; a page without them is fetched anew.
+    """
+
+    def __init__(
+        self, site: Site, state: State, client: Client, *, force: bool, holds: Callable[[Sequence[str]], bool]
+    ) -> None:
+        self._site = site
+        self._settings = site.settings
+        self._state = state
+        self._client = client
+        self._force = force
+        self._holds = holds
+        self._rules = Rules(site.start, site.settings, Robots("", "*", site.start))
+        self._failures = 0
+        self._left_out: dict[str, str] = {}
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """What became of each page, as it becomes known.
+
+        Raises:
+            SourceError: robots.txt or the start cannot be had, or the site no longer answers.
+        """
+        site, state = self._site, self._state
+        state.begin(force=self._force)
+        robots = await read_robots(self._client, site.start, self._settings)
+        self._rules = Rules(site.start, self._settings, robots)
+        if refusal := self._rules.refusal(site.start):
+            raise SourceError(f"{site.start}: {refusal}")
+        if robots.delay:
+            self._client.pace.slow(site.start.host, min(robots.delay, self._settings.max_wait_seconds))
+        seeds = await self._sitemap_pages(robots)
+        state.add(site.start, 0)
+        if (first := state.get(str(site.start))) and not first.done:
+            answer = await self._visit(first)
+            # Before anything is called gone: a site that is down or has moved as a whole is no reason to remove it.
+            if not seeds and (problem := self._problem(answer)):
+                raise SourceError(f"{site.start}: {problem}")
+            for event in self._events_of(answer):
+                yield event
+        for seed in seeds:
+            self._offer(seed, 1)
+        async with aclosing(self._visits()) as visits:
+            async for event in visits:
+                yield event
+        if waiting := state.waiting():
+            limit = f"acquire.crawl.max_pages={self._settings.max_pages}"
+            yield Skipped(source=str(site.start), reason=f"stopped at {limit}; {waiting} addresses were not visited")
+        for reason, example in self._left_out.items():
+            yield Skipped(source=example, reason=f"left out, perhaps with others like it: {reason}")
+
+    async def _sitemap_pages(self, robots: Robots) -> list[Address]:
+        if not self._settings.sitemap:
+            return []
+        home = self._site.start
+        usual = [home.at("/sitemap.xml"), home.at(f"{self._rules.scope.prefix}sitemap.xml")]
+        wanted = [one for one in robots.sitemaps or usual if robots.allows(one)]
+        pages = await read_sitemaps(self._client, wanted, self._settings.max_pages * _FOUND_PER_VISIT)
+        return [page for page in pages if self._rules.interesting(page)]
+
+    async def _visits(self) -> AsyncGenerator[Event, None]:
+        """Visit all that waits, and all that is found on the way."""
+        under_way: dict[asyncio.Task[_Answer], str] = {}
+        try:
+            while True:
+                while len(under_way) < self._settings.concurrency and (row := self._next(under_way.values())):
+                    under_way[asyncio.create_task(self._visit(row))] = row.url
+                if not under_way:
+                    return
+                ready, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                for task in ready:
+                    del under_way[task]
+                    for event in self._events_of(task.result()):
+                        yield event
+        finally:
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    def _next(self, busy: Collection[str]) -> Row | None:
+        full = self._state.visited + len(busy) >= self._settings.max_pages
+        return None if full else self._state.next(busy)
+
+    async def _visit(self, row: Row) -> _Answer:
+        address = parse(row.url)
+        if refusal := self._rules.refusal(address):
+            return _Answer(row=row, address=address, failure=refusal)
+        headers: dict[str, str] = {}
+        if self._may_be_unchanged(row):
+            headers = {"If-None-Match": row.etag} if row.etag else {}
+            headers |= {"If-Modified-Since": row.modified} if row.modified else {}
+        try:
+            response = await self._client.get(
+                address, headers, refuse=lambda headers: self._rules.unwanted(address, headers)
+            )
+        except FetchError as error:
+            return _Answer(row=row, address=address, failure=str(error), passing=error.passing)
+        links = None
+        kind = content_type(address, response.headers)
+        if response.body and "html" in kind:
+            links = await asyncio.to_thread(lambda: read_links(decoded(response.body, kind)))
+        return _Answer(row=row, address=address, response=response, links=links)
+
+    def _may_be_unchanged(self, row: Row) -> bool:
+        if self._force or not row.settled:
+            return False
+        return row.outcome == "canonical" or (row.outcome == "page" and row.stored and self._holds(row.documents))
+
+    def _problem(self, answer: _Answer) -> str:
+        """Why nothing can begin with this answer of the start, or nothing."""
+        if answer.response is None:
+            return answer.failure
+        status = answer.response.status
+        if status in MOVED:
+            target = self._target(answer)
+            return target if isinstance(target, str) else ""
+        return "" if 200 <= status < 300 or status == 304 else f"answers {status}"
+
+    # ------------------------------------------------------------ decisions
+    def _events_of(self, answer: _Answer) -> list[Event]:
+        """Note what an answer means, and say what there is to say."""
+        response = answer.response
+        if response is None:
+            return self._failed(answer)
+        status = response.status
+        if status in PASSING:
+            self._give_up_on_silence(f"answers {status}")
+        else:
+            self._failures = 0
+        if status == 304 and self._may_be_unchanged(answer.row):
+            return self._unchanged(answer)
+        if 200 <= status < 300:
+            return self._page(answer, response)
+        if status in MOVED:
+            return self._redirected(answer, status)
+        if status in _VANISHED:
+            return self._lost(answer, Visit(outcome="gone"), f"answers {status}")
+        return self._kept(answer, f"answers {status}")
+
+    def _unchanged(self, answer: _Answer) -> list[Event]:
+        row = answer.row
+        # Links first, here as everywhere: a visit that was noted is not made again after an interruption.
+        self._offer_all(row.links, row.depth + 1)
+        if row.outcome == "canonical":
+            self._offer_all([row.target], row.depth)
+        self._state.keep(row.url)
+        return [Unchanged(url=row.url)] if row.outcome == "page" else []
+
+    def _page(self, answer: _Answer, response: Response) -> list[Event]:
+        row, links = answer.row, answer.links or Links(hrefs=[])
+        if self._settings.robots:
+            read_robots_words(response.headers.get("x-robots-tag", ""), links)
+        onward = [] if links.nofollow and self._settings.robots else self._onward(answer.address, links)
+        self._offer_all(onward, row.depth + 1)
+        if links.noindex and self._settings.robots:
+            return self._lost(answer, Visit(outcome="skipped", links=onward), "the page asks not to be indexed")
+        digest = hashlib.sha256(response.body).hexdigest()
+        etag, modified = response.headers.get("etag", ""), response.headers.get("last-modified", "")
+        proper = None if row.alone else self._proper_address(answer.address, links)
+        if proper:
+            self._offer_all([proper], row.depth)
+            visit = Visit(outcome="canonical", target=proper, etag=etag, modified=modified, links=onward)
+            return self._lost(answer, visit, f"the same page as {proper}", silent=True)
+        if twin := self._state.twin(digest, row.url):
+            visit = Visit(outcome="duplicate", target=twin, links=onward)
+            return self._lost(answer, visit, f"the same page as {twin}", silent=True)
+        same = self._may_be_unchanged(row) and row.digest == digest
+        visit = Visit(outcome="page", etag=etag, modified=modified, digest=digest, links=onward, settled=same)
+        self._state.record(row.url, visit)
+        if same:
+            return [Unchanged(url=row.url)]
+        kind = content_type(answer.address, response.headers)
+        return [Page(url=row.url, content_type=kind, body=response.body, before=row.documents)]
+
+    def _redirected(self, answer: _Answer, status: int) -> list[Event]:
+        row, target = answer.row, self._target(answer)
+        permanent = status in _PERMANENT
+        if isinstance(target, str):
+            visit = Visit(outcome="skipped")
+            return self._lost(answer, visit, target) if permanent else self._kept(answer, target)
+        self._state.add(target, row.depth, row.hops + 1)
+        visit = Visit(outcome="redirect", target=str(target))
+        if self._state.leads_to(str(target), row.url):
+            # A page that calls this address its proper one, which leads back to it: then it counts for itself.
+            self._state.reclaim(row.url)
+        if permanent or not row.stored:
+            return self._lost(answer, visit, f"moved to {target}", silent=True)
+        self._state.record(row.url, visit)
+        return [Skipped(source=row.url, reason=f"redirects to {target} for now; what was stored is kept")]
+
+    def _target(self, answer: _Answer) -> Address | str:
+        """Where a redirect leads, or why it is not followed."""
+        assert answer.response is not None
+        try:
+            target = self._parsed(answer.response.headers.get("location", ""), answer.address)
+        except BadAddress as error:
+            return f"redirects to no address: {error}"
+        if refusal := self._rules.refusal(target):
+            return f"redirects to {target}: {refusal}"
+        if answer.row.hops >= self._settings.max_redirects:
+            return f"more than acquire.crawl.max_redirects={self._settings.max_redirects}"
+        if self._state.leads_to(str(target), answer.row.url, by=["redirect"]):
+            return "redirects in a circle"
+        return target
+
+    def _failed(self, answer: _Answer) -> list[Event]:
+        if answer.passing:
+            self._give_up_on_silence(answer.failure)
+        if self._rules.refusal(answer.address):
+            return self._lost(answer, Visit(outcome="skipped"), answer.failure)
+        return self._kept(answer, answer.failure)
+
+    def _give_up_on_silence(self, failure: str) -> None:
+        """Count a failure that may pass; after many in a row, it is the site that has failed."""
+        self._failures += 1
+        if self._failures >= _MOST_FAILURES:
+            raise SourceError(
+                f"{self._site.start.origin} no longer answers ({failure}); what was read so far is kept, "
+                "and the same command goes on from there"
+            )
+
+    def _lost(self, answer: _Answer, visit: Visit, reason: str, *, silent: bool = False) -> list[Event]:
+        """There is no page at this address: what was stored of it has to go.
+
+        ``silent``: its text is found at another address, so nobody misses anything.
+        """
+        row = answer.row
+        gone = Visit(
+            outcome=visit.outcome,
+            target=visit.target,
+            etag=visit.etag,
+            modified=visit.modified,
+            links=visit.links,
+            settled=not row.stored,
+        )
+        self._state.record(row.url, gone)
+        if visit.outcome in ("gone", "skipped"):
+            self._state.reclaim(row.url)
+        if row.stored:
+            return [Gone(url=row.url, reason=reason, documents=row.documents)]
+        return [] if silent else [Skipped(source=row.url, reason=reason)]
+
+    def _kept(self, answer: _Answer, reason: str) -> list[Event]:
+        """The page could not be had this time: what was stored of it stays, and so does what is known of it."""
+        row = answer.row
+        if row.stored:
+            self._state.keep(row.url)
+        else:
+            self._state.record(row.url, Visit(outcome="skipped"))
+        self._state.reclaim(row.url)
+        return [Skipped(source=row.url, reason=reason)]
+
+    # ------------------------------------------------------------ links
+    def _onward(self, address: Address, links: Links) -> list[str]:
+        """Where a page leads to within the crawl."""
+        base = self._base(address, links)
+        found: dict[str, None] = {}
+        for href in links.hrefs:
+            try:
+                link = self._parsed(href, base)
+            except BadAddress:
+                continue
+            if self._rules.interesting(link) and len(found) < _MOST_LINKS:
+                found[str(link)] = None
+        return list(found)
+
+    def _proper_address(self, address: Address, links: Links) -> str | None:
+        """The address that a page calls its own, where that is another one and may be believed."""
+        if not links.canonical:
+            return None
+        try:
+            proper = self._parsed(links.canonical, self._base(address, links))
+        except BadAddress:
+            return None
+        url = str(proper)
+        if self._rules.refusal(proper) or self._state.leads_to(url, str(address)):
+            return None
+        visited = self._state.get(url)
+        return None if visited and visited.done and visited.outcome in ("gone", "skipped") else url
+
+    def _base(self, address: Address, links: Links) -> Address:
+        try:
+            return parse(links.base, address) if links.base else address
+        except BadAddress:
+            return address
+
+    def _parsed(self, text: str, base: Address) -> Address:
+        return self._rules.scope.link(parse(text, base, query=self._settings.query))
+
+    def _offer_all(self, urls: Sequence[str], depth: int) -> None:
+        for url in urls:
+            self._offer(parse(url), depth)
+
+    def _offer(self, address: Address, depth: int) -> None:
+        """Have an address visited, unless it goes too far."""
+        settings, state = self._settings, self._state
+        if depth > settings.max_depth:
+            reason = f"more than acquire.crawl.max_depth={settings.max_depth} links from the start"
+        elif address.query and state.queries(address) >= settings.max_queries:
+            reason = f"more than acquire.crawl.max_queries={settings.max_queries} that differ only behind the ?"
+        elif state.found >= settings.max_pages * _FOUND_PER_VISIT:
+            reason = f"many times more than acquire.crawl.max_pages={settings.max_pages}"
+        else:
+            state.add(address, depth)
+            return
+        if state.get(str(address)) is None:
+            self._left_out.setdefault(reason, str(address))

@@ -1,0 +1,256 @@
+"""What a crawl knows, kept in an SQLite file so that it survives being stopped at any moment.
+
+A run visits each address at most once. It is closed when nothing is left to visit; the next call then begins a
+new one, and a call after an interruption goes on with the old one. What a page gave counts only once it is
+*settled*: when the documents made of it are stored. A page fetched but not settled is fetched again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragstone.acquire.crawl.urls import Address
+from ragstone.errors import Damaged, SourceError
+
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE crawl (run INTEGER NOT NULL, forced INTEGER NOT NULL, closed INTEGER NOT NULL);
+INSERT INTO crawl VALUES (0, 0, 1);
+CREATE TABLE page (
+    number INTEGER PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    bare TEXT NOT NULL,                    -- the address without its query
+    depth INTEGER NOT NULL,                -- links from the start
+    hops INTEGER NOT NULL DEFAULT 0,       -- redirects that led here
+    seen INTEGER NOT NULL,                 -- the last run that wants it visited
+    done INTEGER NOT NULL DEFAULT 0,       -- the last run that visited it
+    outcome TEXT NOT NULL DEFAULT '',      -- page, redirect, canonical, duplicate, gone or skipped
+    target TEXT NOT NULL DEFAULT '',                      -- where it leads, or which page it is another address of
+    alone INTEGER NOT NULL DEFAULT 0,      -- counts for itself: the address it calls its proper one holds no page
+    etag TEXT NOT NULL DEFAULT '',
+    modified TEXT NOT NULL DEFAULT '',
+    digest TEXT NOT NULL DEFAULT '',
+    links TEXT NOT NULL DEFAULT '[]',
+    settled INTEGER NOT NULL DEFAULT 1,
+    documents TEXT                         -- ids of the documents stored for it; NULL where there are none
+);
+CREATE INDEX waiting ON page (seen, done, depth, number);
+CREATE INDEX bare ON page (bare, seen);
+CREATE INDEX digest ON page (digest);
+CREATE INDEX target ON page (target);
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """An address, and what is known of it; ``done``: this run has visited it."""
+
+    url: str
+    depth: int
+    hops: int
+    outcome: str
+    target: str
+    alone: bool
+    etag: str
+    modified: str
+    digest: str
+    links: tuple[str, ...]
+    settled: bool
+    documents: tuple[str, ...]
+    done: bool
+
+    @property
+    def stored(self) -> bool:
+        return bool(self.documents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """What came of a visit. ``settled``: nothing has to be stored or removed because of it."""
+
+    outcome: str
+    target: str = ""
+    etag: str = ""
+    modified: str = ""
+    digest: str = ""
+    links: Sequence[str] = ()
+    settled: bool = True
+
+
+class State:
+    """The addresses of one site. Used by one crawl at a time; the caller sees to that.
+
+    Raises:
+        SourceError: the file cannot be opened.
+        Damaged: it is not one of ours, or not whole.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, isolation_level=None)
+        except (OSError, sqlite3.OperationalError) as error:
+            raise SourceError(f"{path} cannot be opened: {error}") from error
+        self._db.row_factory = sqlite3.Row
+        try:
+            self._prepare()
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise Damaged(f"{path} is damaged ({error}); remove it to crawl anew") from error
+        self.run = 0
+        self.visited = self.found = 0
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _prepare(self) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        version = self._one("PRAGMA user_version")
+        if version == 0:
+            self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+        elif version != _VERSION:
+            self.close()
+            raise Damaged(f"{self._path} was written by another version of Ragstone; remove it to crawl anew")
+
+    def begin(self, *, force: bool) -> None:
+        """Open a run, or go on with the one that was interrupted.
+
+        A new run visits all pages of which documents are stored, whether or not links still lead there.
+        """
+        run, forced, closed = self._db.execute("SELECT run, forced, closed FROM crawl").fetchone()
+        with self._transaction():
+            if closed or bool(forced) != force:
+                run += 1
+                self._db.execute("UPDATE crawl SET run = ?, forced = ?, closed = 0", [run, force])
+                self._db.execute("UPDATE page SET seen = ?, hops = 0 WHERE documents IS NOT NULL", [run])
+            else:
+                self._db.execute("UPDATE page SET done = 0 WHERE done = ? AND NOT settled", [run])
+        self.run = run
+        self.visited = self._one("SELECT count(*) FROM page WHERE done = ?", run)
+        self.found = self._one("SELECT count(*) FROM page WHERE seen = ?", run)
+
+    def finish(self) -> None:
+        """Close the run; what it met no more is forgotten."""
+        with self._transaction():
+            self._db.execute("DELETE FROM page WHERE seen < ? AND documents IS NULL", [self.run])
+            self._db.execute("UPDATE crawl SET closed = 1")
+
+    def add(self, address: Address, depth: int, hops: int = 0) -> None:
+        """Have an address visited in this run, unless it was met already."""
+        changed = self._db.execute(
+            "INSERT INTO page (url, bare, depth, hops, seen) VALUES (?, ?, ?, ?, ?) ON CONFLICT (url) DO UPDATE "
+            "SET depth = excluded.depth, hops = excluded.hops, seen = excluded.seen WHERE seen < excluded.seen",
+            [str(address), address.origin + address.path, depth, hops, self.run],
+        )
+        self.found += changed.rowcount
+
+    def queries(self, address: Address) -> int:
+        """How many addresses of this run differ from this one only in the query."""
+        bare = address.origin + address.path
+        return self._one("SELECT count(*) FROM page WHERE bare = ? AND seen = ? AND url <> bare", bare, self.run)
+
+    def next(self, busy: Iterable[str] = ()) -> Row | None:
+        """The next address to visit, of those that nobody is busy with: nearest to the start, then first met."""
+        found = self._db.execute(
+            "SELECT * FROM page WHERE seen = ? AND done < ? AND url NOT IN (SELECT value FROM json_each(?)) "
+            "ORDER BY depth, number LIMIT 1",
+            [self.run, self.run, json.dumps(list(busy))],
+        ).fetchone()
+        return self._row(found) if found else None
+
+    def waiting(self) -> int:
+        return self._one("SELECT count(*) FROM page WHERE seen = ? AND done < ?", self.run, self.run)
+
+    def get(self, url: str) -> Row | None:
+        found = self._db.execute("SELECT * FROM page WHERE url = ?", [url]).fetchone()
+        return self._row(found) if found else None
+
+    def leads_to(self, url: str, goal: str, by: Sequence[str] = ("redirect", "canonical")) -> bool:
+        """Whether redirects and proper addresses, as this run met them, lead from one address to another."""
+        passed: set[str] = set()
+        while url != goal:
+            row = self.get(url)
+            if url in passed or row is None or not row.done or row.outcome not in by:
+                return False
+            passed.add(url)
+            url = row.target
+        return True
+
+    def twin(self, digest: str, url: str) -> str:
+        """The address of another page with the same bytes, or nothing."""
+        found = self._db.execute(
+            "SELECT url FROM page WHERE digest = ? AND outcome = 'page' AND seen = ? AND url <> ? LIMIT 1",
+            [digest, self.run, url],
+        ).fetchone()
+        return found[0] if found else ""
+
+    def record(self, url: str, visit: Visit) -> None:
+        """Note what came of a visit. The ids of what is stored for the page stay until it is settled."""
+        self.visited += 1
+        self._db.execute(
+            "UPDATE page SET done = ?, outcome = ?, target = ?, etag = ?, modified = ?, digest = ?, links = ?, "
+            "settled = ? WHERE url = ?",
+            (
+                *(self.run, visit.outcome, visit.target, visit.etag, visit.modified, visit.digest),
+                *(json.dumps(list(visit.links)), visit.settled, url),
+            ),
+        )
+
+    def keep(self, url: str) -> None:
+        """Note a visit that changed nothing of what is known."""
+        self.visited += 1
+        self._db.execute("UPDATE page SET done = ? WHERE url = ?", [self.run, url])
+
+    def reclaim(self, url: str) -> None:
+        """An address holds no page: have those visited again that call it their proper one."""
+        failed, passed = [url], set[str]()
+        while failed:
+            url = failed.pop()
+            if url not in passed:
+                passed.add(url)
+                query = "SELECT url FROM page WHERE target = ? AND done = ? AND outcome = 'redirect'"
+                failed += [row[0] for row in self._db.execute(query, [url, self.run])]
+                self._db.execute(
+                    "UPDATE page SET done = 0, alone = 1, etag = '', modified = '' "
+                    "WHERE target = ? AND done = ? AND outcome = 'canonical'",
+                    [url, self.run],
+                )
+
+    def settle(self, stored: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """These pages are stored as these documents; without any, what was stored of the page is removed."""
+        with self._transaction():
+            self._db.executemany(
+                "UPDATE page SET settled = 1, documents = ? WHERE url = ?",
+                [(json.dumps(list(ids)) if ids else None, url) for url, ids in stored],
+            )
+
+    def _transaction(self) -> sqlite3.Connection:
+        self._db.execute("BEGIN IMMEDIATE")
+        return self._db  # As a context manager, it commits or rolls back.
+
+    def _one(self, query: str, *values: Any) -> int:
+        return self._db.execute(query, values).fetchone()[0]
+
+    def _row(self, found: sqlite3.Row) -> Row:
+        return Row(
+            url=found["url"],
+            depth=found["depth"],
+            hops=found["hops"],
+            outcome=found["outcome"],
+            target=found["target"],
+            alone=bool(found["alone"]),
+            etag=found["etag"],
+            modified=found["modified"],
+            digest=found["digest"],
+            links=tuple(json.loads(found["links"])),
+            settled=bool(found["settled"]),
+            documents=tuple(json.loads(found["documents"] or "[]")),
+            done=found["done"] == self.run,
+        )

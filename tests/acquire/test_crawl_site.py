@@ -1,0 +1,481 @@
+"""Crawls of whole sites on loopback: what is visited, what comes out, and what the next crawl makes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from servers.site import Asked, Reply, WebSite, moved, page
+
+from ragstone.acquire.crawl import Batch, crawl, find_site
+from ragstone.contracts import Document, Skipped
+from ragstone.errors import Damaged, SourceError
+from ragstone.sections import AcquireSettings, CrawlSettings
+
+FAST = CrawlSettings(allow_private=True, delay_seconds=0, retries=0, page_seconds=3)
+TESTS = Path(__file__).parent.parent
+
+
+def read_page(body: bytes, content_type: str, url: str) -> Iterator[Document | Skipped]:
+    if body:
+        yield Document(id=url, text=body.decode(errors="replace"), url=url, metadata={"kind": content_type})
+    else:
+        yield Skipped(source=url, reason="empty")
+
+
+def nothing(_write: Callable[[bytes], object]) -> None:
+    """A body that ends before it has begun."""
+
+
+@dataclass
+class Library:
+    """Stands for the catalog: stores what a crawl hands out, and removes what is gone."""
+
+    url: str
+    state: Path
+    settings: CrawlSettings = FAST
+    stored: dict[str, Document] = field(default_factory=dict)
+    batches: list[Batch] = field(default_factory=list)
+
+    def crawl(self, start: str = "/docs/", *, force: bool = False, settings: CrawlSettings | None = None) -> Library:
+        """Crawl once; ``batches`` are those of this crawl."""
+        self.batches = []
+        site = find_site(self.url + start, AcquireSettings(crawl=settings or self.settings))
+
+        async def run() -> None:
+            pages = crawl(site, self.state, read_page, force=force, holds=lambda ids: set(ids) <= self.stored.keys())
+            async for batch in pages:
+                self.batches.append(batch)
+                self.stored.update({document.id: document for document in batch.documents})
+                for gone in batch.gone:
+                    del self.stored[gone]
+
+        asyncio.run(run())
+        return self
+
+    def paths(self, urls: Iterator[str] | list[str]) -> list[str]:
+        return sorted(url.removeprefix(self.url) for url in urls)
+
+    @property
+    def has(self) -> list[str]:
+        return self.paths(list(self.stored))
+
+    @property
+    def new(self) -> list[str]:
+        return self.paths([document.id for batch in self.batches for document in batch.documents])
+
+    @property
+    def gone(self) -> list[str]:
+        return self.paths([id for batch in self.batches for id in batch.gone])
+
+    @property
+    def unchanged(self) -> int:
+        return sum(batch.unchanged for batch in self.batches)
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        found = [skipped for batch in self.batches for skipped in batch.skipped]
+        return {one.source.removeprefix(self.url): one.reason for one in found}
+
+
+@pytest.fixture
+def site() -> Iterator[WebSite]:
+    with WebSite() as server:
+        yield server
+
+
+@pytest.fixture
+def library(site: WebSite, tmp_path: Path) -> Library:
+    return Library(url=site.url, state=tmp_path / "crawl" / "site.db")
+
+
+# ---------------------------------------------------------------- what is visited
+
+
+def test_a_crawl_stays_within_its_path_and_visits_each_page_once(site: WebSite, library: Library) -> None:
+    site.routes = {
+        "/docs/": page(
+            "a.html", "a.html#part", "./a.html", "/docs/sub/b", "/blog/", "http://elsewhere.example/", "x.png"
+        ),
+        "/docs/a.html": page("/docs/", "A.html?utm_source=mail", "sub/../sub/b", "mailto:x@y.example", "javascript:1"),
+        "/docs/A.html": page(text="paths have case"),
+        "/docs/sub/b": page("/docs/sub/c?x=1&y=2", "c?y=2&x=1", "/docs/%61.html"),
+        "/docs/sub/c?x=1&y=2": page(text="c"),
+        "/blog/": page(text="outside"),
+    }
+    library.crawl()
+    assert library.has == ["/docs/", "/docs/A.html", "/docs/a.html", "/docs/sub/b", "/docs/sub/c?x=1&y=2"]
+    assert sorted(site.pages) == library.has
+    assert library.skipped == {}
+    assert all("Ragstone" in one.headers["user-agent"] for one in site.asked)
+    assert library.batches[-1].visited == 5
+
+
+def test_a_start_that_names_a_file_means_its_folder(site: WebSite, library: Library) -> None:
+    site.routes = {"/docs/start.html": page("b.html", "/other/"), "/docs/b.html": page(), "/other/": page()}
+    assert library.crawl("/docs/start.html").has == ["/docs/b.html", "/docs/start.html"]
+
+
+def test_robots_rules_are_obeyed_and_can_be_ignored(site: WebSite, library: Library) -> None:
+    rules = b"User-agent: *\nDisallow: /docs/private\nAllow: /docs/private/open\n"
+    site.routes = {
+        "/robots.txt": Reply(body=rules),
+        "/docs/": page("private/x", "private/open", "hidden", "alone", "end"),
+        "/docs/private/x": page(text="private"),
+        "/docs/private/open": page(text="open"),
+        "/docs/hidden": page("behind", head='<meta name="robots" content="noindex">'),
+        "/docs/behind": page(text="behind"),
+        "/docs/alone": page("unlinked", X_Robots_Tag="nofollow"),
+        "/docs/unlinked": page(text="not reached"),
+        "/docs/end": Reply(headers={"X-Robots-Tag": "none", "Content-Type": "text/html"}, body=b"x"),
+    }
+    library.crawl()
+    assert library.has == ["/docs/", "/docs/alone", "/docs/behind", "/docs/private/open"]
+    assert "/docs/private/x" not in site.pages
+    assert "robots.txt forbids it" in library.skipped["/docs/private/x"]
+    assert library.skipped["/docs/hidden"] == "the page asks not to be indexed"
+    everything = library.crawl(force=True, settings=FAST.model_copy(update={"robots": False})).has
+    assert len(everything) == 8
+
+
+@pytest.mark.parametrize(
+    ("robots", "said"),
+    [
+        (Reply(status=503), "robots.txt answers 503, so nothing may be crawled now"),
+        (Reply(body=b"User-agent: *\nDisallow: /docs/"), "robots.txt forbids it"),
+        (moved("http://10.0.0.1/robots.txt"), "no connection|not a public address|took longer"),
+    ],
+)
+def test_nothing_is_visited_where_robots_forbid_all_or_cannot_be_had(
+    robots: Reply, said: str, site: WebSite, library: Library
+) -> None:
+    site.routes = {"/robots.txt": robots, "/docs/": page()}
+    if robots.status == 301:
+        # Loopback has to be allowed for the test, and 10.0.0.1 is then, too: a port that is not the web's is not.
+        site.routes["/robots.txt"] = moved("http://127.0.0.1:22/robots.txt")
+        said = "port 22"
+    with pytest.raises(SourceError, match=said):
+        library.crawl()
+    assert site.pages == []
+
+
+def test_sitemaps_lead_to_pages_that_no_link_leads_to(site: WebSite, library: Library) -> None:
+    site.routes = {
+        "/robots.txt": Reply(body=f"Sitemap: {site.url}/index.xml\nSitemap: http://elsewhere.example/x.xml".encode()),
+        "/index.xml": Reply(body=b"<sitemapindex><loc>/one.xml</loc><loc>/index.xml</loc><loc>/none.xml</loc>"),
+        "/one.xml": Reply(body=b"<urlset><loc>/docs/island</loc><loc>/blog/</loc><loc>/docs/</loc>"),
+        "/docs/": page(),
+        "/docs/island": page(text="reached by the map"),
+    }
+    assert library.crawl().has == ["/docs/", "/docs/island"]
+
+
+def test_a_page_counts_once_under_its_proper_address(site: WebSite, library: Library) -> None:
+    def head(to: str) -> str:
+        return f'<link rel="canonical" href="{to}">'
+
+    site.routes = {
+        "/docs/": page("print/a", "a?view=all", "lost", "circle", "far", "same"),
+        "/docs/print/a": page("../onward", head=head("/docs/a")),
+        "/docs/a?view=all": page(head=head("/docs/a")),
+        "/docs/a": page(text="a itself", head=head("/docs/a")),
+        "/docs/onward": page(text="links of a double are followed"),
+        "/docs/lost": page(text="its proper address is not there", head=head("/docs/nowhere")),
+        "/docs/circle": page(text="redirected to", head=head("/docs/circle-no-slash")),
+        "/docs/circle-no-slash": moved("/docs/circle"),
+        "/docs/far": page(text="proper address outside", head=head("http://elsewhere.example/far")),
+        "/docs/same": page(text="a itself", head=head("/docs/a")),
+    }
+    library.crawl()
+    assert library.has == ["/docs/", "/docs/a", "/docs/circle", "/docs/far", "/docs/lost", "/docs/onward"]
+    assert library.skipped == {"/docs/nowhere": "answers 404"}
+    assert library.crawl().new == []
+    assert library.gone == []
+
+
+def test_the_same_bytes_at_two_addresses_count_once(site: WebSite, library: Library) -> None:
+    site.routes = {"/docs/": page("index.html"), "/docs/index.html": page("index.html")}
+    assert library.crawl().has == ["/docs/"]
+    assert library.crawl().has == ["/docs/"]
+
+
+def test_redirects_are_followed_within_the_path_only(site: WebSite, library: Library) -> None:
+    site.routes = {
+        "/docs/": page("old", "out", "away", "loop1", "self", "chain0", "bad", "file"),
+        "/docs/old": moved("new", 302),
+        "/docs/new": page(text="new"),
+        "/docs/out": moved("/private/"),
+        "/docs/away": moved("http://169.254.169.254/latest/"),
+        "/docs/loop1": moved("loop2"),
+        "/docs/loop2": moved("loop1"),
+        "/docs/self": moved("self"),
+        **{f"/docs/chain{i}": moved(f"chain{i + 1}", 307) for i in range(9)},
+        "/docs/bad": moved("http://[bad"),
+        "/docs/file": moved("file:///etc/passwd"),
+        "/private/": page(text="private"),
+    }
+    library.crawl()
+    assert library.has == ["/docs/", "/docs/new"]
+    assert "/private/" not in site.pages
+    skipped = library.skipped
+    assert "outside of" in skipped["/docs/out"]
+    assert "redirects to http://169.254.169.254/latest/: outside" in skipped["/docs/away"]
+    assert "redirects in a circle" in (skipped["/docs/loop2"], skipped.get("/docs/loop1"))
+    assert skipped["/docs/self"] == "redirects in a circle"
+    assert skipped["/docs/chain5"] == "more than acquire.crawl.max_redirects=5"
+    assert "redirects to no address" in skipped["/docs/bad"]
+    assert "redirects to no address" in skipped["/docs/file"]
+
+
+def test_errors_cost_one_page_each(site: WebSite, library: Library) -> None:
+    site.routes = {
+        "/docs/": page("404", "410", "500", "403", "cut", "image", "empty", "odd", "fine"),
+        "/docs/410": Reply(status=410),
+        "/docs/500": Reply(status=500),
+        "/docs/403": Reply(status=403),
+        "/docs/cut": Reply(headers={"Content-Length": "10", "Content-Type": "text/html"}, stream=nothing),
+        "/docs/image": Reply(headers={"Content-Type": "image/png"}, body=b"\x89PNG"),
+        "/docs/empty": Reply(headers={"Content-Type": "text/html"}),
+        "/docs/odd": Reply(headers={"Content-Type": "text/html; charset=utf-8"}, body=b"<a href='b\xffd'>\xff\xfe"),
+        "/docs/fine": page(text="fine"),
+    }
+    library.crawl()
+    assert library.has == ["/docs/", "/docs/fine", "/docs/odd"]
+    skipped = library.skipped
+    assert skipped["/docs/404"] == "answers 404"
+    assert skipped["/docs/500"] == "answers 500"
+    assert "the connection ended" in skipped["/docs/cut"]
+    assert skipped["/docs/image"] == "image/png, not among acquire.crawl.kinds"
+    assert skipped["/docs/empty"] == "empty"
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [
+        ({"max_depth": 4}, "max_depth=4"),
+        ({"max_pages": 7}, "max_pages=7"),
+        ({"max_queries": 5}, "max_queries=5"),
+    ],
+)
+def test_a_calendar_without_end_ends(settings: dict[str, int], limit: str, site: WebSite, library: Library) -> None:
+    def month(asked: Asked) -> Reply:
+        number = int(asked.target.rpartition("=")[2])
+        return page(f"?month={number + 1}", f"?month={number - 1}", text=str(number))
+
+    site.routes = {f"/docs/cal?month={i}": month for i in range(-50, 50)}
+    site.routes["/docs/"] = page("cal?month=0")
+    library.crawl(settings=FAST.model_copy(update=settings))
+    assert len(site.pages) <= 8
+    assert any(limit in reason for reason in library.skipped.values())
+
+
+def test_a_path_in_circles_is_left(site: WebSite, library: Library) -> None:
+    site.routes = {"/docs/" + "more/deeper/" * i: page("more/deeper/", text=str(i)) for i in range(20)}
+    library.crawl()
+    assert len(library.has) == 4
+    assert "looks like one of endlessly many" in library.skipped.values()
+
+
+def test_requests_keep_their_distance(site: WebSite, library: Library) -> None:
+    site.routes = {"/docs/": page(*(f"p{i}" for i in range(6)))}
+    site.routes |= {f"/docs/p{i}": page(text=str(i)) for i in range(6)}
+    library.crawl(settings=FAST.model_copy(update={"delay_seconds": 0.05, "concurrency": 4}))
+    times = [one.at for one in site.asked]
+    assert len(times) == 10  # With robots.txt and two places of a sitemap.
+    assert min(after - before for before, after in pairwise(times)) > 0.03
+
+
+def test_the_site_may_ask_for_more_distance(site: WebSite, library: Library) -> None:
+    site.routes = {"/robots.txt": Reply(body=b"User-agent: *\nCrawl-delay: 0.2"), "/docs/": page("a", "b")}
+    site.routes |= {"/docs/a": page(text="a"), "/docs/b": page(text="b")}
+    library.crawl()
+    times = [one.at for one in site.asked][1:]
+    assert min(after - before for before, after in pairwise(times)) > 0.15
+
+
+# ---------------------------------------------------------------- the next crawl
+
+
+def test_a_second_crawl_fetches_only_what_changed(data_dir: Path, tmp_path: Path) -> None:
+    with WebSite(folder=data_dir / "cudaq_docs" / "html_preview") as site:
+        library = Library(url=site.url, state=tmp_path / "site.db")
+        library.crawl("/v1/")
+        first = library.has
+        assert len(first) > 20
+        assert all("/_static/" not in path for path in site.pages)
+        site.forget()
+
+        library.crawl("/v1/")
+        assert library.new == []
+        assert library.gone == []
+        assert library.unchanged == len(first)
+        known = [one for one in site.asked if one.target in first]
+        assert all("if-none-match" in one.headers for one in known)
+
+        library.crawl("/v1/", force=True)
+        assert library.new == first
+
+
+def test_a_page_that_changed_replaces_the_old_and_one_without_marks_is_compared(
+    site: WebSite, library: Library
+) -> None:
+    site.routes = {"/docs/": page("a", "b"), "/docs/a": page(text="old"), "/docs/b": page(text="b")}
+    library.crawl()
+    site.routes["/docs/a"] = page(text="new")
+    library.crawl()
+    assert (library.new, library.unchanged) == (["/docs/a"], 2)
+    assert "new" in library.stored[f"{site.url}/docs/a"].text
+
+
+def test_vanished_pages_are_gone_and_pages_in_trouble_are_not(site: WebSite, library: Library) -> None:
+    names = ["kept", "deleted", "broken", "moved", "busy", "unlinked", "forbidden", "left"]
+    site.routes = {"/docs/": page(*names)} | {f"/docs/{name}": page(text=name) for name in names}
+    assert len(library.crawl().has) == 9
+
+    del site.routes["/docs/deleted"]
+    site.routes |= {
+        "/docs/": page("kept"),
+        "/docs/broken": Reply(status=500),
+        "/docs/moved": moved("there"),
+        "/docs/there": page(text="moved"),
+        "/docs/busy": moved("/docs/maintenance", 302),
+        "/docs/maintenance": page(text="come again"),
+        "/docs/left": Reply(status=410),
+        "/robots.txt": Reply(body=b"User-agent: *\nDisallow: /docs/forbidden"),
+    }
+    library.crawl()
+    assert library.gone == ["/docs/deleted", "/docs/forbidden", "/docs/left", "/docs/moved"]
+    assert library.has == [
+        *("/docs/", "/docs/broken", "/docs/busy", "/docs/kept", "/docs/maintenance", "/docs/there", "/docs/unlinked")
+    ]
+    assert library.crawl().gone == []
+
+
+@pytest.mark.parametrize("start", [Reply(status=404), Reply(status=503), moved("http://elsewhere.example/")])
+def test_a_site_that_is_down_or_has_moved_loses_nothing(start: Reply, site: WebSite, library: Library) -> None:
+    site.routes = {"/docs/": page("a"), "/docs/a": page(text="a")}
+    library.crawl()
+    site.routes = {"/docs/": start}
+    with pytest.raises(SourceError, match=r"/docs/: "):
+        library.crawl()
+    assert library.has == ["/docs/", "/docs/a"]
+
+
+@pytest.mark.parametrize(
+    "dead", [Reply(headers={"Content-Length": "9", "Content-Type": "text/html"}, stream=nothing), Reply(status=503)]
+)
+def test_a_site_that_falls_silent_is_left_in_peace(dead: Reply, site: WebSite, library: Library) -> None:
+    names = [f"p{i:02}" for i in range(30)]
+    site.routes = {"/docs/": page(*names)} | {f"/docs/{name}": page(text=name) for name in names}
+    site.routes |= {f"/docs/{name}": dead for name in names[5:]}
+    with pytest.raises(SourceError, match="no longer answers"):
+        library.crawl(settings=FAST.model_copy(update={"concurrency": 1}))
+    assert len(library.has) == 6
+    assert len(site.pages) == 16
+
+
+def test_documents_that_are_no_longer_stored_are_fetched_anew(site: WebSite, library: Library) -> None:
+    site.routes = {"/docs/": page("a", ETag='"1"'), "/docs/a": page(text="a", ETag='"2"')}
+    library.crawl()
+    del library.stored[f"{site.url}/docs/a"]
+    assert library.crawl().new == ["/docs/a"]
+
+
+def test_another_start_under_the_same_name_replaces_the_pages(site: WebSite, library: Library) -> None:
+    site.routes = {"/v1/": page("a"), "/v1/a": page(text="a"), "/v2/": page("a"), "/v2/a": page(text="a2")}
+    site.routes["/v2/"] = page("a", text="version 2")
+    library.crawl("/v1/")
+    library.crawl("/v2/")
+    assert library.has == ["/v2/", "/v2/a"]
+
+
+# ---------------------------------------------------------------- interruptions
+
+CRAWLER = """
+import asyncio, json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[4])
+from acquire.test_crawl_site import FAST, read_page
+from ragstone.acquire.crawl import crawl, find_site
+from ragstone.sections import AcquireSettings
+
+async def main():
+    site = find_site(sys.argv[1], AcquireSettings(crawl=FAST))
+    async for batch in crawl(site, Path(sys.argv[2]), read_page):
+        with open(sys.argv[3], "a") as out:
+            out.writelines(document.id + "\\n" for document in batch.documents)
+
+asyncio.run(main())
+"""
+
+
+def test_a_crawl_that_is_killed_goes_on_where_it_was(site: WebSite, library: Library, tmp_path: Path) -> None:
+    pages = 110
+    site.routes = {"/docs/": page(*(f"p{i}" for i in range(pages)))}
+
+    def slow(asked: Asked) -> Reply:
+        time.sleep(0.005)
+        return page(text=asked.target)
+
+    site.routes |= {f"/docs/p{i}": slow for i in range(pages)}
+    out = tmp_path / "stored.txt"
+    command = [sys.executable, "-c", CRAWLER, f"{site.url}/docs/", str(library.state), str(out), str(TESTS)]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": ""}) as child:
+        while not out.exists() or len(out.read_text().splitlines()) < 40:
+            assert child.poll() is None
+            time.sleep(0.01)
+        child.send_signal(signal.SIGKILL)
+    before = out.read_text().splitlines()
+    site.forget()
+
+    subprocess.run(command, check=True, timeout=60, env={**os.environ, "PYTHONPATH": ""})
+    after = out.read_text().splitlines()[len(before) :]
+    assert len({*before, *after}) == pages + 1
+    # Only what was under way when the axe fell is asked for a second time.
+    assert len(site.pages) <= pages + 1 - len(before) + 64
+    assert len(after) < pages
+
+
+def test_a_batch_counts_only_when_the_next_is_asked_for(site: WebSite, library: Library) -> None:
+    site.routes = {"/docs/": page("a"), "/docs/a": page(text="a")}
+
+    async def take_one() -> Batch:
+        pages = crawl(find_site(f"{site.url}/docs/", AcquireSettings(crawl=FAST)), library.state, read_page)
+        try:
+            return await anext(pages)
+        finally:
+            await pages.aclose()
+
+    first = asyncio.run(take_one())
+    assert asyncio.run(take_one()).documents == first.documents
+    assert library.crawl().new == ["/docs/", "/docs/a"]
+    assert library.crawl().new == []
+
+
+def test_a_state_file_that_is_none_is_refused(library: Library) -> None:
+    library.state.parent.mkdir(parents=True)
+    library.state.write_bytes(b"not a database " * 100)
+    with pytest.raises(Damaged, match="remove it to crawl anew"):
+        library.crawl()
+
+
+def test_a_state_file_of_another_version_or_that_cannot_be_opened_is_refused(library: Library) -> None:
+    library.state.mkdir(parents=True)
+    with pytest.raises(SourceError, match="cannot be opened"):
+        library.crawl()
+    library.state.rmdir()
+    with closing(sqlite3.connect(library.state)) as other:
+        other.execute("PRAGMA user_version = 99")
+    with pytest.raises(Damaged, match="another version of Ragstone"):
+        library.crawl()
