@@ -1,0 +1,134 @@
+"""Finding out how a file's bytes become text, without holding the file in memory."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from ragstone.errors import SourceError
+from ragstone.sections import AcquireSettings
+
+_BLOCK = 1 << 20
+MEGABYTE = 1_000_000
+
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    # Before UTF-16, whose mark is the beginning of theirs.
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
+_NOT_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+_MOST_CONTROLS = 0.02
+_MOST_REPLACED = 0.1
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoding:
+    """How to open a file as text; ``note`` says what was guessed or lost, and is empty where nothing was."""
+
+    name: str
+    note: str = ""
+
+
+class Unreadable(SourceError):
+    """A file, or the rest of it, is skipped; the text says why."""
+
+
+def detect(path: Path, settings: AcquireSettings) -> Encoding:
+    """The encoding of a text file.
+
+    A byte order mark decides; else UTF-8 if it fits. Bytes that do not fit are replaced where most of the
+    file is UTF-8; a file of single accented bytes is Windows-1252.
+
+    Raises:
+        Unreadable: the file is empty, binary, too large, has too long a line, or is in an unknown encoding.
+    """
+    size = path.stat().st_size
+    if size > settings.max_file_mb * MEGABYTE:
+        raise Unreadable(f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={settings.max_file_mb:g}")
+    _refuse_long_lines(path, int(settings.max_line_mb * MEGABYTE))
+    with path.open("rb") as stream:
+        start = stream.read(4)
+    if not start:
+        raise Unreadable("empty")
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+    if marked is None:
+        _refuse_binary(path)
+    name = marked or "utf-8"
+    if _is_valid(path, name):
+        return Encoding(name=name)
+    replaced, beyond_ascii, total = _count_characters(path, name)
+    mostly_wrong = replaced > beyond_ascii
+    if mostly_wrong and marked is None and not _has_any(path, _NOT_IN_CP1252):
+        return Encoding(name="cp1252", note="windows-1252, guessed")
+    if mostly_wrong and replaced > _MOST_REPLACED * total:
+        raise Unreadable("neither UTF-8 nor UTF-16 nor Windows-1252; save it as UTF-8")
+    return Encoding(name=name, note=f"{name.removesuffix('-sig')}, {replaced} undecodable replaced")
+
+
+def clean(text: str) -> str:
+    """Text as documents hold it: lines end in ``\\n``; what no database or UTF-8 file can hold is replaced."""
+    return _UNSTORABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            yield block
+
+
+def _refuse_long_lines(path: Path, limit: int) -> None:
+    length = 0
+    for block in _blocks(path):
+        first, *others = block.replace(b"\r", b"\n").split(b"\n")
+        length += len(first)
+        longest = max(length, *map(len, others)) if others else length
+        if longest > limit:
+            raise Unreadable(f"a line longer than acquire.max_line_mb={limit / MEGABYTE:g}")
+        if others:
+            length = len(others[-1])
+
+
+def _refuse_binary(path: Path) -> None:
+    controls = total = 0
+    for block in _blocks(path):
+        controls += len(block) - len(block.translate(None, _CONTROLS))
+        total += len(block)
+    # A few stray control characters do not make a file binary.
+    if controls > 3 and controls > _MOST_CONTROLS * total:
+        raise Unreadable("binary, not text")
+
+
+def _has_any(path: Path, unwanted: bytes) -> bool:
+    return any(len(block.translate(None, unwanted)) < len(block) for block in _blocks(path))
+
+
+def _is_valid(path: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        for block in _blocks(path):
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _count_characters(path: Path, encoding: str) -> tuple[int, int, int]:
+    """How many characters were replaced, how many others are not ASCII, and how many there are in all."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    replaced = ascii_only = total = 0
+    for block in chain(_blocks(path), [b""]):
+        text = decoder.decode(block, final=not block)
+        replaced += text.count("\ufffd")
+        ascii_only += len(text.encode("ascii", "ignore"))
+        total += len(text)
+    return replaced, total - ascii_only - replaced, total

@@ -1,0 +1,59 @@
+"""E-books (epub): the chapters in the order of reading, as one document."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from ragstone.acquire.decode import Unreadable
+from ragstone.acquire.html import decoded, parse_page
+from ragstone.acquire.package import Package, joined
+from ragstone.acquire.parsed import File, Parsed, Writer, iso_date
+
+_CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
+_OPF = "{http://www.idpf.org/2007/opf}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_PAGES = ("application/xhtml+xml", "text/html")
+
+
+def parse(file: File) -> Parsed:
+    """The chapters of a book; those that cannot be read are told.
+
+    Raises:
+        Unreadable: it is encrypted or damaged.
+    """
+    with Package(file.path) as package:
+        container = package.xml("META-INF/container.xml")
+        root = next((one.get("full-path", "") for one in container.iter(f"{_CONTAINER}rootfile")), "")
+        book = package.xml(root)
+        folder = root.rpartition("/")[0]
+        listed = {
+            item.get("id", ""): joined(folder, unquote(item.get("href", "")))
+            for item in book.iter(f"{_OPF}item")
+            if item.get("media-type") in _PAGES and "nav" not in item.get("properties", "").split()
+        }
+        chapters = [listed[key] for one in book.iter(f"{_OPF}itemref") if (key := one.get("idref", "")) in listed]
+        writer, lost = Writer(), list[str]()
+        for name in chapters:
+            try:
+                chapter = parse_page(decoded(package.bytes(name)))
+            except Unreadable:
+                lost.append(name)
+                continue
+            writer.marked(chapter.text, chapter.marks)
+    if chapters and len(lost) == len(chapters):
+        # Shops that sell books encrypt the chapters and leave the rest open.
+        raise Unreadable(
+            "encrypted" if "META-INF/encryption.xml" in package.names else "damaged: no chapter can be read"
+        )
+
+    def said(tag: str) -> str:
+        return " ".join((next((one.text for one in book.iter(f"{_DC}{tag}")), "") or "").split())
+
+    facts = {
+        "kind": "epub",
+        "author": said("creator"),
+        "created": iso_date(said("date")),
+        "lang": said("language"),
+        "partial": f"chapters that cannot be read: {', '.join(lost)}" if lost else "",
+    }
+    return writer.parsed(title=said("title"), facts=facts)

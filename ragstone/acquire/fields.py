@@ -1,0 +1,100 @@
+"""What a cell of a table, or a field of a JSON record, is worth as text and as metadata."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from datetime import datetime
+from typing import Any
+
+from ragstone.acquire.decode import clean
+from ragstone.contracts import Scalar
+
+# No leading zeros, so that "007" stays text; no more digits than 64 bits hold.
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)
+_DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:[eE][-+]?\d+)?", re.ASCII)
+_DAY_FIRST = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})(?:[ T]+(\d{1,2}):(\d\d)(?::(\d\d))?)?", re.ASCII)
+# A tag has a letter right after its bracket, so that "a < b" is kept.
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+# No second beginning inside, so that a text of nothing but beginnings is not searched to its end for each.
+_UNSEEN = re.compile(
+    r"<(script|style)\b(?:(?!<(?:script|style)\b).)*?</\1\s*>|<!--(?:(?!<!--).)*?-->", re.DOTALL | re.IGNORECASE
+)
+_BREAK = re.compile(r"<(?:br|/p|/div|/li|/h[1-6]|/tr)\b[^<>]*>", re.IGNORECASE)
+
+
+def as_text(value: Any) -> str:
+    """A field that is to be read: text, a number, or a list of texts, one a line."""
+    match value:
+        case str():
+            return clean(value)
+        case int() | float():
+            return str(value)
+        case list() if all(isinstance(item, str) for item in value):
+            return clean("\n".join(value))
+        case _:
+            return ""
+
+
+def as_fact(value: Any) -> Scalar | tuple[Scalar, ...] | None:
+    """A field as metadata; nothing where it is empty, not a finite number, or nested deeper."""
+    match value:
+        case str():
+            return clean(value).strip() or None
+        case bool():
+            return value
+        case int():
+            return value if abs(value) < 1 << 63 else str(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case list() if not any(isinstance(item, list | dict) for item in value):
+            return tuple(fact for item in value if isinstance(fact := as_fact(item), Scalar)) or None
+        case _:
+            return None
+
+
+def typed(cell: str) -> str | int | float | bool:
+    """A number or truth value where the cell is written as one."""
+    bare = cell.strip()
+    if bare.lower() in ("true", "false"):
+        return bare.lower() == "true"
+    if _INTEGER.fullmatch(bare):
+        return int(bare)
+    if _DECIMAL.fullmatch(bare) and math.isfinite(float(bare)):
+        return float(bare)
+    return cell
+
+
+def as_time(cell: str) -> str:
+    """A time as ISO 8601, from ISO 8601 or with the day before the month; any other text stays as it is."""
+    bare = cell.strip()
+    try:
+        if found := _DAY_FIRST.fullmatch(bare):
+            day, month, year, hour, minute, second = (int(part or 0) for part in found.groups())
+            moment = datetime(year + 2000 if year < 100 else year, month, day, hour, minute, second)
+            return moment.isoformat() if found[4] else moment.date().isoformat()
+        moment = datetime.fromisoformat(bare)
+    except ValueError:
+        return cell
+    return moment.isoformat() if ":" in bare or "T" in bare else moment.date().isoformat()
+
+
+def as_list(cell: str) -> tuple[str, ...]:
+    """The items of a list that stands in a cell: ``['a', 'b']``, ``a; b``, ``a | b``, or a single one."""
+    bare = cell.strip()
+    if bare.startswith("[") and bare.endswith("]"):
+        # Quotes are optional and may be of either kind, so this is neither JSON nor Python.
+        items = re.findall(r"\"([^\"]*)\"|'((?:[^']|'(?!\s*[,\]]))*)'|([^,\[\]\"']+)", bare)
+        parts = ["".join(item) for item in items]
+    else:
+        parts = re.split(r"[;|]", bare)
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def tidy(text: str) -> str:
+    """Text without markup, entities written out, and no runs of blanks or empty lines."""
+    if "<" in text:
+        text = _TAG.sub("", _BREAK.sub("\n", _UNSEEN.sub("", text)))
+    lines = (" ".join(line.split()) for line in html.unescape(text).split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -1,0 +1,119 @@
+"""Which part of an HTML page is its content, and which is furniture: menus, headers, footers, notices.
+
+First what is never content goes, then what is named as furniture. The content is the element the page calls
+``main``; where it calls none so, the smallest element that holds most of the prose. Elements are taken out
+from the last to the first, so that none is looked at after what it stood in is gone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborNode
+
+_NEVER = (
+    "script, style, noscript, template, svg, math annotation, iframe, object, canvas, audio, video, button, select, "
+    "input, textarea, nav, dialog, link, meta, [hidden], [aria-hidden=true], [role=navigation], [role=search], "
+    "[role=banner], [role=contentinfo], [role=dialog], [role=alertdialog], [role=menu], [role=menubar], "
+    "a.headerlink, a.anchor, a.viewcode-link, .linenos, .lineno, .mw-editsection, "
+    "div.prompt"
+)
+_OUTSIDE_MAIN = "header, footer, aside, [role=complementary]"
+_FURNITURE = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|navbox|menu|topbar|sidebar|side-bar|breadcrumbs?|footer|site-header|cookies?|"
+    r"consent|gdpr|toc|tableofcontents|share|sharing|social|related|recommended|comments?|respond|advert\w*|ads|promo|"
+    r"sponsor\w*|newsletter|subscribe|popup|modal|overlay|skip|skiplink|pagination|pager|prev-next|noprint|catlinks|"
+    r"printfooter|authorbox|widget|toolbar|masthead|jump-to-nav)(?=$|[\s_-])",
+    re.IGNORECASE,
+)
+_NAMED = ", ".join(f"{tag}[class], {tag}[id]" for tag in ("div", "section", "ul", "table", "p", "span")) + ", form"
+_MAIN = (
+    "[role=main]", "main", "[itemprop=articleBody]", ".mw-parser-output", "#mw-content-text", "article",
+    "#main-content", "#content", ".post-content", ".entry-content", ".article-body",
+)  # fmt: skip
+_ENOUGH = 0.25
+"""Share of the page's prose that an element called main must hold to be believed."""
+_MOST = 0.7
+"""Share of the prose that an element must hold for the rest around it to be left out."""
+_LINKS = 0.6
+"""A block of which more than this is links is a menu, where the page itself does not call it content."""
+
+
+def main_content(body: LexborNode) -> LexborNode:
+    """The element with the content of a page. What is furniture is taken out of the tree."""
+    for node in reversed(body.css(_NEVER)):
+        node.decompose()
+    whole = _prose(body)
+    named = _named_main(body, whole)
+    root = named or body
+    for node in reversed(root.css(_OUTSIDE_MAIN)):
+        if not _holds_article(node):
+            node.decompose()
+    _remove_furniture(root, _prose(root))
+    if named:
+        return root
+    _remove_menus(root)
+    return _densest(root)
+
+
+def _named_main(body: LexborNode, whole: int) -> LexborNode | None:
+    for selector in _MAIN:
+        found = body.css(selector)
+        # Several articles on a page are an overview; it is wanted whole.
+        if len(found) == 1 and _prose(found[0]) >= _ENOUGH * whole:
+            return found[0]
+    return None
+
+
+def _holds_article(node: LexborNode) -> bool:
+    """Whether this header is that of an article, with its title, and not that of the site."""
+    return node.tag == "header" and node.css_first("h1") is not None
+
+
+def _remove_furniture(root: LexborNode, whole: int) -> None:
+    for node in reversed(root.css(_NAMED)):
+        names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
+        # A page whose very body is called so would be left with nothing.
+        if (node.tag == "form" or _FURNITURE.search(names)) and node.mem_id != root.mem_id and _prose(node) < whole / 2:
+            node.decompose()
+
+
+def _remove_menus(root: LexborNode) -> None:
+    for node in reversed(root.css("ul, ol, div, section, table")):
+        links = node.css("a")
+        if len(links) > 2:
+            text = _length(node)
+            inside = sum(_length(link) for link in links)
+            if text and inside > _LINKS * text and not node.css_first("p, pre, h1"):
+                node.decompose()
+
+
+def _densest(root: LexborNode) -> LexborNode:
+    """Go inwards as long as one child holds most of the prose."""
+    whole = _prose(root)
+    while True:
+        best = max(root.iter(), key=_prose, default=None)
+        inside = best is not None and best.tag in (
+            "div",
+            "section",
+            "article",
+            "main",
+            "center",
+            "table",
+            "tbody",
+            "tr",
+            "td",
+        )
+        if best is None or not inside or _prose(best) < _MOST * whole:
+            return root
+        # A row or a cell is no table on its own; its content is what is wanted.
+        root = best
+
+
+def _prose(node: LexborNode) -> int:
+    """Characters in paragraphs, code, cells and headings: what menus have little of."""
+    return sum(_length(one) for one in node.css("p, pre, blockquote, dd, h1, h2, h3, h4, td, li")) or _length(node)
+
+
+def _length(node: LexborNode) -> int:
+    return len(node.text_content or node.text() or "")

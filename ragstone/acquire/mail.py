@@ -1,0 +1,89 @@
+"""E-mails (eml): who, when, about what, and the text; attachments become documents of their own."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from email import message_from_bytes, policy
+from email.header import decode_header, make_header
+from email.message import Message
+from email.utils import parsedate_to_datetime
+
+from ragstone.acquire.decode import Unreadable
+from ragstone.acquire.html import parse_page
+from ragstone.acquire.parsed import File, Parsed, Part, Writer, tidy
+from ragstone.contracts import Scalar
+
+_MOST_PARTS = 500
+
+
+def parse(file: File) -> Parsed:
+    """The text of an e-mail, the plain one where it has both, titled by its subject.
+
+    Raises:
+        Unreadable: it is no e-mail.
+    """
+    # The older policy: the newer one parses headers with a grammar that a hostile header can keep busy for ever.
+    mail = message_from_bytes(file.path.read_bytes(), policy=policy.compat32)
+    if not any(mail.get(name) for name in ("From", "To", "Subject", "Date", "Message-ID", "Content-Type")):
+        raise Unreadable("no e-mail: it has no headers")
+    plain: list[str] = []
+    pages: list[str] = []
+    attached: list[Part] = []
+    for number, part in enumerate(mail.walk()):
+        if number >= _MOST_PARTS:
+            break
+        if part.is_multipart():
+            continue
+        name = _header(part.get_filename() or "")
+        kind = part.get_content_type()
+        if name or part.get_content_disposition() == "attachment":
+            data = part.get_payload(decode=True)
+            if name and isinstance(data, bytes) and data:
+                attached.append(Part(name=name, data=data))
+        elif kind == "text/plain":
+            plain.append(_text(part))
+        elif kind == "text/html":
+            pages.append(_text(part))
+    writer = Writer()
+    if any(text.strip() for text in plain):
+        for text in plain:
+            writer.paragraph(text)
+    else:
+        for page in pages:
+            inner = parse_page(page)
+            writer.marked(inner.text, inner.marks)
+    subject = _header(mail.get("Subject", ""))
+    facts: dict[str, Scalar] = {
+        "kind": "eml",
+        "from": _header(mail.get("From", "")),
+        "to": _header(mail.get("To", "")),
+        "date": _date(mail),
+    }
+    return writer.parsed(title=subject, facts=facts, parts=attached)
+
+
+def _text(part: Message) -> str:
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return ""
+    for encoding in (part.get_content_charset() or "utf-8", "utf-8"):
+        try:
+            return data.decode(encoding)
+        except (LookupError, UnicodeDecodeError):
+            continue
+    return data.decode("cp1252", "replace")
+
+
+def _header(written: object) -> str:
+    """A header's words, its encoded parts decoded."""
+    text = str(written)
+    with suppress(ValueError, LookupError):  # Then it stays as it is written.
+        text = str(make_header(decode_header(text)))
+    return " ".join(tidy(text).split())
+
+
+def _date(mail: Message) -> str:
+    try:
+        return parsedate_to_datetime(str(mail.get("Date", ""))).isoformat()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return ""

@@ -1,0 +1,151 @@
+"""Markdown: the text stays as it is written; headings, code and tables are marked in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ragstone.contracts import Mark
+
+# Every pattern takes time in proportion to its line, for a line may be millions of characters long.
+_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)$")
+_HASHES = re.compile(r" {0,3}(#{1,6})(?=[ \t])")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
+_INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+_NO_PARAGRAPH = re.compile(r"\s*(?:$|[-*+>|#=]|\d+[.)]\s)")
+_DELIMITER_ROW = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()]{0,1000}\)")
+_FRONT_MATTER = re.compile(r"---[ \t]*\n\s*[\w-]+[ \t]*:")
+_FRONT_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+
+
+def find_marks(text: str) -> tuple[Mark, ...]:
+    """The headings, code blocks and tables of a Markdown text.
+
+    The span of a code block is the code without its fences; that of a heading is the line of its words.
+    """
+    return tuple(_Scan(text).marks())
+
+
+def front_matter_title(text: str) -> str:
+    """The title given in a block of ``key: value`` lines before the text; empty where there is none."""
+    for line in text[: _front_matter_end(text)].split("\n"):
+        key, colon, value = line.partition(":")
+        if colon and key.strip().lower() == "title":
+            return value.strip().strip("\"'")
+    return ""
+
+
+class _Scan:
+    """One pass over the lines of a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        first = _front_matter_end(text)
+        starts = [first, *(match.end() for match in re.finditer("\n", text[first:]))]
+        starts = [starts[0], *(start + first for start in starts[1:])]
+        # A line's end leaves out the line break, of which the last line has none.
+        self.lines = [(a, b - 1) for a, b in pairwise([*starts, len(text) + 1])]
+
+    def line(self, number: int) -> str:
+        start, end = self.lines[number]
+        return self.text[start:end]
+
+    def marks(self) -> Iterator[Mark]:
+        number = 0
+        paragraph = in_list = False
+        while number < len(self.lines):
+            line = self.line(number)
+            found, number_after = self._block_at(number, paragraph=paragraph, in_list=in_list)
+            if found:
+                yield found
+            if not line.strip() or number_after > number + 1 or found:
+                paragraph = False
+            else:
+                paragraph = not _NO_PARAGRAPH.match(line)
+                # A list goes on until something stands at the margin that is no item of it.
+                in_list = bool(_ITEM.match(line)) or (in_list and line[:1] in " \t")
+            number = number_after
+
+    def _block_at(self, number: int, *, paragraph: bool, in_list: bool) -> tuple[Mark | None, int]:
+        """What begins at a line, and the line after it."""
+        line = self.line(number)
+        if (fence := _FENCE.match(line)) and (in_list or len(fence[1].expandtabs(4)) < 4):
+            return self._fenced(number, fence[2], fence[3])
+        if (hashes := _HASHES.match(line)) and (words := _without_closing(line[hashes.end() :])):
+            return self._heading(number, len(hashes[1]), words), number + 1
+        if number + 1 < len(self.lines):
+            below = self.line(number + 1)
+            starts = not _NO_PARAGRAPH.match(line) and not _INDENTED.match(line)
+            if starts and not paragraph and (rule := _UNDERLINE.match(below)):
+                return self._heading(number, 1 if rule[1][0] == "=" else 2, line), number + 2
+            if "|" in line and "|" in below and _DELIMITER_ROW.match(below):
+                return self._table(number)
+        if not paragraph and not in_list and _INDENTED.match(line):
+            return self._indented(number)
+        return None, number + 1
+
+    def _heading(self, number: int, level: int, words: str) -> Mark:
+        start, end = self.lines[number]
+        return Mark(kind="heading", start=start, end=end, level=level, label=plain(words))
+
+    def _fenced(self, number: int, fence: str, info: str) -> tuple[Mark | None, int]:
+        last = number + 1
+        while last < len(self.lines):
+            line = self.line(last).strip()
+            if line.startswith(fence) and not line.strip(fence[0]):
+                break
+            last += 1
+        return self._code(number + 1, last, _language(info)), last + 1
+
+    def _indented(self, number: int) -> tuple[Mark | None, int]:
+        last = number
+        while last < len(self.lines) and (_INDENTED.match(self.line(last)) or not self.line(last).strip()):
+            last += 1
+        after = last
+        while not self.line(last - 1).strip():
+            last -= 1
+        return self._code(number, last, ""), after
+
+    def _code(self, first: int, last: int, language: str) -> Mark | None:
+        """The lines of a block of code, from the first up to the last; nothing where they are blank."""
+        if first >= last or first >= len(self.lines):
+            return None
+        start, end = self.lines[first][0], self.lines[last - 1][1]
+        return Mark(kind="code", start=start, end=end, label=language) if self.text[start:end].strip() else None
+
+    def _table(self, number: int) -> tuple[Mark, int]:
+        last = number + 2
+        while last < len(self.lines) and "|" in self.line(last):
+            last += 1
+        return Mark(kind="table", start=self.lines[number][0], end=self.lines[last - 1][1]), last
+
+
+def plain(heading: str) -> str:
+    """A heading's words without links, emphasis and code."""
+    return re.sub(r"[*`]|\\(?=\W)", "", _LINK.sub(r"\1", heading)).strip()
+
+
+def _without_closing(words: str) -> str:
+    """A heading's words without the hashes that may stand after them."""
+    words = words.strip()
+    bare = words.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1] in " \t" else words
+
+
+def _language(info: str) -> str:
+    """The language of a fence: ``python``, ``{.python}``, or ``{code-block} python``."""
+    words = info.split()
+    if len(words) > 1 and words[0].startswith("{") and words[0].endswith("}"):
+        return words[1]
+    return words[0].strip("{}.") if words else ""
+
+
+def _front_matter_end(text: str) -> int:
+    """Where the text begins after a block of front matter; 0 where there is none."""
+    if not _FRONT_MATTER.match(text):
+        return 0
+    end = _FRONT_END.search(text, 4)
+    return end.end() if end else 0

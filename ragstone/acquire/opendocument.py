@@ -1,0 +1,79 @@
+"""OpenDocument texts (odt): paragraphs, headings, lists and tables in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragstone.acquire.decode import Unreadable
+from ragstone.acquire.package import Element, Package
+from ragstone.acquire.parsed import File, Parsed, Writer, iso_date
+
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_FACTS = (f"{_DC}title", f"{_META}initial-creator", f"{_DC}creator", f"{_META}creation-date")
+_SKIPPED = {"tracked-changes", "sequence-decls", "table-of-content", "note-citation", "ruby-text", "annotation"}
+_DEEPEST = 60
+
+
+def parse(file: File) -> Parsed:
+    """The text of an OpenDocument file.
+
+    Raises:
+        Unreadable: it is encrypted, damaged, or refused.
+    """
+    with Package(file.path) as package:
+        if "META-INF/manifest.xml" in package.names and b"encryption-data" in package.bytes("META-INF/manifest.xml"):
+            raise Unreadable("encrypted")
+        text = package.xml("content.xml").find(f"{_OFFICE}body/{_OFFICE}text")
+        about = package.xml("meta.xml").find(f"{_OFFICE}meta") if "meta.xml" in package.names else None
+    if text is None:
+        raise Unreadable("damaged: there is no text document in it")
+    writer = Writer()
+    _write(writer, text, 0)
+    title, author, creator, created = (_said(about, tag) for tag in _FACTS)
+    return writer.parsed(title=title, facts={"kind": "odt", "author": author or creator, "created": iso_date(created)})
+
+
+def _said(about: Element | None, tag: str) -> str:
+    return ((about.findtext(tag) if about is not None else "") or "").strip()
+
+
+def _write(writer: Writer, parent: Element, depth: int, bullet: str = "") -> None:
+    for element in parent:
+        match element.tag.rpartition("}")[2]:
+            case "h":
+                level = element.get(f"{_TEXT}outline-level", "1")
+                writer.heading("".join(_words(element)), int(level) if level.isdigit() else 1)
+            case "p" if bullet:
+                text = "".join(_words(element)).strip()
+                writer.line(bullet + text if text else "")
+            case "p":
+                writer.paragraph("".join(_words(element)))
+            case "table":
+                writer.table([_row(row) for row in element.iter(f"{_TABLE}table-row")])
+            case tag if tag not in _SKIPPED and depth < _DEEPEST:
+                _write(writer, element, depth + 1, "- " if tag == "list" else bullet)
+
+
+def _row(row: Element) -> list[str]:
+    return [" ".join("".join(_words(p)) for p in cell.iter(f"{_TEXT}p")) for cell in row.iter(f"{_TABLE}table-cell")]
+
+
+def _words(element: Element, depth: int = 0) -> Iterator[str]:
+    """The words of a paragraph: what stands before, in and after its parts."""
+    yield element.text or ""
+    for child in element:
+        match child.tag.rpartition("}")[2]:
+            case "s":
+                count = child.get(f"{_TEXT}c", "1")
+                yield " " * min(int(count) if count.isdigit() else 1, 100)
+            case "tab":
+                yield "\t"
+            case "line-break":
+                yield "\n"
+            case tag if tag not in _SKIPPED and depth < _DEEPEST:
+                yield from _words(child, depth + 1)
+        yield child.tail or ""

@@ -1,0 +1,150 @@
+"""PDF: the text of each page in reading order, pages labelled as printed."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import time
+from collections.abc import Iterator, Sequence
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from ragstone.acquire.decode import Unreadable
+from ragstone.acquire.parsed import File, Parsed, Writer, iso_date, tidy
+from ragstone.acquire.pdf_layout import Line, Word, vocabulary, write_page
+
+_HYPHENS = "\x02\ufffe"
+"""How PDFium shows a hyphen that only ends a line."""
+_LINE = re.compile(rf"[^\r\n{_HYPHENS}]*[\r\n{_HYPHENS}]?")
+_WORD = re.compile(r"[^\s\x00-\x1f\ufffe\uffff]+")
+_LEFT_BEHIND = re.compile(
+    r"\W*(?:untitled|anonymous)\W*$|microsoft \w+ - |.*\.(?:docx?|pdf|indd|qxd|tex|dvi|pptx?|xlsx?|rtf)$", re.IGNORECASE
+)
+_MOST_OUTLINE = 5000
+_SHARE_OF_TIME = 0.5
+"""Of the time allowed for a file: after it the pages read so far are laid out, rather than all be lost."""
+
+
+def parse(file: File) -> Parsed:
+    """The pages of a PDF. One without a password for reading opens, whatever it forbids its viewers.
+
+    Raises:
+        Unreadable: it is encrypted or damaged, or there is no text in it, as in a scan.
+    """
+    try:
+        book = pypdfium2.PdfDocument(file.path)
+    except pypdfium2.PdfiumError as error:
+        # Such as "Failed to load document (PDFium: Data format error)."
+        reason = str(error).partition("PDFium: ")[2].rstrip(").").lower() or str(error)
+        if "password" in reason or "security" in reason:
+            raise Unreadable("encrypted") from error
+        raise Unreadable(f"damaged: {reason}") from error
+    pages: list[list[Line]] = []
+    lost: list[str] = []
+    stop = time.monotonic() + _SHARE_OF_TIME * file.settings.parse_seconds
+    for number in range(len(book)):
+        if time.monotonic() > stop:
+            break
+        try:
+            pages.append(_lines(book, number))
+        except pypdfium2.PdfiumError:
+            pages.append([])
+            lost.append(str(number + 1))
+    if not any(pages):
+        if lost:
+            raise Unreadable("damaged: none of its pages can be read")
+        raise Unreadable("no text in it; to read a scan, recognise its text (OCR) first")
+    words, headings = vocabulary(pages), _outline(book)
+    writer = Writer()
+    for number, lines in enumerate(pages):
+        writer.page(book.get_page_label(number) or str(number + 1))
+        write_page(writer, lines, words, headings.get(number, {}))
+    about = book.get_metadata_dict()
+    facts = {
+        "kind": "pdf",
+        "pages": len(book),
+        "author": _named(about.get("Author", "")),
+        "created": iso_date(about.get("CreationDate", "")),
+        "partial": _missing(lost, len(pages), len(book)),
+    }
+    return writer.parsed(title=_named(about.get("Title", "")), facts=facts)
+
+
+def _missing(lost: Sequence[str], read: int, total: int) -> str:
+    """What is not in the text, in words; empty where all is."""
+    if read < total:
+        return f"{read} of {total} pages; the time allowed, acquire.parse_seconds, was over"
+    return f"pages that cannot be read: {', '.join(lost[:20])}" if lost else ""
+
+
+def _lines(book: pypdfium2.PdfDocument, number: int) -> list[Line]:
+    """The lines of a page in the order the file has them, each word with its place."""
+    page = book[number]
+    # Both are kept until the end: what PDFium is asked about must still be open.
+    text_page = page.get_textpage()
+    raw, text = text_page.raw, _characters(text_page)
+    box = [ctypes.c_double() for _ in range(4)]
+    pointers = [ctypes.byref(edge) for edge in box]
+
+    def edges(index: int) -> tuple[float, float, float, float]:
+        pdfium.FPDFText_GetCharBox(raw, index, *pointers)
+        left, right, bottom, top = (edge.value for edge in box)
+        return left, right, bottom, top
+
+    found: list[Line] = []
+    for line in _LINE.finditer(text):
+        words: list[Word] = []
+        for match in _WORD.finditer(text, line.start(), line.end()):
+            left, right, bottom, top = edges(match.start())
+            if len(match[0]) > 1:
+                _, right, low, high = edges(match.end() - 1)
+                bottom, top = min(bottom, low), max(top, high)
+            words.append(Word(text=_whole(match[0]), left=left, right=right, bottom=bottom, top=top))
+        if words:
+            found.append(Line(words=words, hyphen=line[0][-1] in _HYPHENS))
+    text_page.close()
+    page.close()
+    return found
+
+
+def _characters(page: pypdfium2.PdfTextPage) -> str:
+    """The text of a page with one character for each that PDFium counts."""
+    count = page.count_chars()
+    text = page.get_text_range() if count else ""
+    if len(text) == count:
+        return text
+    # PDFium leaves out what it cannot name; then each has to be asked for.
+    return "".join(chr(pdfium.FPDFText_GetUnicode(page.raw, index)) for index in range(count))
+
+
+def _whole(text: str) -> str:
+    """Characters beyond 16 bits, which PDFium counts as two, as one again."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if not text.isascii() else text
+
+
+def _outline(book: pypdfium2.PdfDocument) -> dict[int, dict[str, int]]:
+    """The bookmarks of each page: the level of each title, as the layout compares it."""
+    found: dict[int, dict[str, int]] = {}
+    try:
+        for level, title, page in _bookmarks(book):
+            found.setdefault(page, {}).setdefault(" ".join(tidy(title).split()).casefold(), level + 1)
+    except (pypdfium2.PdfiumError, UnicodeError, ValueError):
+        pass  # A broken outline loses headings, not the text.
+    return found
+
+
+def _bookmarks(book: pypdfium2.PdfDocument) -> Iterator[tuple[int, str, int]]:
+    for count, mark in enumerate(book.get_toc()):
+        if count >= _MOST_OUTLINE:
+            return
+        target = mark.get_dest()
+        page = target.get_index() if target else None
+        if page is not None:
+            yield mark.level, mark.get_title(), page
+
+
+def _named(written: str) -> str:
+    """A title or author of the properties, unless it is what a program left there."""
+    words = " ".join(tidy(written).split())
+    return "" if _LEFT_BEHIND.match(words) else words

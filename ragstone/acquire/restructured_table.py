@@ -1,0 +1,67 @@
+"""The tables of reStructuredText: drawn as a grid, between rules, or as a list of lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_BORDER = re.compile(r"=+(?: +=+)+$")
+_RULE = re.compile(r"\+(?:[-=]+\+)+$")
+
+
+def is_border(line: str) -> bool:
+    """Whether this is a rule of a simple table, such as ``===  ===``."""
+    return bool(_BORDER.match(line))
+
+
+def grid_table(lines: Sequence[str]) -> list[list[str]]:
+    """The rows of a table drawn with ``+---+`` and bars. A cell of several rows belongs to its first."""
+    rows: list[list[str]] = []
+    cells: list[str] | None = None
+    for line in lines:
+        if line.startswith("+"):
+            if cells:
+                rows.append(cells)
+            cells = None
+            if not _RULE.match(line):  # A cell goes on beside the rule.
+                continue
+        else:
+            parts = [part.strip() for part in line.strip("|").split("|")]
+            before = cells or [""] * len(parts)
+            cells = [
+                f"{a} {b}".strip() for a, b in zip(before, parts + [""] * (len(before) - len(parts)), strict=False)
+            ]
+    return rows + ([cells] if cells else [])
+
+
+def simple_table(lines: Sequence[str]) -> list[list[str]]:
+    """The rows of a table whose columns stand under the runs of its first rule."""
+    starts = [match.start() for match in re.finditer(r"=+", lines[0])]
+    ends = [*starts[1:], None]
+    rows: list[list[str]] = []
+    for line in lines[1:]:
+        if not line or is_border(line) or set(line) <= {"-", " "}:
+            continue
+        cells = [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+        if cells[0] or not rows:
+            rows.append(cells)
+        else:  # Without a first cell it goes on with the row above.
+            rows[-1] = [f"{a} {b}".strip() for a, b in zip(rows[-1], cells, strict=True)]
+    return rows
+
+
+def list_table(lines: Sequence[str]) -> list[list[str]]:
+    """The rows of a list of lists: ``* -`` begins a row and ``-`` a cell."""
+    rows: list[list[str]] = []
+    for line in lines:
+        words = line.strip()
+        if line.startswith("* "):
+            rows.append([])
+            words = words[2:].strip()
+        if not rows:
+            continue
+        if words == "-" or words.startswith("- "):
+            rows[-1].append(words[2:].strip())
+        elif words and rows[-1]:
+            rows[-1][-1] = f"{rows[-1][-1]} {words}".strip()
+    return rows

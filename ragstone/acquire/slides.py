@@ -1,0 +1,74 @@
+"""PowerPoint presentations: each slide is a page, its title a heading, its notes at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragstone.acquire.package import Element, Package
+from ragstone.acquire.parsed import File, Parsed, Writer
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_TITLES = ("title", "ctrTitle")
+_FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+"""Placeholders of the date, footer, number and picture of a slide."""
+
+
+def parse(file: File) -> Parsed:
+    """The slides of a presentation in their order.
+
+    Raises:
+        Unreadable: it is encrypted, damaged, or refused.
+    """
+    with Package(file.path) as package:
+        main = next(
+            (n for kind, n in package.relations("").values() if kind == "officeDocument"), "ppt/presentation.xml"
+        )
+        slides = package.relations(main)
+        title, facts = package.properties()
+        writer, count = Writer(), 0
+        for count, one in enumerate(package.xml(main).iter(f"{_P}sldId"), 1):
+            _, name = slides.get(one.get(f"{_R}id", ""), ("", ""))
+            if name not in package.names:
+                continue
+            writer.page(str(count))
+            _slide(writer, package.xml(name))
+            for kind, notes in package.relations(name).values():
+                if kind == "notesSlide" and notes in package.names:
+                    said = "\n".join(text for role, text in _shapes(package.xml(notes)) if role not in _FURNITURE)
+                    writer.paragraph(f"Notes: {said}" if said.strip() else "")
+    return writer.parsed(title=title, facts={"kind": "pptx", "pages": count, **facts})
+
+
+def _slide(writer: Writer, slide: Element) -> None:
+    for shape in slide.iter():
+        if shape.tag == f"{_P}sp":
+            role, text = _role(shape), _text(shape)
+            if role in _TITLES:
+                writer.heading(text, 1)
+            elif role not in _FURNITURE:
+                writer.paragraph(text)
+        elif shape.tag == f"{_A}tbl":
+            writer.table([[_text(cell) for cell in row.iter(f"{_A}tc")] for row in shape.iter(f"{_A}tr")])
+
+
+def _shapes(slide: Element) -> Iterator[tuple[str, str]]:
+    for shape in slide.iter(f"{_P}sp"):
+        yield _role(shape), _text(shape)
+
+
+def _role(shape: Element) -> str:
+    placeholder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
+    return placeholder.get("type", "body") if placeholder is not None else ""
+
+
+def _text(shape: Element) -> str:
+    """The paragraphs of a shape, one a line."""
+    lines: list[str] = []
+    for paragraph in shape.iter(f"{_A}p"):
+        words = (
+            one.text or "" if one.tag == f"{_A}t" else "\n" if one.tag == f"{_A}br" else "" for one in paragraph.iter()
+        )
+        lines.append("".join(words).strip())
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,261 @@
+"""CSV, TSV, JSON Lines and JSON: one row, one document. Rows are read one at a time."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, TextIO
+
+from ragstone.acquire.decode import MEGABYTE, Encoding, Unreadable, clean, detect
+from ragstone.acquire.fields import as_fact, as_list, as_text, as_time, tidy, typed
+from ragstone.acquire.files import text_of
+from ragstone.acquire.parsed import File, Parsed
+from ragstone.contracts import Document, Scalar, Skipped
+from ragstone.errors import SourceError
+
+_DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
+"""In order of preference, where a header tells nothing."""
+_FLATTENED = ("meta", "metadata")
+_LIKELY_TEXT = ("text", "content", "answer", "body", "abstract", "description", "article")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A row's fields by their names as written; ``label`` is what a user finds it by."""
+
+    label: str
+    number: int
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    file: File
+    kind: str
+    encoding: Encoding
+
+    def open(self) -> TextIO:
+        return self.file.path.open(encoding=self.encoding.name, errors="replace")
+
+    def skip(self, label: str, reason: str) -> Skipped:
+        return Skipped(source=self.file.source, reason=f"{label}: {reason}")
+
+
+def read_csv(file: File) -> Iterator[Document | Skipped]:
+    """The rows of a CSV or TSV file with a header.
+
+    Raises:
+        SourceError: the header lacks a column that the settings take text from.
+    """
+    table = _Table(file=file, kind="csv", encoding=detect(file.path, file.settings))
+    with table.open() as stream:
+        yield from _documents(table, _csv_rows(table, stream))
+
+
+def read_jsonl(file: File) -> Iterator[Document | Skipped]:
+    """The objects of a JSON Lines file.
+
+    Raises:
+        SourceError: the first object lacks a field that the settings take text from.
+    """
+    table = _Table(file=file, kind="jsonl", encoding=detect(file.path, file.settings))
+    with table.open() as stream:
+        yield from _documents(table, _jsonl_rows(table, stream))
+
+
+def read_json(file: File) -> Iterator[Document | Skipped]:
+    """The objects of a JSON array, like those of a JSON Lines file; anything else as it is, indented.
+
+    Raises:
+        SourceError: the first object of an array lacks a field that the settings take text from.
+    """
+    text, facts = text_of(file)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"damaged: not JSON: {error}") from error
+    if isinstance(content, list) and content and all(isinstance(one, dict) for one in content):
+        table = _Table(file=file, kind="json", encoding=Encoding(name="utf-8", note=str(facts.get("decoding", ""))))
+        yield from _documents(table, _json_rows(table, content))
+    elif content:
+        pretty = clean(json.dumps(content, ensure_ascii=False, indent=2))
+        yield Parsed(text=pretty, facts={"kind": "json", **facts}).document(file)
+    else:
+        raise Unreadable("empty")
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _csv_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
+    # The limit is the process's; it is only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), int(table.file.settings.max_line_mb * MEGABYTE)))
+    lines = (clean(line) for line in stream)
+    first = next((line for line in lines if line.strip()), None)
+    if first is None:
+        raise Unreadable("empty")
+    reader = csv.reader(chain([first], lines), delimiter=_delimiter(first, table), strict=True)
+    try:
+        header = [column.strip() for column in next(reader)]
+    except csv.Error as error:
+        raise Unreadable(f"header: {error}") from error
+    _require_text(table, header)
+    number = 0
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            number += 1
+            if "field larger" in str(error):
+                # The reader is in the midst of a cell and cannot find the next row.
+                yield table.skip(f"row {number} and all after it", "a cell has no end; is a quote never closed?")
+                return
+            unclosed = "unexpected end" in str(error)
+            yield table.skip(f"row {number}", "a quote is opened and never closed" if unclosed else str(error))
+            continue
+        if not cells:
+            continue
+        number += 1
+        if len(cells) > len(header):
+            yield table.skip(f"row {number}", f"{len(cells)} cells, but the header has {len(header)}")
+            continue
+        # Cells missing at the end are missing values. Of columns of one name the first counts.
+        fields = {column: cell for column, cell in reversed([*zip(header, cells, strict=False)]) if column}
+        yield _Row(label=f"row {number}", number=number, fields=fields)
+
+
+def _delimiter(line: str, table: _Table) -> str:
+    wanted = {column.casefold() for column in _required(table)}
+
+    def fit(delimiter: str) -> tuple[bool, int]:
+        columns = next(csv.reader([line], delimiter=delimiter))
+        return wanted <= {column.strip().casefold() for column in columns}, len(columns)
+
+    return max(_DELIMITERS.get(table.file.suffix, ","), key=fit)
+
+
+def _jsonl_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
+    checked = False
+    for number, line in enumerate(stream, 1):
+        label = f"line {number}"
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield table.skip(label, f"not JSON: {error}")
+            continue
+        if not isinstance(record, dict):
+            yield table.skip(label, "not a JSON object")
+            continue
+        fields = _flat(record)
+        if not checked:
+            _require_text(table, list(fields))
+            checked = True
+        yield _Row(label=label, number=number, fields=fields)
+
+
+def _json_rows(table: _Table, records: list[dict[str, Any]]) -> Iterator[_Row]:
+    for number, record in enumerate(records, 1):
+        fields = _flat(record)
+        if number == 1:
+            _require_text(table, list(fields))
+        yield _Row(label=f"object {number}", number=number, fields=fields)
+
+
+def _require_text(table: _Table, columns: list[str]) -> None:
+    have = {column.casefold() for column in columns}
+    for wanted in _required(table):
+        if wanted.casefold() not in have:
+            named = [column for column in columns if column]
+            likely = [column for column in named if any(word in column.casefold() for word in _LIKELY_TEXT)]
+            example = (likely or named or ["COLUMN"])[-1]
+            raise SourceError(
+                f"{table.file.source} has no column '{wanted}'; it has {', '.join(named) or 'none'}; "
+                f"say which holds the text, as in --set acquire.columns.text=[{example}]"
+            )
+
+
+def _required(table: _Table) -> list[str]:
+    """The columns that text is taken from, but for those that may be missing."""
+    return [column for column in table.file.settings.columns.text if not column.endswith("?")]
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    """Objects inside a record one level up: those of ``meta`` under their own names, others as ``outer.inner``."""
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict):
+            prefix = "" if key.casefold() in _FLATTENED else f"{key}."
+            for inner, below in value.items():
+                flat.setdefault(prefix + inner, below)
+        else:
+            flat[key] = value
+    return flat
+
+
+# ---------------------------------------------------------------- documents
+
+
+def _documents(table: _Table, rows: Iterator[_Row | Skipped]) -> Iterator[Document | Skipped]:
+    seen: set[str] = set()
+    empty = True
+    for row in rows:
+        empty = False
+        result = row if isinstance(row, Skipped) else _document(table, row)
+        if isinstance(row, _Row) and isinstance(result, Document):
+            if result.id in seen:
+                result = table.skip(row.label, f"an earlier row has the same id, {result.id}")
+            else:
+                seen.add(result.id)
+        yield result
+    if empty:
+        raise Unreadable("no rows")
+
+
+def _document(table: _Table, row: _Row) -> Document | Skipped:
+    columns = table.file.settings.columns
+    values = {key.casefold(): value for key, value in reversed(row.fields.items())}
+    texts = [column.removesuffix("?") for column in columns.text]
+
+    def pick(*wanted: str) -> list[str]:
+        cells = (as_text(values.get(column.casefold())) for column in wanted)
+        return [cell for cell in map(tidy if columns.tidy else str, cells) if cell.strip()]
+
+    text = "\n\n".join(pick(*texts))
+    if not text:
+        return table.skip(row.label, f"no text in {', '.join(texts)}")
+    key = "".join(pick(columns.id)).strip() or str(row.number)
+    metadata: dict[str, Scalar | tuple[Scalar, ...]] = {"path": table.file.name, "kind": table.kind}
+    if table.encoding.note:
+        metadata["decoding"] = table.encoding.note
+    used = {column.casefold() for column in (columns.id, columns.url, *columns.title, *texts)}
+    for column, value in row.fields.items():
+        fact = _fact(table, column.casefold(), value)
+        if column.casefold() not in used and fact is not None:
+            metadata[clean(column)] = fact
+    return Document(
+        id=f"{table.file.name}#{key}",
+        text=text,
+        source=f"{table.file.source}#{key}",
+        title=" ".join(" ".join(pick(*columns.title)).split()),
+        url="".join(pick(columns.url)).strip(),
+        metadata=metadata,
+    )
+
+
+def _fact(table: _Table, column: str, value: Any) -> Scalar | tuple[Scalar, ...] | None:
+    """A field as metadata, of the kind that the settings say."""
+    columns = table.file.settings.columns
+    if isinstance(value, str) and value.strip():
+        if column in map(str.casefold, columns.dates):
+            return as_fact(as_time(value))
+        if column in map(str.casefold, columns.lists):
+            return as_fact([*as_list(value)])
+    # A CSV knows no types, so there a value is what it looks like.
+    return as_fact(typed(value) if table.kind == "csv" else value)

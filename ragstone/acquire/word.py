@@ -1,0 +1,134 @@
+"""Word documents: paragraphs, headings, lists and tables in order. Headers, footers and comments stay out.
+
+The XML is read as it is; python-docx would bring lxml for what are a few elements here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragstone.acquire.package import Element, Package
+from ragstone.acquire.parsed import File, Parsed, Writer
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_SKIPPED = {
+    "del", "moveFrom", "delText", "instrText", "rPr", "pPr", "fldData", "commentReference", "sectPr", "Fallback",
+}  # fmt: skip
+"""What was deleted, what computes a field, and the second copy of a drawing for older programs."""
+_DEEPEST = 20
+
+
+def parse(file: File) -> Parsed:
+    """The main text of a Word document, with its foot- and endnotes after it.
+
+    Raises:
+        Unreadable: it is encrypted, damaged, or refused.
+    """
+    with Package(file.path) as package:
+        relations = package.relations("")
+        name = next((name for kind, name in relations.values() if kind == "officeDocument"), "word/document.xml")
+        document, below = package.xml(name), package.relations(name)
+        parts = dict(below.values())
+        levels = _heading_levels(package.xml(parts["styles"])) if parts.get("styles") in package.names else {}
+        title, facts = package.properties()
+        writer = Writer()
+        body = document.find(f"{_W}body")
+        _write(writer, body if body is not None else document, levels, 0)
+        for kind in ("footnotes", "endnotes"):
+            if parts.get(kind) in package.names:
+                for note in package.xml(parts[kind]):
+                    # Those with a type draw the line above the notes.
+                    if note.get(f"{_W}type") is None:
+                        _write(writer, note, {}, 0)
+    return writer.parsed(title=title, facts={"kind": "docx", **facts})
+
+
+def _write(writer: Writer, parent: Element, levels: dict[str, int], depth: int) -> None:
+    for element in parent:
+        match element.tag.rpartition("}")[2]:
+            case "p":
+                _paragraph(writer, element, levels, depth)
+            case "tbl":
+                # A table inside a cell becomes text of the cell.
+                writer.table([_row(row) for row in element.iterfind(f"{_W}tr")])
+            case tag if tag not in _SKIPPED and depth < _DEEPEST:
+                # Content controls, inserted text and the like hold paragraphs.
+                _write(writer, element, levels, depth + 1)
+
+
+def _paragraph(writer: Writer, paragraph: Element, levels: dict[str, int], depth: int) -> None:
+    style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+    outline = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
+    level = levels.get(style.get(f"{_W}val", ""), 0) if style is not None else 0
+    if outline is not None and (written := outline.get(f"{_W}val", "")).isdigit() and int(written) < 9:
+        level = int(written) + 1
+    text = "".join(_text(paragraph))
+    if level:
+        writer.heading(text, level)
+    elif paragraph.find(f"{_W}pPr/{_W}numPr") is not None and text.strip():
+        writer.line(f"- {text.strip()}")
+    else:
+        writer.paragraph(text)
+    if depth < _DEEPEST:
+        for box in paragraph.iter(f"{_W}txbxContent"):
+            if not _inside_fallback(paragraph, box):
+                _write(writer, box, levels, depth + 1)
+
+
+def _text(element: Element, depth: int = 0) -> Iterator[str]:
+    """The words of a paragraph as they are seen; those of a text box are a block of their own."""
+    for child in element:
+        match child.tag.rpartition("}")[2]:
+            case "t":
+                yield child.text or ""
+            case "tab":
+                yield "\t"
+            case "br" | "cr":
+                yield "\n"
+            case "noBreakHyphen":
+                yield "-"
+            case tag if tag not in _SKIPPED and tag != "txbxContent" and depth < 100:
+                yield from _text(child, depth + 1)
+
+
+def _row(row: Element) -> list[str]:
+    """The cells of a row. One that spans columns is followed by empty ones, so that columns stay aligned."""
+    cells: list[str] = []
+    for cell in row.iterfind(f"{_W}tc"):
+        cells.append(" ".join("".join(_text(paragraph)) for paragraph in cell.iter(f"{_W}p")))
+        span = cell.find(f"{_W}tcPr/{_W}gridSpan")
+        written = span.get(f"{_W}val", "") if span is not None else ""
+        cells += [""] * (min(int(written), 100) - 1 if written.isdigit() else 0)
+    return cells
+
+
+def _inside_fallback(paragraph: Element, box: Element) -> bool:
+    return any(box is inner for fallback in paragraph.iter(f"{_CHOICE}Fallback") for inner in fallback.iter(box.tag))
+
+
+def _heading_levels(styles: Element) -> dict[str, int]:
+    """The level of each style that makes headings: by its name, its outline level, or those of what it is based on."""
+    levels: dict[str, int] = {}
+    based: dict[str, str] = {}
+    for style in styles.iter(f"{_W}style"):
+        key = style.get(f"{_W}styleId", "")
+        named, outline, base = (style.find(f"{_W}{path}") for path in ("name", f"pPr/{_W}outlineLvl", "basedOn"))
+        name = named.get(f"{_W}val", "").lower() if named is not None else ""
+        written = outline.get(f"{_W}val", "") if outline is not None else ""
+        if name == "title":
+            levels[key] = 1
+        elif name.startswith("heading ") and name[8:].isdigit():
+            levels[key] = int(name[8:])
+        elif written.isdigit() and int(written) < 9:
+            levels[key] = int(written) + 1
+        if base is not None:
+            based[key] = base.get(f"{_W}val", "")
+    for key in based:
+        at, steps = key, 0
+        while at not in levels and at in based and steps < _DEEPEST:
+            at, steps = based[at], steps + 1
+        # What is based on the title, such as a subtitle, need not be one.
+        if at in levels and key not in levels:
+            levels[key] = levels[at]
+    return levels

@@ -1,0 +1,114 @@
+"""Files that made other software fail: each gives text, part of it, or a reason; none crashes or hangs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import check  # pyright: ignore[reportMissingImports]
+
+from ragstone.acquire import read
+from ragstone.contracts import Document, Skipped
+from ragstone.sections import AcquireSettings
+
+Results = dict[str, Document | Skipped]
+
+OUTCOMES = {
+    "text": 79,
+    "partial": 2,
+    "damaged": 13,
+    "no text": 8,
+    "encrypted": 2,
+    "unknown kind": 3,
+    "neither UTF-8": 1,
+}
+"""Of 108 files. Those without text are three scans and five PDFs with a fault in what draws the text."""
+
+
+@pytest.fixture(scope="module")
+def corpus(data_dir: Path) -> Results:
+    folder = data_dir / "parsing_corpus" / "dev"
+    results = [one for one in read(str(folder), AcquireSettings(), base=folder) if isinstance(one, Document | Skipped)]
+    return {Path(one.source).relative_to(folder).as_posix(): one for one in results}
+
+
+def outcome(result: Document | Skipped) -> str:
+    if isinstance(result, Document):
+        return "partial" if "partial" in result.metadata else "text"
+    return next((name for name in OUTCOMES if result.reason.startswith(name)), result.reason)
+
+
+def test_every_file_comes_out(corpus: Results) -> None:
+    assert Counter(map(outcome, corpus.values())) == OUTCOMES
+
+
+def test_every_mark_is_exact(corpus: Results) -> None:
+    for result in corpus.values():
+        if isinstance(result, Document):
+            check(result)
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def in_order(one: str, other: str) -> float:
+    """Share of the words, 0 to 1, that stand in both texts in the same order."""
+    return difflib.SequenceMatcher(None, words(one), words(other), autojunk=False).ratio()
+
+
+@pytest.mark.parametrize(
+    ("file", "suffix", "least"),
+    [
+        # Measured: 1.0, 1.0, 0.979 (words that the expected text leaves cut), 0.988 (its last line is another).
+        ("md_REPAIR-2022-INV-001_multipage", ".md", 0.99),
+        ("md_SPARSE-2024-INV-1234_borderless_table", ".md", 0.99),
+        ("md_test", ".md", 0.97),
+        ("pp_crazyones", ".txt", 0.98),
+    ],
+)
+def test_texts_are_as_expected(corpus: Results, file: str, suffix: str, least: float) -> None:
+    one, other = corpus[f"pdf/{file}.pdf"], corpus[f"expected/{file}{suffix}"]
+    assert isinstance(one, Document)
+    assert isinstance(other, Document)
+    assert in_order(one.text, other.text) >= least
+
+
+@pytest.mark.parametrize(
+    ("file", "there", "absent"),
+    [
+        ("html/md_test_wikipedia.html", "Foray into the Web", "Create account"),
+        ("html/md_test_blog.html", "tuning the inference parameters", "Skip to main content"),
+        ("html/tr_webpage.html.gz", "Sen. Joe Manchin told reporters", "Privacy Policy"),
+        ("docx/pd_hdr-header-footer.docx", "section with header", "S1HP1"),
+        ("docx/md_test_with_comment.docx", "Large language models", "This is a test comment"),
+        ("docx/pd_comments-rich-para.docx", "worthy of note", "Comment"),
+        ("office/md_test.pptx", "2cdda5c8-e50e-4db4-b5f0-9722a649f455", "Office Theme"),
+        ("office/md_test.xlsx", "affc7dad-52dc-4b98-9b5d-51e65d8a8ad0", "xml"),
+        ("malformed/pp_r3-empty-password.pdf", "pdf encryption test", "\0"),
+    ],
+)
+def test_what_is_said_is_there_and_what_stands_around_is_not(
+    corpus: Results, file: str, there: str, absent: str
+) -> None:
+    result = corpus[file]
+    assert isinstance(result, Document)
+    assert there in result.text
+    assert absent not in result.text
+
+
+def test_the_sources_of_a_documentation_are_read_whole(
+    data_dir: Path, read_all: Callable[..., list[Document | Skipped]]
+) -> None:
+    results = read_all(data_dir / "cudaq_docs" / "raw")
+    kinds = Counter(one.metadata["kind"] for one in results if isinstance(one, Document))
+    assert kinds == {"restructuredtext": 65, "notebook": 32, "markdown": 2}
+    assert {one.reason.split(";")[0] for one in results if isinstance(one, Skipped)} == {
+        "unknown kind .py", "unknown kind .cpp",
+    }  # fmt: skip
+    untitled = [one.id for one in results if isinstance(one, Document) and not one.title]
+    assert len(untitled) <= 3, untitled

@@ -1,0 +1,136 @@
+"""A parser that hangs, crashes or swells costs only its own file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragstone.acquire.decode import Unreadable
+from ragstone.acquire.parsed import File, Mark, Parsed, Part, from_json, to_json
+from ragstone.acquire.worker import Worker
+from ragstone.sections import AcquireSettings
+
+MISBEHAVING = """
+import ctypes, os, socket, subprocess, sys, time
+from ragstone.acquire.decode import Unreadable
+from ragstone.acquire.parsed import Parsed
+
+def parse(file):
+    match file.path.read_text():
+        case "sleep": time.sleep(60)
+        case "abort": os.abort()
+        case "segfault": ctypes.string_at(0)
+        case "exit": os._exit(3)
+        case "swell": return Parsed(text=str(len(["x" * 1_000_000 for _ in range(2000)])))
+        case "swell outside Python": return Parsed(text=str([ctypes.create_string_buffer(10**8) for _ in range(20)]))
+        case "recurse": return parse(file)
+        case "connect": socket.create_connection(("127.0.0.1", 9))
+        case "run": subprocess.run(["true"])
+        case "refuse": raise Unreadable("said so")
+        case "fail": raise KeyError("x")
+        case "print": print("noise"); sys.stderr.write("noise"); return Parsed(text="fine")
+        case "pid": return Parsed(text=str(os.getpid()))
+        case text: return Parsed(text=text)
+"""
+
+
+READING = """
+from pathlib import Path
+from ragstone.acquire import read
+from ragstone.contracts import Document
+from ragstone.sections import AcquireSettings
+here = Path(__file__).parent
+def read_from(path):
+    return [one for one in read(str(path), AcquireSettings(), base=here) if isinstance(one, Document)]
+"""
+
+
+@pytest.fixture
+def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
+    (tmp_path / "misbehaving.py").write_text(MISBEHAVING)
+    monkeypatch.syspath_prepend(tmp_path)
+    with Worker(AcquireSettings(parse_seconds=1.5, parse_mb=300)) as worker:
+        yield worker
+
+
+def parse(worker: Worker, folder: Path, text: str) -> str:
+    path = folder / "a.x"
+    path.write_text(text)
+    file = File(path=path, name="a.x", source="a.x", suffix=".x", settings=worker.settings)
+    return worker.parse("misbehaving", file).text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("sleep", "took more than 1.5 s"),
+        ("abort", "crashed (signal 6)"),
+        ("segfault", "crashed (signal 11)"),
+        ("exit", "crashed (exit code 3)"),
+        ("swell", "needs more than 300 MB"),
+        ("swell outside Python", "needs more than 300 MB"),
+        ("recurse", "damaged: nested too deep"),
+        ("connect", "damaged: PermissionError: socket."),
+        ("run", "damaged: PermissionError: subprocess.Popen"),
+        ("refuse", "said so"),
+        ("fail", "damaged: KeyError: 'x'"),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is that of Linux")
+def test_what_goes_wrong_is_told_and_the_next_file_is_read(
+    worker: Worker, tmp_path: Path, text: str, reason: str
+) -> None:
+    started = time.perf_counter()
+    with pytest.raises(Unreadable) as raised:
+        parse(worker, tmp_path, text)
+    assert str(raised.value).startswith(reason)
+    assert time.perf_counter() - started < 20
+    assert parse(worker, tmp_path, "fine") == "fine"
+
+
+def test_one_process_reads_file_after_file_and_ends(worker: Worker, tmp_path: Path) -> None:
+    assert parse(worker, tmp_path, "print") == "fine"
+    pid = parse(worker, tmp_path, "pid")
+    assert pid == parse(worker, tmp_path, "pid") != str(os.getpid())
+    worker.__exit__()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
+
+
+def test_nothing_is_started_for_plain_files(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# text")
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"{READING}import subprocess, sys\nsubprocess.Popen = None\n"
+        "print([one.id for one in read_from(here / 'a.md')])\n"
+        "print({'selectolax', 'pypdfium2', 'python_calamine'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert run.stdout.split("\n")[:2] == ["['a.md']", "set()"]
+
+
+def test_a_script_without_a_main_guard_reads_a_page_once(tmp_path: Path) -> None:
+    """The worker must not run the caller's script again."""
+    (tmp_path / "a.html").write_text("<p>text")
+    script = tmp_path / "script.py"
+    script.write_text(f"{READING}print([one.text for one in read_from(here / 'a.html')])\n")
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert run.stdout == "['text']\n"
+
+
+def test_what_is_sent_arrives() -> None:
+    parsed = Parsed(
+        text="ž\ud800" + "\n" * 3,
+        title="t",
+        url="u",
+        marks=(Mark(kind="page", start=0, end=1, label="iv"),),
+        facts={"pages": 3, "share": 0.5, "is": True},
+        parts=(Part(name="a.bin", data=bytes(range(256))),),
+    )
+    assert from_json(to_json(parsed)) == parsed

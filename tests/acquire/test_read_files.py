@@ -1,0 +1,249 @@
+"""Files and folders, good and bad, as documents."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone import acquire
+from ragstone.contracts import Document, Skipped
+from ragstone.errors import SourceError
+from ragstone.sections import AcquireSettings
+
+SUFFIXES = [".txt", ".md", ".csv", ".tsv", ".jsonl"]
+PIECES = ["text", "id", ",", ";", '"', "\n", "\r\n", '{"text": "a"}', "\0", "ž", "#", "x y"]
+MESSY = st.lists(st.sampled_from(PIECES)).map("".join)
+
+
+def read(source: str, settings: AcquireSettings, *, base: Path) -> list[Document | Skipped]:
+    """What is read, without the word that a file has been read to its end."""
+    found = acquire.read(source, settings, base=base)
+    return [one for one in found if isinstance(one, Document | Skipped)]
+
+
+def read_all(path: Path, base: Path | None = None, **limits: float) -> list[Document | Skipped]:
+    settings = AcquireSettings.model_validate({**limits, "metadata": {"enabled": False}})
+    return [*read(str(path), settings, base=base or (path if path.is_dir() else path.parent))]
+
+
+def read_bytes(folder: Path, content: bytes, name: str = "a.txt", **limits: float) -> Document | Skipped:
+    (folder / name).write_bytes(content)
+    (result,) = read_all(folder / name, **limits)
+    return result
+
+
+def test_a_text_file_is_kept_as_it_is(tmp_path: Path):
+    document = read_bytes(tmp_path, "  Žodis.\r\nAntras\rTrečias\n\t".encode())
+    assert document == Document(
+        id="a.txt",
+        text="  Žodis.\nAntras\nTrečias\n\t",
+        source=str(tmp_path / "a.txt"),
+        metadata={"path": "a.txt", "kind": "text"},
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_byte_order_marks_decide_and_vanish(tmp_path: Path, encoding: str):
+    document = read_bytes(tmp_path, "Ąžuolas 🌳\n".encode(encoding))
+    assert isinstance(document, Document)
+    assert document.text == "Ąžuolas 🌳\n"
+    assert "decoding" not in document.metadata
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "note"),
+    [
+        (b"Gr\xfc\xdfe aus K\xf6ln \x96 bald", "Grüße aus Köln – bald", "windows-1252, guessed"),
+        ("ąčęėįšų".encode() + b" \xff\xfe", "ąčęėįšų \ufffd\ufffd", "utf-8, 2 undecodable replaced"),
+        (b"plain words and more \x81.", "plain words and more \ufffd.", "utf-8, 1 undecodable replaced"),
+    ],
+)
+def test_undecodable_bytes_are_handled_and_told(tmp_path: Path, content: bytes, text: str, note: str):
+    document = read_bytes(tmp_path, content)
+    assert isinstance(document, Document)
+    assert (document.text, document.metadata["decoding"]) == (text, note)
+
+
+def test_nul_is_replaced(tmp_path: Path):
+    document = read_bytes(tmp_path, b"one\0two")
+    assert isinstance(document, Document)
+    assert document.text == "one\ufffdtwo"
+    document.text.encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (b" \n\t\r\n ", "empty"),
+        (b"\xef\xbb\xbf", "empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0", "binary"),
+        (bytes(range(256)) * 50, "binary"),
+        ("日本語の文章、名前。".encode("shift-jis") * 20, "save it as UTF-8"),
+    ],
+)
+def test_what_gives_no_text_is_skipped(tmp_path: Path, content: bytes, reason: str):
+    result = read_bytes(tmp_path, content)
+    assert isinstance(result, Skipped)
+    assert reason in result.reason
+    assert result.source == str(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize(("limit", "setting"), [(100, "max_file_mb"), (1000, "max_line_mb")])
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.jsonl"])
+def test_a_huge_file_of_one_line_is_not_read(tmp_path: Path, limit: float, setting: str, name: str):
+    with (tmp_path / name).open("wb") as stream:
+        stream.write(b"words without a break " * 500_000)
+        stream.truncate(200_000_000)  # The rest takes no room on disk.
+    (result,) = read_all(tmp_path / name, max_file_mb=limit)
+    assert isinstance(result, Skipped)
+    assert f"acquire.{setting}" in result.reason
+
+
+def test_lines_are_measured_across_blocks(tmp_path: Path):
+    content = b"a" * 700_000 + b"\n" + b"b" * 1_500_000 + b"\n" + b"c" * 700_000
+    assert isinstance(read_bytes(tmp_path, content, max_line_mb=1.5), Document)
+    assert isinstance(read_bytes(tmp_path, content, max_line_mb=1.4), Skipped)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Intro\n\n# The *real* [title](x.md) #\n# Second", "The real title"),
+        ("Set out\n=======\n\nText", "Set out"),
+        ("\nSub\n---\n", "Sub"),
+        ('---\ntitle: "Given"\n# comment\n---\n\n## No\n', "Given"),
+        ("---\nauthor: N\n---\n\n## Yes\n", "Yes"),
+        ("```\n# comment\n```\n\n### After\n", "After"),
+        ("~~~\n```\n# comment\n", ""),
+        ("- item\n---\ntext", ""),
+        ("#hashtag and #another\n", ""),
+        ("just text", ""),
+    ],
+)
+def test_the_first_heading_is_the_title(tmp_path: Path, text: str, title: str):
+    document = read_bytes(tmp_path, text.encode(), "page.MD")
+    assert isinstance(document, Document)
+    assert (document.title, document.text, document.metadata["kind"]) == (title, text, "markdown")
+
+
+def test_unknown_kinds_are_skipped_even_when_named(tmp_path: Path):
+    for name in ("scan.xyz", "README"):
+        result = read_bytes(tmp_path, b"text", name)
+        assert isinstance(result, Skipped)
+        assert result.reason.startswith(f"unknown kind {Path(name).suffix or name}; known are .txt")
+
+
+def test_a_missing_path_is_an_error(tmp_path: Path):
+    for wrong in (tmp_path / "none", tmp_path / ("x" * 5000), Path("a\0b")):
+        with pytest.raises(SourceError):
+            read(str(wrong), AcquireSettings(), base=tmp_path)
+
+
+def test_a_folder_without_files_of_a_known_kind_is_an_error(tmp_path: Path):
+    (tmp_path / "a.png").write_bytes(b"x")
+    with pytest.raises(SourceError, match=r"\.txt .*\.md .*\.csv .*\.jsonl"):
+        read(str(tmp_path), AcquireSettings(), base=tmp_path)
+
+
+def test_a_folder_is_read_in_order_without_what_is_hidden(tmp_path: Path):
+    for name in ("b.txt", "a/z.md", "a/y/deep.TXT", ".hidden.txt", ".git/x.txt", ".ragstone-kb/y.txt", "c.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"text of {name}")
+    results = read_all(tmp_path)
+    assert [result.id for result in results if isinstance(result, Document)] == ["a/y/deep.TXT", "a/z.md", "b.txt"]
+    assert [Path(result.source).name for result in results if isinstance(result, Skipped)] == ["c.png"]
+    assert results == read_all(tmp_path)
+
+
+def test_an_id_is_the_same_however_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.txt").write_text("text")
+    monkeypatch.chdir(docs)
+    for source in ("a.txt", ".", "../docs", str(docs), str(docs / "a.txt"), "../docs/a.txt"):
+        (document,) = read(source, AcquireSettings(), base=tmp_path)
+        assert isinstance(document, Document)
+        assert (document.id, document.source) == ("docs/a.txt", str(docs / "a.txt"))
+
+
+def test_a_file_outside_the_base_is_known_by_its_full_path(tmp_path: Path):
+    (tmp_path / "kb").mkdir()
+    (tmp_path / "a.txt").write_text("text")
+    (document,) = read_all(tmp_path / "a.txt", base=tmp_path / "kb")
+    assert isinstance(document, Document)
+    assert document.id == (tmp_path / "a.txt").as_posix()
+
+
+def test_links_are_followed_and_loops_are_not(tmp_path: Path):
+    root, other = tmp_path / "root", tmp_path / "other"
+    (root / "sub").mkdir(parents=True)
+    other.mkdir()
+    (root / "sub" / "a.txt").write_text("a")
+    (other / "b.txt").write_text("b")
+    (root / "sub" / "up").symlink_to(root)
+    (other / "back").symlink_to(root)
+    (root / "linked").symlink_to(other)
+    (root / "again").symlink_to(other)
+    (root / "self.txt").symlink_to(root / "self.txt")
+    (root / "gone.txt").symlink_to(tmp_path / "nowhere.txt")
+    results = read_all(root)
+    assert [result.id for result in results if isinstance(result, Document)] == ["again/b.txt", "sub/a.txt"]
+    assert [result.reason for result in results if isinstance(result, Skipped)] == ["a broken link"] * 2
+
+
+def test_pipes_do_not_hang_and_bad_files_do_not_stop_the_rest(tmp_path: Path):
+    os.mkfifo(tmp_path / "a.txt")
+    (tmp_path / "b.txt").write_bytes(b"")
+    (tmp_path / "c.csv").write_text("id,answer\n1,x\n")
+    (tmp_path / "d.txt").write_text("good")
+    results = read_all(tmp_path)
+    assert [type(result) for result in results] == [Skipped, Skipped, Skipped, Document]
+    assert isinstance(read_all(tmp_path / "a.txt")[0], Skipped)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_skipped(tmp_path: Path):
+    (tmp_path / "a.txt").write_text("text")
+    (tmp_path / "a.txt").chmod(0)
+    (result,) = read_all(tmp_path)
+    assert isinstance(result, Skipped)
+
+
+def test_a_name_that_is_not_unicode_gives_an_id_that_can_be_stored(tmp_path: Path):
+    name = os.fsdecode(b"gr\xfc\xdfe.txt")
+    try:
+        (tmp_path / name).write_text("text")
+    except OSError:
+        pytest.skip("this file system refuses names that are not Unicode")
+    (document,) = read_all(tmp_path)
+    assert isinstance(document, Document)
+    assert document.id == "gr\ufffd\ufffde.txt"
+
+
+def test_no_bytes_stop_the_reading(tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("any")
+
+    @given(content=st.one_of(st.binary(max_size=200), MESSY.map(str.encode)), suffix=st.sampled_from(SUFFIXES))
+    def check(content: bytes, suffix: str):
+        file = folder / f"a{suffix}"
+        file.write_bytes(content)
+        results = read_all(folder)
+        file.unlink()
+        assert results
+        for document in results:
+            if isinstance(document, Document):
+                assert document.text.strip()
+                assert "\r" not in document.text
+                document.text.encode()
+
+    check()
+
+
+def test_real_press_releases_are_read_whole(data_dir: Path):
+    folder = data_dir / "telekom_press" / "dev" / "txt"
+    results = read_all(folder)
+    assert len(results) == len([*folder.iterdir()])
+    assert all(isinstance(result, Document) for result in results)

@@ -1,0 +1,193 @@
+"""Word, PowerPoint, spreadsheets, OpenDocument, RTF and e-books, the smallest there can be."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import marked, outline  # pyright: ignore[reportMissingImports]
+
+from ragstone.contracts import Document, Skipped
+
+ReadOne = Callable[..., Document]
+Why = Callable[..., str]
+
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+PART = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">%s</Relationships>'
+STYLES = f"""<w:styles {W}><w:style w:styleId="T1"><w:name w:val="heading 1"/></w:style>
+<w:style w:styleId="T2"><w:name w:val="own"/><w:basedOn w:val="T1"/></w:style></w:styles>"""
+CORE = """<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties"
+xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"><dc:title>Given</dc:title>
+<dc:creator>N. Author</dc:creator><dcterms:created>2024-05-06T07:08:09Z</dcterms:created></cp:coreProperties>"""
+BODY = """
+<w:p><w:pPr><w:pStyle w:val="T1"/></w:pPr><w:r><w:t>A head</w:t></w:r><w:r><w:t>ing</w:t></w:r></w:p>
+<w:p><w:r><w:t>One </w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del>
+<w:ins><w:r><w:t>in</w:t></w:r></w:ins>
+<w:r><w:instrText>PAGE</w:instrText><w:tab/><w:t>\ufb01n</w:t><w:br/><w:t>down</w:t></w:r></w:p>
+<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>item</w:t></w:r></w:p>
+<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr><w:p><w:r><w:t>wide</w:t></w:r></w:p></w:tc></w:tr>
+<w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc></w:tr></w:tbl>
+<w:sdt><w:sdtContent><w:p><w:pPr><w:pStyle w:val="T2"/></w:pPr><w:r><w:t>Own</w:t></w:r></w:p></w:sdtContent></w:sdt>
+<w:sectPr/>"""
+BOMB = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "%s">]>' % ("x" * 9)
+OUTSIDE = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>'
+
+
+def relation(kind: str, target: str, key: str = "r1") -> str:
+    return f'<Relationship Id="{key}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+
+
+def package(files: dict[str, str | bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def docx(document: str = f"<w:document {W}><w:body>{BODY}</w:body></w:document>", **more: str) -> bytes:
+    header = f"<w:hdr {W}><w:p><w:r><w:t>HEADER</w:t></w:r></w:p></w:hdr>"
+    notes = f"<w:footnotes {W}><w:footnote><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote></w:footnotes>"
+    below = relation("styles", "styles.xml") + relation("header", "header1.xml", "r2")
+    files: dict[str, str | bytes] = {
+        "_rels/.rels": PART % relation("officeDocument", "word/document.xml"),
+        "word/_rels/document.xml.rels": PART % (below + relation("footnotes", "footnotes.xml", "r3")),
+        "word/document.xml": document,
+        "word/styles.xml": STYLES,
+        "word/header1.xml": header,
+        "word/footnotes.xml": notes,
+        "docProps/core.xml": CORE,
+    }
+    return package(files | more)
+
+
+def test_word(read_one: ReadOne) -> None:
+    document = read_one("a.docx", docx())
+    assert document.text == "A heading\n\nOne in\tfin\ndown\n- item\n\nwide\na | b\n\nOwn\n\nA note."
+    assert outline(document) == [(1, "A heading"), (1, "Own")]
+    assert marked(document, "table") == ["wide\na | b"]
+    assert document.title == "Given"
+    wanted = {"kind": "docx", "author": "N. Author", "created": "2024-05-06T07:08:09"}
+    assert {key: document.metadata[key] for key in wanted} == wanted
+
+
+@pytest.mark.parametrize("prolog", [BOMB, OUTSIDE])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_declared_entities_are_refused(why_skipped: Why, prolog: str, encoding: str) -> None:
+    text = prolog.replace("?>", f' encoding="{encoding}"?>', 1)
+    xml = f"{text}<w:document {W}><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>"
+    files = {"_rels/.rels": PART % relation("officeDocument", "d.xml"), "d.xml": xml.encode(encoding)}
+    assert why_skipped("a.docx", package(files)) == "refused: it declares XML entities or a document type"
+
+
+MAIN_PARTS = {
+    "docx": "word/document.xml", "pptx": "ppt/presentation.xml", "xlsx": "xl/workbook.xml", "odt": "content.xml",
+    "ods": "content.xml", "epub": "META-INF/container.xml",
+}  # fmt: skip
+
+
+def test_bombs_of_the_samples_are_refused(
+    data_dir: Path, tmp_path: Path, read_all: Callable[..., list[Document | Skipped]]
+) -> None:
+    samples = (data_dir / "security_samples" / "dev" / "xml").glob("*.xml")
+    declaring = [sample for sample in samples if b"<!DOCTYPE" in sample.read_bytes()]
+    assert len(declaring) >= 4
+    for sample in declaring:
+        for kind, part in MAIN_PARTS.items():
+            (tmp_path / f"{sample.stem}.{kind}").write_bytes(package({part: sample.read_bytes()}))
+        (tmp_path / f"{sample.stem}.html").write_bytes(sample.read_bytes())
+    results = read_all(tmp_path)
+    told = [one.reason.split(":")[0] for one in results if isinstance(one, Skipped)]
+    assert told.count("refused") == len(declaring) * len(MAIN_PARTS)
+    # As a page there is nothing to expand: entities that a page declares mean nothing to browsers.
+    pages = [one for one in results if isinstance(one, Document)]
+    assert all(len(page.text) < 1000 and "root:" not in page.text for page in pages)
+
+
+def test_a_part_that_expands_without_end_is_refused(why_skipped: Why) -> None:
+    content = docx(f"<w:document {W}><w:body>{'<w:p/>' * 20_000_000}</w:body></w:document>")
+    assert len(content) < 500_000
+    assert why_skipped("a.docx", content).startswith("a bomb")
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.xls", "a.ods", "a.odt", "a.epub", "a.rtf", "a.pdf"])
+def test_damaged_files_are_told(why_skipped: Why, name: str) -> None:
+    assert why_skipped(name, b"") == "empty"
+    for content in (b"PK\3\4 broken", b"no such file", package({"a": "b"})):
+        assert why_skipped(name, content).startswith(("damaged", "empty"))
+    if name.endswith("x") or name == "a.odt":
+        ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600
+        assert why_skipped(name, ole).startswith("encrypted")
+
+
+def test_word_nested_without_end_is_harmless(read_one: ReadOne) -> None:
+    deep = "<w:sdt>" * 5000 + "<w:p/>" + "</w:sdt>" * 5000
+    text = "<w:p>" + "<w:smartTag>" * 3000 + "</w:smartTag>" * 3000 + "<w:r><w:t>end</w:t></w:r></w:p>"
+    assert "end" in read_one("a.docx", docx(f"<w:document {W}><w:body>{deep}{text}</w:body></w:document>")).text
+
+
+def test_slides(read_one: ReadOne) -> None:
+    p = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+    a = f'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="{OFFICE}"'
+
+    def shape(role: str, text: str) -> str:
+        kind = f'<p:nvSpPr><p:nvPr><p:ph type="{role}"/></p:nvPr></p:nvSpPr>'
+        return f"<p:sp>{kind}<p:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
+
+    def slide(*shapes: str) -> str:
+        return f"<p:sld {p} {a}><p:cSld><p:spTree>{''.join(shapes)}</p:spTree></p:cSld></p:sld>"
+
+    ids = '<p:sldIdLst><p:sldId r:id="r2"/><p:sldId r:id="r1"/></p:sldIdLst>'
+    cell = "<a:tc><a:txBody><a:p><a:r><a:t>c</a:t></a:r></a:p></a:txBody></a:tc>"
+    document = read_one(
+        "a.pptx",
+        package(
+            {
+                "_rels/.rels": PART % relation("officeDocument", "ppt/presentation.xml"),
+                "ppt/presentation.xml": f"<p:p {p} {a}>{ids}</p:p>",
+                "ppt/_rels/presentation.xml.rels": PART
+                % (relation("slide", "slides/s1.xml") + relation("slide", "slides/s2.xml", "r2")),
+                "ppt/slides/s1.xml": slide(shape("title", "Last"), f"<a:tbl><a:tr>{cell}{cell}</a:tr></a:tbl>"),
+                "ppt/slides/s2.xml": slide(shape("title", "First"), shape("body", "words"), shape("sldNum", "7")),
+                "ppt/slides/_rels/s2.xml.rels": PART % relation("notesSlide", "../notes/n.xml"),
+                "ppt/notes/n.xml": slide(shape("body", "say this"), shape("sldNum", "7")),
+            }
+        ),
+    )
+    assert document.text == "First\n\nwords\n\nNotes: say this\n\nLast\n\nc | c"
+    assert marked(document, "page") == ["First\n\nwords\n\nNotes: say this", "Last\n\nc | c"]
+    assert [mark.label for mark in document.marks if mark.kind == "page"] == ["1", "2"]
+    assert (document.title, document.metadata["pages"]) == ("First", 2)
+
+
+def test_rich_text(read_one: ReadOne) -> None:
+    rtf = (
+        r"{\rtf1\ansi\ansicpg1257{\fonttbl{\f0 Times;}}{\info{\title T}{\author A}}{\*\generator X;}"
+        r"\pard \'dedis \u382?\uc2\u8211 --x\par {\b bold\tab tab}\line next\par\trowd a\cell b\cell\row}"
+    )
+    document = read_one("a.rtf", rtf)
+    assert document.text == "Ždis ž–x\n\nbold\ttab\nnext\n\na | b"
+    assert document.title == "T"
+
+
+def test_open_document(read_one: ReadOne) -> None:
+    names = " ".join(
+        f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{short}:1.0"' for short in ("office", "text", "table")
+    )
+    cell = "<table:table-cell><text:p>c</text:p></table:table-cell>"
+    content = (
+        f"<office:document-content {names}><office:body><office:text>"
+        '<text:h text:outline-level="2">Head</text:h><text:p>a<text:s text:c="2"/>b<text:span>c</text:span>'
+        "<office:annotation><text:p>COMMENT</text:p></office:annotation>d</text:p>"
+        "<text:list><text:list-item><text:p>item</text:p></text:list-item></text:list>"
+        f"<table:table><table:table-row>{cell}{cell}</table:table-row></table:table>"
+        "</office:text></office:body></office:document-content>"
+    )
+    document = read_one("a.odt", package({"content.xml": content}))
+    assert document.text == "Head\n\na  bcd\n- item\n\nc | c"
+    assert outline(document) == [(2, "Head")]
+    assert marked(document, "table") == ["c | c"]
