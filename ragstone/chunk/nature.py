@@ -1,0 +1,58 @@
+"""What a chunk is: code or text, which section and page, what kind of documentation, for whom."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import yaml
+
+from ragstone.contracts import Document, Metadata, Scalar
+
+if TYPE_CHECKING:
+    from ragstone.chunk.ruler import Ruler
+    from ragstone.chunk.structure import Piece
+
+
+def facts_of(document: Document, piece: Piece, ruler: Ruler | None) -> Metadata:
+    """The chunk's own metadata.
+
+    ``section_title``, ``section_level`` and ``section`` (the path) where the document has headings; ``page``
+    where it has pages; with a ruler also ``is_code``, ``is_table``, ``token_count`` (or characters, by the
+    ruler's unit), ``kind`` and ``difficulty``.
+    """
+    facts: dict[str, Scalar] = {}
+    section, span = piece.section, piece.span
+    if section.titles:
+        facts |= {"section_title": section.title, "section_level": section.level, "section": section.path}
+    page = next((m.label for m in document.marks if m.kind == "page" and m.start <= span.start < m.end), "")
+    if page:
+        facts["page"] = page
+    if ruler is not None:
+        facts |= {
+            "is_code": piece.kind == "code",
+            "is_table": piece.kind == "table",
+            "token_count": ruler.length(span.start, span.end),
+            "chunk_kind": "example" if piece.kind == "code" else _first("kinds", section.path, "text"),
+            "difficulty": _first("difficulty", section.path, "intermediate"),
+        }
+    return facts
+
+
+def _first(table: str, text: str, otherwise: str) -> str:
+    """The first class of a table with a word in the text."""
+    return next((name for name, words in _tables()[table] if words.search(text)), otherwise)
+
+
+@cache
+def _tables() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    raw = yaml.safe_load((files("ragstone.chunk") / "nature.yaml").read_text(encoding="utf-8"))
+    return {
+        table: [
+            (name, re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE))
+            for name, words in rows.items()
+        ]
+        for table, rows in raw.items()
+    }

@@ -1,0 +1,49 @@
+"""A document's sections, from its headings."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from ragstone.contracts import Mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """From one heading to the next, whatever its level. What stands before the first heading has level 0."""
+
+    start: int
+    end: int
+    level: int = 0
+    titles: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return self.titles[-1] if self.titles else ""
+
+    @property
+    def path(self) -> str:
+        """The headings above and the section's own: "Installation > Linux"."""
+        return " > ".join(self.titles)
+
+
+def sections(length: int, marks: Sequence[Mark]) -> list[Section]:
+    """The sections of a text of ``length`` characters, in order, without gaps."""
+    headings = [mark for mark in marks if mark.kind == "heading"]
+    found = [Section(start=0, end=headings[0].start if headings else length)]
+    above: list[Mark] = []
+    for heading, after in zip_longest(headings, headings[1:]):
+        while above and above[-1].level >= heading.level:
+            above.pop()
+        above.append(heading)
+        titles = tuple(" ".join(mark.label.split()) for mark in above)
+        end = after.start if after else length
+        found.append(Section(start=heading.start, end=end, level=heading.level, titles=titles))
+    return [section for section in found if section.end > section.start]
+
+
+def section_at(outline: Sequence[Section], position: int) -> Section:
+    """The section that a position of the text lies in."""
+    return outline[max(bisect_right(outline, position, key=lambda section: section.start) - 1, 0)]

@@ -1,0 +1,174 @@
+"""Sentences by rule, for many languages, in one pass over the text.
+
+A sentence ends at a mark such as ``.`` or ``。``, unless what stands around the mark says that it goes
+on: an abbreviation before it, a lower-case word after it. It also ends at a line break made on purpose,
+as after a heading, but not at one that only wraps a paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import pairwise
+
+from ragstone.chunk.units import CJK, trim
+from ragstone.contracts import Span
+
+_SPACED = ".!?…"
+_UNSPACED = "。！？｡؟۔।॥።။։។៕"
+"""Marks that end a sentence even where no white space follows."""
+_CLOSING = "\"'”’“‘»«)\\]}」』）】》〉*_`¹²³"
+_OPENING = "\"'“‘„‚«»([{¿¡*_`「『（"
+
+# A mark, and what belongs to its sentence: closing quotes and brackets, "[12]" of a footnote.
+_END = re.compile(rf"([{_SPACED}{_UNSPACED}]+)((?:[{_CLOSING}]|\[\d{{1,3}}\]|[ \u00a0\u202f][»“”](?!\S))*)")
+_NEXT_WORD = re.compile(rf"[\s{re.escape(_OPENING)}]*(\w*)")
+_LAST_WORD = re.compile(r"[\w.'’/]*$")
+_ACRONYM = re.compile(r"(?:[^\W\d]\.)+[^\W\d]{1,2}")
+_ROMAN = re.compile(r"[IVX]{2,5}")
+_LIST_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*")
+# "minister.Kemudian ": the space after the full stop forgotten. Not "node.js", "www.Example.com".
+_SPACE_FORGOTTEN = re.compile(r"[^\W\d_]+[\s,]")
+_PLAIN_WORD = re.compile(r"(?:^|[\s(])(?:[^\W\d_]{3,}|\d{4})$")
+_LONGEST_WORD = 24
+"""Characters before a full stop that are looked at: enough for any abbreviation and the word before it."""
+
+_BLANK_LINE = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
+_ITEM = re.compile(r"\s*(?:[-*+•‣◦▪●·–]\s|\(?\d{1,3}(?:\.\d{1,3})*[.)]\s|\(?[A-Za-z]\)\s|#{1,6}\s|\|)")
+_ALONE = re.compile(r"\s*(?:#{1,6}\s|\||([=\-*_~])\1{2,}\s*$)")
+_FIRST_WORD = re.compile(rf"\s*([{CJK}]|[^\s{CJK}]*)")
+_NARROW = 40
+"""Lines of a paragraph that are all shorter were not wrapped to fit a page."""
+
+# Words that, capitalised, mostly begin a sentence; names seldom begin with them.
+_STARTER = re.compile(
+    "The|This|That|These|Those|It|In|He|She|They|We|You|If|When|While|After|Before|But|And|However|There|As|At|On|For|"
+    "Der|Die|Das|Dies|Diese|Dieser|Es|Er|Sie|Wir|Ich|Wenn|Als|Aber|Und|Doch|Auch|Dann|Danach|Dabei|"
+    "Tai|Jis|Ji|Jie|Šis|Ši|Šie|Kai|Jei|Bet|Tačiau|Todėl|Taip|Pasak|Ar|Po|"
+    "Ini|Itu|Dia|Beliau|Mereka|Kami|Kita|Saya|Namun|Jika|Apabila|Dalam|Pada|Selain|Menurut|Katanya"
+)
+# German ordinals: "am 3. Spieltag", "3. Mai".
+_BEFORE_ORDINAL = re.compile(r"\b(?:am|vom|zum|zur|bis|der|die|das|den|dem|des|im|ab|seit|beim|jede[rnm])\s+\S*$")
+_AFTER_ORDINAL = re.compile(
+    "Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhunderts?|Jh|"
+    "Quartal|Halbjahr|Lebensjahr|Geburtstag|Jahrestag|Weltkrieg|Bundesliga|Platz|Klasse|Auflage"
+)
+
+
+def _read_abbreviations() -> dict[str, str]:
+    lines = (files("ragstone.chunk") / "abbreviations.txt").read_text(encoding="utf-8").splitlines()
+    entries = (line.split() for line in lines if line and not line.startswith("#"))
+    return {entry[0]: entry[1] if len(entry) > 1 else "" for entry in entries}
+
+
+_ABBREVIATIONS = _read_abbreviations()
+
+
+def sentences(text: str) -> list[Span]:
+    """The sentences of a text, in order, without the white space around them.
+
+    Together they hold every character that is not white space; none overlap. Line breaks are ``\\n``.
+    """
+    spans: list[Span] = []
+    for start, end in _stretches(text):
+        for stop in [*_ends(text, start, end), end]:
+            if span := trim(text, start, stop):
+                spans.append(span)
+            start = stop
+    return spans
+
+
+def _stretches(text: str) -> Iterator[tuple[int, int]]:
+    """Pieces of text between the line breaks that end a sentence."""
+    start = 0
+    for blank in _BLANK_LINE.finditer(text):
+        yield from _lines_joined(text, start, blank.start())
+        start = blank.end()
+    yield from _lines_joined(text, start, len(text))
+
+
+def _lines_joined(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    lines = text[start:end].split("\n")
+    widest = max(len(line.rstrip()) for line in lines)
+    position = start
+    for line, after in pairwise(lines):
+        position += len(line) + 1
+        if _broken_on_purpose(line.rstrip(), after, widest):
+            yield start, position
+            start = position
+    yield start, end
+
+
+def _broken_on_purpose(line: str, after: str, widest: int) -> bool:
+    """Whether the break between two lines of a paragraph means something.
+
+    A line that had room for the next word, measured by the widest of its paragraph, was not merely wrapped.
+    """
+    if _ITEM.match(after) or _ALONE.match(after) or _ALONE.match(line):
+        return True
+    first = _FIRST_WORD.match(after)
+    word = first.group(1) if first else ""
+    if word[:1].islower() or line.endswith((",", "-")):
+        return False
+    return widest < _NARROW or len(line) + 1 + len(word) <= widest
+
+
+def _ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Where sentences end inside a stretch of text, but for the last."""
+    for match in _END.finditer(text, start, end):
+        mark, closing, stop = match.group(1), match.group(2), match.end()
+        if stop == end:
+            return
+        if mark[-1] not in _UNSPACED:
+            if not text[stop].isspace():
+                if not closing and _lacks_space(text, start, match.start(), stop):
+                    yield stop
+                    start = stop
+                continue
+            following = _NEXT_WORD.match(text, stop, end)
+            word = following.group(1) if following else ""
+            if following and not word and text[following.end() : following.end() + 1] in tuple(_SPACED):
+                continue  # an ellipsis written ". . ."
+            # '"Really?" he asked.' goes on, "Really? he asked." does not.
+            if word[:1].islower() and (closing or mark[-1] in ".…"):
+                continue
+            if mark == "." and not closing and _goes_on(text, start, match.start(), word):
+                continue
+        yield stop
+        start = stop
+
+
+def _lacks_space(text: str, start: int, stop: int, after: int) -> bool:
+    """Whether the mark at ``stop`` ends a sentence though a letter follows it at once."""
+    if not text[after].isupper() or not text[after + 1 : after + 2].islower():
+        return False
+    before = _PLAIN_WORD.search(text[max(start, stop - _LONGEST_WORD) : stop])
+    return before is not None and _SPACE_FORGOTTEN.match(text, after) is not None
+
+
+def _goes_on(text: str, start: int, stop: int, following: str) -> bool:
+    """Whether the full stop at ``stop`` belongs to the word before it and not to a sentence."""
+    before = text[max(start, stop - _LONGEST_WORD) : stop]
+    found = _LAST_WORD.search(before)
+    word = found.group() if found else ""
+    if _LIST_NUMBER.fullmatch(word) and not text[max(start, stop - 2 * _LONGEST_WORD) : stop - len(word)].strip():
+        return True  # "1. First item"
+    if word.isdecimal():
+        return len(word) <= 2 and _is_ordinal(before, following)
+    rule = _ABBREVIATIONS.get(word.casefold())
+    if rule == "":
+        return True
+    if rule == "#":
+        return following[:1].isdigit()
+    is_initial = len(word) == 1 and word.upper() != word.lower()
+    if rule == "?" or is_initial or _ACRONYM.fullmatch(word) or _ROMAN.fullmatch(word):
+        return not _STARTER.fullmatch(following)
+    return False
+
+
+def _is_ordinal(before: str, following: str) -> bool:
+    """German "am 3. Mai", "im 19. Jahrhundert", and dates such as "3. 5. 2024"."""
+    if following[:1].isdigit() or _AFTER_ORDINAL.fullmatch(following):
+        return True
+    return bool(_BEFORE_ORDINAL.search(before)) and not _STARTER.fullmatch(following)

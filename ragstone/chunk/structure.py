@@ -1,0 +1,117 @@
+"""Cutting by headings, then by tokens of the embedding model; code and tables stay whole where they fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ragstone.chunk import units
+from ragstone.chunk.outline import Section, sections
+from ragstone.chunk.ruler import Ruler
+from ragstone.chunk.text import pack, sentences_of
+from ragstone.contracts import Mark, Span
+
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[^\n]*\s*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A chunk to be: where it stands, in which section, and whether it is code or a table."""
+
+    span: Span
+    section: Section
+    kind: str = "text"
+
+
+def structured(text: str, marks: Sequence[Mark], ruler: Ruler, size: int, overlap: int) -> list[Piece]:
+    """Pieces of at most ``size``, none across a heading, in order; every non-blank character is covered.
+
+    A heading that nothing follows before the next heading is kept with what follows: alone it would be found
+    by its words and tell nothing.
+
+    Args:
+        text: of the document.
+        marks: its structure, in order of ``start``.
+        ruler: what size and overlap are counted in.
+        size: most that a piece may measure.
+        overlap: most that a piece of prose repeats of the one before, within its section.
+    """
+    pieces: list[Piece] = []
+    waiting: int | None = None
+    for section in sections(len(text), marks):
+        bare = not text[_heading_end(section, marks) : section.end].strip()
+        if bare and section.level and section.end < len(text):
+            waiting = section.start if waiting is None else waiting
+            continue
+        own = list(_in_section(text, section, marks, ruler, size, overlap))
+        if waiting is not None and own:
+            own = _with_headings(text, waiting, own, ruler, size)
+            waiting = None
+        pieces += own
+    return pieces
+
+
+def _heading_end(section: Section, marks: Sequence[Mark]) -> int:
+    return next((m.end for m in marks if m.kind == "heading" and m.start == section.start), section.start)
+
+
+def _with_headings(text: str, start: int, own: list[Piece], ruler: Ruler, size: int) -> list[Piece]:
+    """The pieces of a section, the bare headings before it in the first one, or on their own where they do not fit."""
+    first = own[0]
+    if first.kind == "text" and ruler.length(start, first.span.end) <= size:
+        return [Piece(span=Span(start=start, end=first.span.end), section=first.section), *own[1:]]
+    headings = pack(text, [*_prose(text, start, first.section.start)], [units.words], ruler, size, 0)
+    return [*(Piece(span=span, section=first.section) for span in headings), *own]
+
+
+def _in_section(
+    text: str, section: Section, marks: Sequence[Mark], ruler: Ruler, size: int, overlap: int
+) -> Iterator[Piece]:
+    blocks = [
+        mark
+        for mark in marks
+        if mark.kind in ("code", "table") and section.start <= mark.start and mark.end <= section.end
+    ]
+    at = section.start
+    for block in blocks:
+        if block.start < at:  # within the block before
+            continue
+        whole = _with_fences(text, block, at, section.end)
+        yield from _pieces(text, at, whole.start, section, "text", ruler, size, overlap)
+        yield from _pieces(text, whole.start, whole.end, section, block.kind, ruler, size, 0)
+        at = whole.end
+    yield from _pieces(text, at, section.end, section, "text", ruler, size, overlap)
+
+
+def _with_fences(text: str, block: Mark, start: int, end: int) -> Span:
+    """A block with the lines that fence it, within ``start`` to ``end``: apart from it they would tell nothing."""
+    before = max(text.rfind("\n", start, max(block.start - 1, start)) + 1, start)
+    after = text.find("\n", min(block.end + 1, end), end)
+    after = end if after < 0 else after
+    return Span(
+        start=before if _FENCE.fullmatch(text, before, block.start) else block.start,
+        end=after if _FENCE.fullmatch(text, block.end, after) else block.end,
+    )
+
+
+def _pieces(
+    text: str, start: int, end: int, section: Section, kind: str, ruler: Ruler, size: int, overlap: int
+) -> Iterator[Piece]:
+    units_of = _prose if kind == "text" else _lines
+    for span in pack(text, units_of(text, start, end), [sentences_of, units.words], ruler, size, overlap):
+        yield Piece(span=span, section=section, kind=kind)
+
+
+def _prose(text: str, start: int, end: int) -> Iterator[Span]:
+    for span in units.paragraphs(text[start:end]):
+        yield Span(start=start + span.start, end=start + span.end)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+    """Lines of code or rows of a table; their indentation is part of them."""
+    at = start
+    for line in text[start:end].splitlines(keepends=True):
+        if line.strip():
+            yield Span(start=at, end=at + len(line.rstrip()))
+        at += len(line)

@@ -1,0 +1,145 @@
+"""Cutting by headings and tokens: what it promises for any text and marks, and an example to read."""
+
+import re
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.chunk import split
+from ragstone.chunk.outline import section_at, sections
+from ragstone.chunk.ruler import Characters, Tokens
+from ragstone.chunk.structure import structured
+from ragstone.chunk.text import by_paragraph, by_sentence
+from ragstone.contracts import Document, Mark, Span
+from ragstone.sections import ChunkSettings
+
+GUIDE = """# Tool
+
+## Install
+
+On Linux, run the installer. It asks for a folder.
+
+```
+install --to /opt
+```
+
+### Windows
+
+Use the other installer.
+"""
+
+
+def tokens(text: str) -> list[Span]:
+    return [Span(start=m.start(), end=m.end()) for m in re.finditer(r"\w+|[^\w\s]", text)]
+
+
+def mark(kind: str, words: str, level: int = 0, within: str = GUIDE) -> Mark:
+    start = within.index(words)
+    label = words.lstrip("# ") if kind == "heading" else ""
+    return Mark(kind=kind, start=start, end=start + len(words), level=level, label=label)  # pyright: ignore
+
+
+MARKS = (
+    mark("heading", "# Tool", 1),
+    mark("heading", "## Install", 2),
+    mark("code", "install --to /opt"),
+    mark("heading", "### Windows", 3),
+)
+STRUCTURE = ChunkSettings(strategy="structure", unit="tokens", size=64, overlap=8)
+
+
+def test_a_guide_is_cut_by_headings_and_its_code_stands_alone():
+    document = Document(id="guide.md", text=GUIDE, title="Tool", marks=MARKS)
+    chunks = split(document, STRUCTURE, tokens)
+    assert [(chunk.facts["section"], chunk.facts["is_code"], chunk.text) for chunk in chunks] == [
+        (
+            "Tool > Install",
+            False,
+            "# Tool\n\n## Install\n\nOn Linux, run the installer. It asks for a folder.",
+        ),
+        ("Tool > Install", True, "```\ninstall --to /opt\n```"),
+        ("Tool > Install > Windows", False, "### Windows\n\nUse the other installer."),
+    ]
+    assert chunks[2].context == "Tool\nInstall > Windows"
+    assert chunks[2].facts["section_level"] == 3
+    assert chunks[1].facts["chunk_kind"] == "example"
+    assert chunks[0].facts["chunk_kind"] == "how_to"
+
+
+def test_context_is_a_setting_and_never_part_of_the_span():
+    document = Document(id="guide.md", text=GUIDE, title="Tool", marks=MARKS)
+    for context, expected in (("none", ""), ("title", "Tool"), ("path", "Tool\nInstall > Windows")):
+        cut = STRUCTURE.model_copy(update={"context": context})
+        last = split(document, cut, tokens)[-1]
+        assert last.context == expected
+        assert GUIDE[last.start : last.end] == last.text
+
+
+def test_pages_are_facts_of_any_strategy():
+    pages = (Mark(kind="page", start=0, end=7, label="i"), Mark(kind="page", start=7, end=14, label="1"))
+    document = Document(id="a.pdf", text="Front.\nBody.\n ", marks=pages)
+    chunks = split(document, ChunkSettings(strategy="paragraph", size=20, overlap=0), tokens)
+    assert [chunk.facts for chunk in chunks] == [{"page": "i"}]
+
+
+PIECES = [
+    "A sentence here. ",
+    "Another one, longer than that. ",
+    "\n\n",
+    "\n",
+    "word",
+    " ",
+    "x" * 30,
+    "日本語。",
+    "e\u0301 ",
+]
+
+
+@st.composite
+def marked(draw: st.DrawFn) -> tuple[str, tuple[Mark, ...]]:
+    """A text with headings, code and tables anywhere."""
+    text, marks = "", []
+    for _ in range(draw(st.integers(0, 8))):
+        kind = draw(st.sampled_from(["", "heading", "code", "table"]))
+        piece = "".join(draw(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8)))
+        if kind == "heading":
+            piece = " ".join(piece.split()) or "H"
+            level = draw(st.integers(1, 4))
+            marks.append(Mark(kind="heading", start=len(text), end=len(text) + len(piece), level=level, label=piece))
+        elif kind:
+            marks.append(Mark(kind=kind, start=len(text), end=len(text) + len(piece)))  # pyright: ignore
+        text += piece + "\n\n"
+    return text, tuple(marks)
+
+
+@given(marked(), st.integers(4, 40), st.data())
+def test_pieces_are_bounded_ordered_complete_and_within_their_section(
+    given_text: tuple[str, tuple[Mark, ...]], size: int, data: st.DataObject
+):
+    text, marks = given_text
+    overlap = data.draw(st.integers(0, size - 1))
+    ruler = data.draw(st.sampled_from([Tokens(text, tokens(text)), Characters(text)]))
+    pieces = structured(text, marks, ruler, size, overlap)
+    assert all(ruler.length(p.span.start, p.span.end) <= size for p in pieces)
+    assert all(p.span.of(text).strip() for p in pieces)
+    covered = {i for p in pieces for i in range(p.span.start, p.span.end)}
+    assert all(char.isspace() for i, char in enumerate(text) if i not in covered)
+    for before, after in pairwise(pieces):
+        assert before.span.start < after.span.start
+        assert before.span.end <= after.span.end
+    outline = sections(len(text), marks)
+    for piece in pieces:
+        assert section_at(outline, piece.span.end - 1) == piece.section or piece.span.end <= piece.section.start
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.integers(2, 30), st.data())
+def test_token_chunks_keep_their_size_and_overlap(text: str, size: int, data: st.DataObject):
+    overlap = data.draw(st.integers(0, size - 1))
+    ruler = Tokens(text, tokens(text))
+    for strategy in (by_sentence, by_paragraph):
+        spans = strategy(text, size, overlap, ruler)
+        assert all(ruler.length(span.start, span.end) <= size for span in spans)
+        assert all(ruler.length(after.start, before.end) <= overlap for before, after in pairwise(spans))
+        covered = {i for span in spans for i in range(span.start, span.end)}
+        assert all(char.isspace() for i, char in enumerate(text) if i not in covered)
