@@ -1,0 +1,1 @@
+"""The files of the embedded model: graph, table of weights and vocabulary."""

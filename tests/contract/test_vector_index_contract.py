@@ -1,0 +1,133 @@
+"""Every vector index against brute force: the same chunks, in the same order, whatever the filter.
+
+An engine is added by one line in ``ENGINES``.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kb import commit
+
+from ragstone.contracts import And, Compare, Document, Filter, In, Not
+from ragstone.index import Catalog
+from ragstone.index.embedded import EmbeddedVectors
+from ragstone.protocols import VectorIndex
+
+Engine = Callable[[Path, Catalog], VectorIndex]
+COUNT = 3000
+
+
+def make_embedded(folder: Path, catalog: Catalog, exact_limit: int) -> VectorIndex:
+    index = EmbeddedVectors(folder, catalog, dimensions=32, exact_limit=exact_limit)
+    index.follow(write=True)
+    return index
+
+
+ENGINES: dict[str, tuple[Engine, float]] = {
+    # name: how it is made from a folder and a catalog, and the least share of the true nearest it must find
+    "embedded": (lambda folder, catalog: make_embedded(folder, catalog, 50_000), 1.0),
+    "embedded, by sketch": (lambda folder, catalog: make_embedded(folder, catalog, 0), 0.9),
+}
+each_engine = pytest.mark.parametrize("name", ENGINES)
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory):
+    catalog = Catalog.create(tmp_path_factory.mktemp("vectors") / "catalog.db", {})
+    rng = np.random.default_rng(1)
+    words = [f"w{i}" for i in range(400)]
+    commit(
+        catalog,
+        *(
+            Document(
+                id=f"d{i}",
+                text=" ".join(rng.choice(words, size=6)),
+                metadata={"n": i, "lang": "de" if i % 3 else "en", "tags": (f"t{i % 7}", f"t{i % 11}")},
+            )
+            for i in range(COUNT)
+        ),
+    )
+    yield catalog
+    catalog.close()
+
+
+@pytest.fixture(scope="module")
+def indexes(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory):
+    return {name: make(tmp_path_factory.mktemp("index"), catalog) for name, (make, _) in ENGINES.items()}
+
+
+@pytest.fixture(scope="module")
+def everything(catalog: Catalog):
+    vectors = catalog.vectors([int(row) for row in catalog.select(Compare(key="n", op=">=", value=0))])
+    return np.array(sorted(vectors)), np.array([vectors[row] for row in sorted(vectors)])
+
+
+def random_vector(seed: int):
+    vector = np.random.default_rng(seed).normal(size=32).astype(np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+FILTERS: list[Filter | None] = [
+    None,
+    Compare(key="lang", op="=", value="de"),
+    Not(part=Compare(key="lang", op="=", value="de")),
+    In(key="tags", values=("t3", "t9")),
+    And(parts=(Compare(key="n", op="<", value=40), Compare(key="lang", op="=", value="en"))),
+    Compare(key="nothing", op="=", value=1),
+]
+
+
+@each_engine
+@pytest.mark.parametrize("where", FILTERS, ids=str)
+def test_the_nearest_are_found(name: str, where: Filter | None, indexes, catalog: Catalog, everything):
+    rows, vectors = everything
+    if where is not None:
+        allowed = np.isin(rows, catalog.select(where))
+        rows, vectors = rows[allowed], vectors[allowed]
+    for seed in range(5):
+        vector = random_vector(seed)
+        true = vectors @ vector
+        found = asyncio.run(indexes[name].search(vector, 20, where))
+        assert len(found) == min(20, len(rows))
+        assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
+        exact = dict(zip(rows.tolist(), true.tolist(), strict=True))
+        assert all(match.score == pytest.approx(exact[match.row], abs=1e-5) for match in found)
+        nearest = set(rows[np.argsort(-true)[:20]].tolist())
+        assert len(nearest & {match.row for match in found}) >= ENGINES[name][1] * len(nearest)
+
+
+@each_engine
+@settings(max_examples=30)
+@given(k=st.integers(0, COUNT + 10), below=st.integers(0, COUNT))
+def test_as_many_as_asked_for_where_enough_pass(name: str, k: int, below: int, indexes):
+    found = asyncio.run(indexes[name].search(random_vector(k), k, Compare(key="n", op="<", value=below)))
+    assert len(found) == min(k, below)
+    assert len({match.row for match in found}) == len(found)
+
+
+@each_engine
+def test_changes_are_followed(name: str, tmp_path: Path):
+    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    commit(catalog, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(2500)))
+    index = ENGINES[name][0](tmp_path / "index", catalog)
+    catalog.remove([f"d{i}" for i in range(0, 2500, 2)])
+    commit(catalog, *(Document(id=f"new{i}", text=f"word{i} fresh{i}") for i in range(100)))
+    alive = set(catalog.select(Not(part=Compare(key="id", op="=", value=""))).tolist())
+    found = asyncio.run(index.search(random_vector(1), 5000))
+    if name == "embedded":
+        assert {match.row for match in found} == alive
+    assert {match.row for match in found} <= alive
+    assert len(found) == len(alive)
+    catalog.close()
+
+
+def test_an_empty_knowledge_base_has_nothing(tmp_path: Path):
+    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    for name, (make, _) in ENGINES.items():
+        assert asyncio.run(make(tmp_path / name, catalog).search(random_vector(1), 5)) == []
+    catalog.close()

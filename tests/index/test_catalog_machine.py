@@ -1,0 +1,106 @@
+"""The catalog against a plain dict, through random histories: nothing lost, nothing left over, no index apart."""
+
+import asyncio
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from kb import check_whole, commit
+
+from ragstone.contracts import Document
+from ragstone.index import Catalog, signature
+from ragstone.index.analyze import Plain
+from ragstone.index.bm25 import TermIndex
+from ragstone.index.embedded import EmbeddedVectors
+
+IDS = st.sampled_from(["a", "b", "c", "d"])
+PARAGRAPHS = st.sampled_from([f"paragraph {i} " + "filler words " * 13 for i in range(6)])
+TEXTS = st.lists(PARAGRAPHS, min_size=1, max_size=4).map("\n\n".join)
+METADATA = st.dictionaries(st.sampled_from(["x", "y"]), st.one_of(st.integers(0, 2), st.just(("p", "q"))), max_size=2)
+DOCUMENTS = st.builds(Document, id=IDS, text=TEXTS, title=st.sampled_from(["", "T"]), metadata=METADATA)
+
+
+class Machine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.path = self.folder / "catalog.db"
+        self.catalog = Catalog.create(self.path, {})
+        self.model: dict[str, Document] = {}
+        self.generation = 0
+        self.open_indexes()
+
+    def open_indexes(self) -> None:
+        self.terms = TermIndex(self.folder / "terms", self.catalog, Plain(), k1=1.2, b=0.75)
+        self.vectors = EmbeddedVectors(self.folder / "vectors", self.catalog, dimensions=32, exact_limit=2)
+
+    @rule(documents=st.lists(DOCUMENTS, min_size=1, max_size=3))
+    def put(self, documents: list[Document]) -> None:
+        commit(self.catalog, *documents)
+        self.model |= {document.id: document for document in documents}
+        assert self.catalog.generation() == self.generation + 1
+
+    @rule(id=IDS)
+    def remove(self, id: str) -> None:
+        if id in self.model:
+            self.catalog.remove([id])
+            del self.model[id]
+
+    @rule()
+    def open_again(self) -> None:
+        self.catalog.close()
+        self.catalog = Catalog(self.path)
+        self.open_indexes()
+
+    @rule()
+    def follow(self) -> None:
+        self.terms.follow()
+        self.vectors.follow(write=True)
+
+    @rule()
+    def write_vectors(self) -> None:
+        self.vectors.follow(write=False)
+        self.vectors._state = self.vectors._written(self.vectors._state)
+
+    @rule(follow=st.booleans())
+    def go_back(self, follow: bool) -> None:
+        """A copy is put back after more was done: numbers come again with another meaning."""
+        self.catalog.close()
+        copy, kept = self.folder / "copy.db", dict(self.model)
+        shutil.copy(self.path, copy)
+        self.catalog = Catalog(self.path)
+        self.open_indexes()
+        commit(self.catalog, Document(id="later", text="words of another history"))
+        if follow:
+            self.follow()
+        self.catalog.close()
+        copy.replace(self.path)
+        self.catalog, self.model = Catalog(self.path), kept
+        self.open_indexes()
+
+    @invariant()
+    def all_is_whole(self) -> None:
+        check_whole(self.path, self.model)
+        assert self.catalog.generation() >= self.generation
+        self.generation = self.catalog.generation()
+        stored = self.catalog.signatures(list(self.model))
+        assert stored == {id: signature(document) for id, document in self.model.items()}
+        everything = self.catalog.chunks(list(range(1, 2000)))
+        vector = np.ones(32, dtype=np.float32)
+        assert {m.row for m in asyncio.run(self.vectors.search(vector, 1000))} == set(everything)
+        if self.terms.stamp == self.catalog.stamp():
+            for word in ("filler", "history", "3"):
+                having = {row for row, chunk in everything.items() if word in Plain()(chunk.headed)}
+                assert {m.row for m in asyncio.run(self.terms.search([word], 1000))} == having
+
+    def teardown(self) -> None:
+        self.catalog.close()
+        shutil.rmtree(self.folder)
+
+
+TestCatalogMachine = Machine.TestCase
+TestCatalogMachine.settings = settings(max_examples=12, stateful_step_count=12)
