@@ -1,0 +1,162 @@
+"""Fusion: its algebra as properties, and another implementation's own tests."""
+
+from __future__ import annotations
+
+import copy
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.contracts import Candidate, Match
+from ragstone.query.fuse import Legs, fuse, min_max, reciprocal_rank, standardised
+from ragstone.sections import QuerySettings
+
+METHODS = ("standardised", "min_max", "reciprocal_rank")
+
+
+def leg(scores: dict[int, float]) -> list[Match]:
+    return [Match(row=row, score=score) for row, score in sorted(scores.items(), key=lambda item: -item[1])]
+
+
+def scores_of(candidates: list[Candidate]) -> dict[int, float]:
+    return {candidate.row: candidate.score for candidate in candidates}
+
+
+scores = st.dictionaries(st.integers(0, 12), st.floats(-1e6, 1e6), max_size=8).map(leg)
+some_legs = st.dictionaries(st.sampled_from(["vector", "bm25", "title", "web"]), scores, max_size=4)
+some_weights = st.fixed_dictionaries({name: st.floats(0, 1) for name in ("vector", "bm25", "title", "web")})
+methods = st.sampled_from(METHODS).map(lambda method: QuerySettings(fusion=method))
+
+
+@given(some_legs, some_weights, methods, st.randoms())
+def test_order_of_the_legs_does_not_matter(legs: Legs, weights, settings, random) -> None:
+    names = list(legs)
+    random.shuffle(names)
+    assert fuse({name: legs[name] for name in names}, weights, settings, 200) == fuse(legs, weights, settings, 200)
+
+
+@given(some_legs, some_weights, methods)
+def test_every_found_row_comes_out_once_and_best_first(legs: Legs, weights, settings) -> None:
+    fused = fuse(legs, weights, settings, 200)
+    assert sorted(candidate.row for candidate in fused) == sorted({m.row for matches in legs.values() for m in matches})
+    assert [c.score for c in fused] == sorted((c.score for c in fused), reverse=True)
+    if sum(bool(matches) for matches in legs.values()) > 1:
+        keys = [(-candidate.score, candidate.row) for candidate in fused]
+        assert keys == sorted(keys), "equal scores are ordered by row"
+
+
+@given(some_legs, some_weights, methods)
+def test_inputs_stay_as_they_were(legs: Legs, weights, settings) -> None:
+    before = copy.deepcopy((legs, weights))
+    fuse(legs, weights, settings, 200)
+    assert (legs, weights) == before
+
+
+@given(scores, st.floats(0, 1), methods)
+def test_an_only_leg_keeps_its_order(matches: list[Match], weight: float, settings) -> None:
+    fused = fuse({"vector": matches, "bm25": []}, {"vector": weight}, settings, 200)
+    assert [candidate.row for candidate in fused] == [match.row for match in matches]
+
+
+@given(some_legs, some_weights, methods)
+def test_why_tells_raw_scores_and_ranks(legs: Legs, weights, settings) -> None:
+    for rank, candidate in enumerate(fuse(legs, weights, settings, 200), start=1):
+        *found, fusion = candidate.why
+        assert (fusion.stage, fusion.score, fusion.rank) == ("fusion", candidate.score, rank)
+        assert settings.fusion in fusion.note
+        for step in found:
+            assert legs[step.stage][step.rank - 1] == Match(row=candidate.row, score=step.score)
+        assert len(found) == sum(candidate.row in {m.row for m in matches} for matches in legs.values())
+
+
+@given(some_legs, some_weights)
+def test_min_max_stays_within_the_sum_of_the_weights(legs: Legs, weights) -> None:
+    assert all(0 <= candidate.score <= sum(weights.values()) + 1e-9 for candidate in min_max(legs, weights))
+
+
+@given(
+    st.dictionaries(st.integers(0, 9), st.floats(-100, 100), min_size=2, max_size=6),
+    st.floats(0.1, 10),
+    st.floats(-9, 9),
+)
+def test_standardised_ignores_scale_and_offset(found: dict[int, float], factor: float, offset: float) -> None:
+    other = {"bm25": leg({1: 5.0, 2: 3.0, 7: 1.0})}
+    weights = {"vector": 0.5, "bm25": 0.5}
+    if max(found.values()) - min(found.values()) < 1e-3:
+        return
+    plain = scores_of(standardised({"vector": leg(found), **other}, weights, len(found)))
+    moved = scores_of(
+        standardised(
+            {"vector": leg({row: score * factor + offset for row, score in found.items()}), **other},
+            weights,
+            len(found),
+        )
+    )
+    assert moved == pytest.approx(plain, abs=1e-6)
+
+
+def test_min_max_of_both_legs() -> None:
+    fused = min_max(
+        {"vector": leg({1: 0.9, 2: 0.8, 3: 0.7}), "bm25": leg({2: 12.0, 4: 4.0})}, {"vector": 0.7, "bm25": 0.3}
+    )
+    assert [candidate.row for candidate in fused] == [1, 2, 3, 4]
+    assert scores_of(fused) == pytest.approx({1: 0.7, 2: 0.7 * 0.5 + 0.3, 3: 0.0, 4: 0.0})
+
+
+def test_plain_reciprocal_rank_fusion() -> None:
+    legs = {"vector": leg({1: 0.9, 2: 0.8}), "bm25": leg({2: 12.0, 4: 4.0})}
+    fused = scores_of(reciprocal_rank(legs, {"vector": 1.0, "bm25": 1.0}))
+    assert fused == pytest.approx({2: 1 / 62 + 1 / 61, 1: 1 / 61, 4: 1 / 62})
+    assert list(fused) == [2, 1, 4]
+
+
+def test_equal_scores() -> None:
+    assert scores_of(min_max({"bm25": leg({1: 3.0, 2: 3.0})}, {"bm25": 0.3})) == {1: 0.3, 2: 0.3}
+    assert scores_of(standardised({"bm25": leg({1: 0.1, 2: 0.1, 3: 0.1})}, {"bm25": 0.3}, 3)) == {
+        1: 0.0,
+        2: 0.0,
+        3: 0.0,
+    }
+
+
+def test_standardised_gives_a_missing_chunk_the_lowest_of_the_leg() -> None:
+    legs = {"vector": leg({1: 4.0, 2: 1.0}), "bm25": leg({3: 1.0})}
+    cut_off = scores_of(standardised(legs, {"vector": 1, "bm25": 0}, 2))
+    assert cut_off == pytest.approx({1: 2**0.5, 2: -(0.5**0.5), 3: -(0.5**0.5)})  # candidates count as 4, 1 and 1
+
+
+def test_standardised_lets_the_only_match_of_a_leg_stand_out() -> None:
+    legs = {"vector": leg({row: 0.5 - row / 100 for row in range(20)}), "bm25": leg({33: 9.0})}
+    fused = standardised(legs, {"vector": 0.5, "bm25": 0.5}, 200)
+    assert fused[0].row == 33
+
+
+def test_a_leg_without_weight_is_refused() -> None:
+    with pytest.raises(KeyError, match="bm25"):
+        min_max({"bm25": leg({1: 1.0})}, {"vector": 1.0})
+
+
+def test_passes_the_tests_of_ranx(data_dir: Path) -> None:
+    """Shared with ranx (github.com/AmenRa/ranx): reciprocal rank fusion with k = 60 and all weights 1, and the
+    min-max and zero-mean-unit-variance norms of a list with unequal scores.
+
+    Not shared: ranx gives equal scores the min-max norm 0, ours is 1; a document that a run lacks adds 0
+    to its sums after the z-norm, with ours the lowest score of the run; inverted norms are not ours.
+    """
+    options = ["-p", "ranx_adapter", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "/", "-k", "not invert"]
+    folder = data_dir / "peer_suites/ranx/tests/unit/ranx"
+    names = ("fusion/rrf_test.py", "normalization/min_max_norm_test.py", "normalization/zmuv_norm_test.py")
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "pytest", *options, *(folder / name for name in names)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout
