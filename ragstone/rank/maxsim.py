@@ -1,0 +1,74 @@
+"""Late interaction: each word of the question looks for its best counterpart in a text.
+
+Khattab and Zaharia 2020, "ColBERT" (arXiv 2004.12832), with the token vectors of the embedder itself, which was
+not trained for it, and each word of the question weighted by its inverse document frequency.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragstone.contracts import Hit, Span, Step, TokenMatches
+from ragstone.protocols import TokenEmbedder, TokenMatcher, Weigher
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ragstone.contracts import Vector
+
+_WORD = re.compile(r"\w+")
+
+
+class LateInteraction:
+    """Compares a question with texts by the vectors of their tokens."""
+
+    def __init__(self, embedder: TokenEmbedder, weigh: Weigher) -> None:
+        self._embedder, self._weigh = embedder, weigh
+
+    async def match(self, question: str, texts: Sequence[str]) -> list[TokenMatches]:
+        (asked,) = await self._embedder.embed_tokens([question], role="query")
+        weights = self._token_weights(question, asked.spans)
+        return [
+            TokenMatches(weights=weights, similarity=asked.vectors @ text.vectors.T, spans=text.spans)
+            for text in await self._embedder.embed_tokens(texts, role="passage")
+        ]
+
+    def _token_weights(self, question: str, spans: Sequence[Span]) -> Vector:
+        """A weight for each token of the question, its word's; they sum to 1."""
+        words = [match.span() for match in _WORD.finditer(question)]
+        worth = self._weigh([question[start:end] for start, end in words])
+        starts = np.array([start for start, _ in words], dtype=np.int64)
+        weights = np.zeros(len(spans), dtype=np.float32)
+        for i, word in enumerate(np.searchsorted(starts, [span.start for span in spans], side="right") - 1):
+            if word >= 0 and spans[i].start < words[word][1]:
+                weights[i] = worth[word]
+        total = weights.sum()
+        return weights / total if total > 0 else np.full_like(weights, 1 / max(len(weights), 1))
+
+
+class MaxSimReranker:
+    """Adds MaxSim to the score a hit came with, both standardised over the hits."""
+
+    def __init__(self, matcher: TokenMatcher) -> None:
+        self._matcher = matcher
+
+    async def rerank(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
+        """The same hits, best first."""
+        matches = await self._matcher.match(question, [hit.chunk.headed for hit in hits])
+        similarity = np.array([match.score() for match in matches])
+        total = _standard(np.array([hit.score for hit in hits])) + _standard(similarity)
+        ranked = []
+        for rank, i in enumerate(np.argsort(-total, kind="stable"), start=1):
+            step = Step(stage="maxsim", score=float(similarity[i]), rank=rank, note="standardised, added to fusion")
+            ranked.append(replace(hits[i], score=float(total[i]), why=(*hits[i].why, step)))
+        return ranked
+
+
+def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    spread = values.std() if len(values) else 0.0
+    return (values - values.mean()) / spread if spread > 1e-12 else np.zeros_like(values)

@@ -1,0 +1,77 @@
+"""Late interaction with the embedded model."""
+
+import asyncio
+import time
+
+import pytest
+
+from ragstone.contracts import Chunk, Hit, Span
+from ragstone.index.embed_local import MiniLM
+from ragstone.rank import build_matcher, build_reranker
+from ragstone.rank.maxsim import LateInteraction
+from ragstone.sections import RankSettings
+
+
+def even(words) -> list[float]:
+    return [1.0] * len(words)
+
+
+@pytest.fixture(scope="module")
+def model() -> MiniLM:
+    return MiniLM()
+
+
+def hit(number: int, text: str, score: float) -> Hit:
+    return Hit(
+        chunk=Chunk(id=str(number), document_id="d", index=number, total=3, start=0, end=len(text), text=text),
+        score=score,
+    )
+
+
+def test_a_text_matches_itself_best(model: MiniLM):
+    question = "Cats sleep in the afternoon."
+    same, other = asyncio.run(build_matcher(model, even).match(question, [question, "Stocks fell on Friday."]))
+    assert same.score() == pytest.approx(1, abs=1e-3)
+    assert other.score() < 0.6
+
+
+def test_the_score_of_a_part_is_at_most_that_of_the_whole(model: MiniLM):
+    text = "Cats sleep a lot. Stocks fell on Friday."
+    (match,) = asyncio.run(build_matcher(model, even).match("Why did stocks fall?", [text]))
+    first, second = Span(start=0, end=17), Span(start=18, end=len(text))
+    assert match.score(first) < match.score(second) <= match.score() + 1e-6
+    assert match.score(Span(start=len(text), end=len(text))) == 0
+
+
+def test_weights_are_those_of_the_words_and_sum_to_one(model: MiniLM):
+    def rare(words) -> list[float]:
+        return [5.0 if word == "photosynthesis" else 0.0 for word in words]
+
+    (match,) = asyncio.run(build_matcher(model, rare).match("the photosynthesis, the", ["Plants."]))
+    assert match.weights.sum() == pytest.approx(1)
+    assert match.weights[0] == 0
+
+
+def test_reranking_keeps_every_hit_and_says_why(model: MiniLM):
+    hits = [
+        hit(0, "Stocks fell on Friday.", 0.9),
+        hit(1, "Cats sleep in the afternoon.", 0.8),
+        hit(2, "Rain is wet.", 0.1),
+    ]
+    reranker = build_reranker(RankSettings(reranker="maxsim"), build_matcher(model, even))
+    assert reranker is not None
+    ranked = asyncio.run(reranker.rerank("When do cats sleep?", hits))
+    assert ranked[0].chunk.id == "1"
+    assert {h.chunk.id for h in ranked} == {"0", "1", "2"}
+    assert [h.why[-1].stage for h in ranked] == ["maxsim"] * 3
+    assert [h.why[-1].rank for h in ranked] == [1, 2, 3]
+    assert asyncio.run(reranker.rerank("Nothing?", [])) == []
+
+
+def test_a_very_long_question_is_weighed_in_no_time(model: MiniLM):
+    question = "word " * 100_000
+    spans = [Span(start=start, end=start + 4) for start in range(0, len(question), 5)]
+    started = time.perf_counter()
+    weights = LateInteraction(model, lambda words: [1.0] * len(words))._token_weights(question, spans)
+    assert time.perf_counter() - started < 5
+    assert weights == pytest.approx(1 / len(spans))

@@ -1,0 +1,120 @@
+"""The extractive answerer, with the embedded model and real sentences."""
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+
+from ragstone import chunk
+from ragstone.contracts import Document, Draft, Evidence, Hit
+from ragstone.index.embed_local import MiniLM
+from ragstone.rank import build_matcher
+from ragstone.respond import build_answerer
+from ragstone.respond.answerability import Features, probability
+from ragstone.sections import ChunkSettings, RespondSettings
+
+MASKS = Document(
+    id="masks",
+    title="Wearing masks",
+    url="https://example.org/masks",
+    text=(
+        "The museum was founded in 1921. Visitors have worn masks in the museum since March 2020. "
+        "Masks are sold at the entrance for two euros. Photography is allowed everywhere but in the cinema."
+    ),
+)
+HOURS = Document(
+    id="hours", title="Opening hours", text="The museum opens at ten. On Mondays it is closed. Tickets cost nine euros."
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> MiniLM:
+    return MiniLM()
+
+
+def hits(model: MiniLM, *documents: Document, **cut: int) -> tuple[Hit, ...]:
+    settings = ChunkSettings(**cut)  # pyright: ignore
+    pieces = [piece for document in documents for piece in chunk.split(document, settings, model.tokens)]
+    return tuple(Hit(chunk=piece, score=1 - n / 100) for n, piece in enumerate(pieces))
+
+
+def answer(model: MiniLM, question: str, found: tuple[Hit, ...], **settings: float) -> Draft:
+    matcher = build_matcher(model, lambda words: [float(len(word) > 3) for word in words])
+    answerer = build_answerer(
+        RespondSettings(**settings),  # pyright: ignore
+        matcher=matcher,
+        sentences=chunk.sentences,
+        familiarity=model.familiarity,
+    )
+    return asyncio.run(answerer.answer(Evidence(question=question, hits=found, method="test")))
+
+
+def test_the_sentence_that_answers_is_quoted_exactly(model: MiniLM):
+    draft = answer(model, "Where are masks sold?", hits(model, HOURS, MASKS))
+    assert not draft.abstained
+    assert "Masks are sold at the entrance for two euros. [" in draft.text
+    for citation in draft.citations:
+        document = {"masks": MASKS, "hours": HOURS}[citation.document_id]
+        assert document.text[citation.start : citation.end] == citation.quote
+        assert (citation.title, citation.url) == (document.title, document.url)
+
+
+def test_sentences_stand_in_reading_order_and_are_numbered_from_one(model: MiniLM):
+    draft = answer(model, "masks in the museum", hits(model, MASKS), abstain_below=0)
+    assert [citation.marker for citation in draft.citations] == list(range(1, len(draft.citations) + 1))
+    assert all(a.end <= b.start for a, b in pairwise(draft.citations))
+
+
+def test_no_more_sentences_than_the_setting_allows(model: MiniLM):
+    draft = answer(model, "museum", hits(model, MASKS, HOURS), sentences=1, abstain_below=0)
+    assert len(draft.citations) == 1
+
+
+def test_a_sentence_of_two_overlapping_chunks_is_quoted_once(model: MiniLM):
+    found = hits(model, MASKS, size=120, overlap=80)
+    assert len(found) > 2
+    draft = answer(model, "Where are masks sold?", found, abstain_below=0, passages=len(found))
+    places = [(citation.start, citation.end) for citation in draft.citations]
+    assert len(places) == len(set(places))
+
+
+def test_a_sentence_cut_by_the_edge_of_its_chunk_is_not_quoted(model: MiniLM):
+    found = hits(model, MASKS, size=100, overlap=0, strategy="sliding_window")
+    draft = answer(model, "museum masks sold entrance", found, abstain_below=0, passages=len(found), sentences=9)
+    whole = {span.of(MASKS.text) for span in chunk.sentences(MASKS.text)}
+    assert any(citation.quote in whole for citation in draft.citations)
+    assert not any(citation.quote[:1].islower() for citation in draft.citations)
+
+
+def test_what_is_not_told_is_refused_with_what_was_looked_for(model: MiniLM):
+    draft = answer(model, "Who wrote the national anthem of Peru?", hits(model, MASKS, HOURS))
+    assert draft.abstained
+    assert draft.citations == ()
+    assert "Who wrote the national anthem of Peru?" in draft.text
+    assert "Wearing masks" in draft.text
+
+
+def test_without_evidence_it_abstains(model: MiniLM):
+    draft = answer(model, "Anything?", ())
+    assert draft.abstained
+    assert draft.answerability == 0
+
+
+def test_a_better_sentence_makes_an_answer_more_probable():
+    at = [probability(Features(best_sentence=score / 10, familiarity=0.9)) for score in range(11)]
+    assert at == sorted(at)
+    assert 0 < at[0] < 0.05
+    assert 0.95 < at[-1] < 1
+
+
+def test_a_question_in_the_text_is_not_quoted_as_its_answer(model: MiniLM):
+    text = "What is the museum about? The museum is about the history of coffee."
+    draft = answer(model, "What is the museum about?", hits(model, Document(id="d", text=text)))
+    assert draft.text == "The museum is about the history of coffee. [1]"
+
+
+def test_a_footnote_mark_is_not_quoted(model: MiniLM):
+    text = "[5] The museum is about the history of coffee."
+    draft = answer(model, "What is the museum about?", hits(model, Document(id="d", text=text)))
+    assert draft.text == "The museum is about the history of coffee. [1]"
+    assert text[draft.citations[0].start : draft.citations[0].end] == draft.citations[0].quote
