@@ -1,0 +1,258 @@
+"""Documents into the catalog: cut, embed what has no vector yet, commit; then the next few.
+
+What is reported as committed is durable. An interruption loses at most the documents in hand, and the next
+run takes them up again: a document that is stored and unchanged costs one look at its signature.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from ragstone import chunk
+from ragstone.contracts import Acquired, AddReport, Document, Finished, Plan, Progress, Scalar, Skipped, Unchanged
+from ragstone.index import Catalog, Prepared, signature
+from ragstone.protocols import Embedder
+from ragstone.sections import ChunkSettings
+
+if TYPE_CHECKING:
+    from ragstone.contracts import Vector
+
+LOOKED_AT = 64
+"""Documents compared with the catalog at once."""
+COMMITTED = 256
+"""A commit is made when so many chunks are in hand; also the most texts handed to the embedder at once."""
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+OnProgress = Callable[[Progress], None]
+
+
+class Seen:
+    """Remembers what passes by, to tell afterwards what is no longer there."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._ids: set[str] = set()
+        self._kept: set[str] = set()
+        self.outdated: list[Finished] = []
+        """Files that no longer hold all that is stored of them. They are finished when the rest is removed."""
+
+    def watch(self, stream: Iterable[Acquired]) -> Iterator[Acquired]:
+        """The same stream, but for what tells that a file is finished which is `outdated`.
+
+        Were it stored as finished, the next run would pass over it, and its lost parts would stay.
+        """
+        for one in stream:
+            match one:
+                case Document():
+                    self._ids.add(one.id)
+                case Skipped() | Unchanged():
+                    self._kept.add(one.source)
+                case Finished():
+                    if self.vanished([one.source]):
+                        self.outdated.append(one)
+                        continue
+            yield one
+
+    def vanished(self, roots: Iterable[str]) -> list[str]:
+        """Ids of the documents stored of files and folders that did not pass by.
+
+        What could not be read this time is not gone: it, and all that lies within it, is kept.
+        """
+        stored = dict(chain.from_iterable(self._catalog.under(root) for root in roots))
+        return [id for id, source in stored.items() if id not in self._ids and not self.is_kept(source)]
+
+    def is_kept(self, source: str) -> bool:
+        """Whether it was passed over, or could not be read, or lies in what was or could not."""
+        ends = [*(i for i, char in enumerate(source) if char in "/#"), len(source)]
+        return any(source[:end] in self._kept for end in ends)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the report will say; `in_hand` and `finished` are what the next commit takes."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    in_hand: list[Prepared] = field(default_factory=list)
+    finished: list[Finished] = field(default_factory=list)
+
+
+async def ingest(
+    stream: Iterable[Acquired],
+    catalog: Catalog,
+    embedder: Embedder,
+    settings: ChunkSettings,
+    on_progress: OnProgress | None = None,
+) -> AddReport:
+    """Store documents; replace those of the same id whose text or facts changed.
+
+    Args:
+        stream: read one by one, so there may be many.
+        catalog: where to; the caller holds the lock.
+        embedder: for the texts that have no vector yet.
+        settings: how documents are cut.
+        on_progress: called after every commit, with what is durable now.
+    """
+    started, tally = time.perf_counter(), _Tally()
+    async for batch in _batches(stream):
+        compared = _compared(batch, catalog, tally)
+        for document, is_new in compared:
+            prepared = await asyncio.to_thread(_prepare, document, settings, embedder)
+            tally.added += is_new
+            tally.updated += not is_new
+            tally.in_hand.append(prepared)
+            if sum(len(one.chunks) for one in tally.in_hand) >= COMMITTED:
+                await _commit(catalog, embedder, tally, on_progress)
+        tally.finished += [one for one in batch if isinstance(one, Finished)]
+    await _commit(catalog, embedder, tally, on_progress)
+    catalog.note_skipped(tally.skipped)
+    _tell_what_stays(tally, catalog)
+    return AddReport(
+        added=tally.added,
+        updated=tally.updated,
+        unchanged=tally.unchanged,
+        skipped=tuple(tally.skipped),
+        chunks=tally.chunks,
+        embedded=tally.embedded,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _tell_what_stays(tally: _Tally, catalog: Catalog) -> None:
+    """What could not be read this time may have been stored before; then that is still what answers."""
+    held = catalog.held([one.source for one in tally.skipped])
+    tally.skipped = [
+        replace(one, reason=f"{one.reason}; what was stored of it before is kept") if one.source in held else one
+        for one in tally.skipped
+    ]
+
+
+async def plan(stream: Iterable[Acquired], catalog: Catalog) -> Plan:
+    """What `ingest` would add, update and skip; nothing is embedded or stored, and nothing removed."""
+    tally = _Tally()
+    added, updated = [], []
+    async for batch in _batches(stream):
+        for document, is_new in _compared(batch, catalog, tally):
+            (added if is_new else updated).append(document.id)
+    _tell_what_stays(tally, catalog)
+    return Plan(
+        added=tuple(dict.fromkeys(added)),
+        updated=tuple(dict.fromkeys(updated)),
+        removed=(),
+        unchanged=tally.unchanged,
+        skipped=tuple(tally.skipped),
+    )
+
+
+async def _batches(stream: Iterable[Acquired]) -> AsyncIterator[list[Acquired]]:
+    iterator = iter(stream)
+    while batch := await asyncio.to_thread(lambda: list(islice(iterator, LOOKED_AT))):
+        yield batch
+
+
+def _compared(batch: Iterable[Acquired], catalog: Catalog, tally: _Tally) -> Iterator[tuple[Document, bool]]:
+    """The documents of a batch that are new, or changed; the rest is counted."""
+    documents: list[Document] = []
+    for one in batch:
+        match one:
+            case Document():
+                storable = _storable(one)
+                (documents if isinstance(storable, Document) else tally.skipped).append(storable)  # pyright: ignore
+            case Skipped():
+                tally.skipped.append(one)
+            case Unchanged():
+                tally.unchanged += len(catalog.under(one.source))
+            case Finished():
+                pass
+    stored = catalog.signatures([document.id for document in documents])
+    stored |= {one.document.id: signature(one.document) for one in tally.in_hand}
+    for document in documents:
+        told = signature(document)
+        if stored.get(document.id) == told:
+            tally.unchanged += 1
+        else:
+            yield document, document.id not in stored
+            stored[document.id] = told
+
+
+async def _commit(catalog: Catalog, embedder: Embedder, tally: _Tally, on_progress: OnProgress | None) -> None:
+    if not tally.in_hand and not tally.finished:
+        return
+    texts = {
+        hash: one.headed
+        for prepared in tally.in_hand
+        for hash, one in zip(prepared.hashes, prepared.chunks, strict=True)
+    }
+    known = catalog.embedded(list(texts))
+    missing = {hash: text for hash, text in texts.items() if hash not in known}
+    vectors: dict[str, Vector] = {}
+    for part in _parts(missing):
+        embedded = await embedder.embed([missing[hash] for hash in part], role="passage")
+        vectors.update(zip(part, embedded, strict=True))
+    await asyncio.to_thread(catalog.commit, tally.in_hand, vectors, tally.finished)
+    tally.chunks += sum(len(one.chunks) for one in tally.in_hand)
+    tally.embedded += len(vectors)
+    if on_progress and tally.in_hand:
+        ids = tuple(one.document.id for one in tally.in_hand)
+        documents = tally.added + tally.updated
+        on_progress(Progress(committed=ids, documents=documents, chunks=tally.chunks, embedded=tally.embedded))
+    tally.in_hand.clear()
+    tally.finished.clear()
+
+
+def _prepare(document: Document, settings: ChunkSettings, embedder: Embedder) -> Prepared:
+    chunks = tuple(chunk.split(document, settings, embedder.tokens))
+    hashes = tuple(hashlib.sha256(one.headed.encode()).hexdigest()[:32] for one in chunks)
+    return Prepared(document=document, chunks=chunks, hashes=hashes)
+
+
+def _storable(document: Document) -> Document | Skipped:
+    """The document as it can be kept; readers see to that, other callers may not.
+
+    Characters that no database keeps become U+FFFD, except in the id: two documents must not become one.
+    """
+    if not document.id or _UNSTORABLE.search(document.id):
+        return Skipped(
+            source=_clean(document.source or document.id), reason="its id is empty, or no text that can be stored"
+        )
+    if not document.text.strip():
+        return Skipped(source=_clean(document.source or document.id), reason="there is no text in it")
+    metadata: dict[str, Scalar | tuple[Scalar, ...]] = {}
+    for key, value in document.metadata.items():
+        members = tuple(value) if isinstance(value, list | tuple) else (value,)
+        for member in members:
+            if not isinstance(member, Scalar) or (isinstance(member, int) and member.bit_length() > 1000):
+                reason = f"metadata '{_clean(key)}' is no text, number or truth value that can be stored"
+                return Skipped(source=_clean(document.source or document.id), reason=reason)
+        clean = tuple(_clean(member) if isinstance(member, str) else member for member in members)
+        metadata[_clean(key)] = clean if isinstance(value, list | tuple) else clean[0]
+    return replace(
+        document,
+        text=_clean(document.text),
+        source=_clean(document.source),
+        title=_clean(document.title),
+        url=_clean(document.url),
+        metadata=metadata,
+    )
+
+
+def _clean(text: str) -> str:
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def _parts(hashes: Iterable[str]) -> Iterator[list[str]]:
+    stream = iter(hashes)
+    while part := list(islice(stream, COMMITTED)):
+        yield part

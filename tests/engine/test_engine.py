@@ -1,0 +1,364 @@
+"""The engine from end to end: what it refuses, what it survives, and what a question gets when a part fails."""
+
+import asyncio
+import os
+import shlex
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hash_embedder import HashEmbedder, OtherEmbedder
+from kb import FAST, add, check_whole, embedder_of, open_fast
+
+from ragstone.contracts import Citation, Document, Draft, Evidence, Filter, Match
+from ragstone.engine import Engine
+from ragstone.errors import KnowledgeBaseError, NotFound, ResponseError, RetrievalError, SettingsMismatch, UsageError
+from ragstone.serve.notebook import Ragstone
+
+
+@pytest.fixture
+def engine(workdir: Path):
+    engine = open_fast(workdir / "kb")
+    yield engine
+    engine.close()
+
+
+def search(engine: Engine, question: str, k: int | None = None, where: Filter | str | None = None):
+    return asyncio.run(engine.search(question, k, where))
+
+
+class Failing:
+    """An index whose server is away."""
+
+    async def search(self, query: Any, k: int, where: Filter | None = None) -> list[Match]:
+        raise ConnectionError(f"no route to the host ({type(query).__name__}, {k}, {where})")
+
+
+# ---------------------------------------------------------------- asking
+
+
+def test_as_many_hits_as_asked_for(engine: Engine):
+    add(engine, *(Document(id=f"d{i}", text=f"apple pie number {i}", metadata={"n": i}) for i in range(300)))
+    assert len(search(engine, "apple pie")) == 5
+    assert len(search(engine, "apple pie", 250)) == 250
+    assert len(search(engine, "apple pie", 10**9)) == 300
+    assert [hit.chunk.document_id for hit in search(engine, "apple", 3, "n = 7")] == ["d7"]
+    assert all(int(hit.chunk.metadata["n"]) >= 290 for hit in search(engine, "apple", 50, "n >= 290"))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UsageError, match="k must be"):
+        search(engine, "apple", 0)
+
+
+@pytest.mark.parametrize("question", ["", "  \n\t"])
+def test_a_blank_question_is_refused(engine: Engine, question: str):
+    with pytest.raises(UsageError, match="empty"):
+        asyncio.run(engine.ask(question))
+    with pytest.raises(UsageError, match="empty"):
+        search(engine, question)
+
+
+@pytest.mark.parametrize("question", ["?", "\ud800", "\0", "a\0b", "word " * 10_000, "\U0001f600", "x" * 100_000])
+def test_any_other_question_is_answered(engine: Engine, question: str):
+    asyncio.run(engine.ask(question))  # of an empty knowledge base
+    add(engine, Document(id="d", text="word for word"))
+    answer = asyncio.run(engine.ask(question))
+    assert answer.notices == ()
+
+
+def test_duplicates_are_one_hit(engine: Engine):
+    add(engine, *(Document(id=f"d{i}", text="the very same words") for i in range(5)), Document(id="e", text="others"))
+    assert len(search(engine, "same words")) == 2
+
+
+@pytest.mark.parametrize("leg", ["vector", "bm25"])
+def test_a_leg_that_fails_leaves_the_other(engine: Engine, leg: str):
+    add(engine, Document(id="d", text="the apple is red"))
+    if leg == "vector":
+        engine.__dict__["_vectors"] = Failing()
+    else:
+        engine._terms.search = Failing().search  # pyright: ignore[reportAttributeAccessIssue]
+    answer = asyncio.run(engine.ask("the apple is red"))
+    assert answer.citations[0].quote == "the apple is red"
+    (notice,) = answer.notices
+    assert notice.startswith(f"{leg} search failed: no route to the host")
+
+
+def test_both_legs_failing_is_an_error(engine: Engine):
+    add(engine, Document(id="d", text="the apple is red"))
+    engine.__dict__["_vectors"] = Failing()
+    engine._terms.search = Failing().search  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(RetrievalError, match=r"vector search failed.*; bm25 search failed"):
+        asyncio.run(engine.ask("apple"))
+
+
+def test_vectors_of_another_embedder_are_never_compared(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    add(engine, Document(id="d", text="the apple is red"))
+    engine.close()
+    monkeypatch.setattr(HashEmbedder, "fingerprint", "hash-1b")
+    engine = open_fast(Path("kb"), create=False)
+    answer = asyncio.run(engine.ask("the apple is red"))
+    assert answer.citations
+    assert "vector search failed: kb was built by another version of the embedder; run: ragstone rebuild --kb kb" in (
+        answer.notices
+    )
+    with pytest.raises(SettingsMismatch, match="ragstone rebuild --kb kb"):
+        add(engine, Document(id="e", text="new"))
+    assert engine.remove(["d"]) == ["d"]
+    engine.close()
+
+
+def test_many_event_loops_leave_no_open_files(engine: Engine):
+    """Each ``asyncio.run`` has threads of its own, and each thread has its own connection."""
+    add(engine, Document(id="d", text="apple"))
+    open_files = []
+    for _ in range(12):
+        asyncio.run(engine.ask("apple"))
+        open_files.append(len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0)
+    assert open_files[-1] <= open_files[3] + 3
+
+
+def test_many_questions_at_once(engine: Engine):
+    add(engine, *(Document(id=f"d{i}", text=f"apple number {i}") for i in range(50)))
+
+    async def ask_all():
+        return await asyncio.gather(*(engine.ask(f"apple number {i}") for i in range(50)))
+
+    for i, answer in enumerate(asyncio.run(ask_all())):
+        assert answer.citations[0].document_id == f"d{i}"
+        assert answer.notices == ()
+
+
+# ---------------------------------------------------------------- what documents may hold
+
+
+def test_strange_documents_are_kept_or_told(engine: Engine):
+    metadata = {
+        "nan": float("nan"), "inf": float("-inf"), "huge": 10**200, "none": (), "many": ("a", 1, True, 2.5),
+        "nul": "a\0b", "lone": "\ud800", "key\0": "v", "ключ": "значение",
+    }  # fmt: skip
+    strange = Document(id="strange", text="apple\0pie \udfff end", title="\ud800", source="s\0", metadata=metadata)
+    report = add(engine, strange, Document(id="plain", text="pear"))
+    assert (report.added, report.skipped) == (2, ())
+    stored = engine.document("strange")
+    assert stored.text == "apple\ufffdpie \ufffd end"
+    assert repr(stored.metadata["nan"]) == "nan"
+    assert (stored.metadata["huge"], stored.metadata["none"]) == (10**200, ())
+    assert (stored.metadata["nul"], stored.metadata["key\ufffd"]) == ("a\ufffdb", "v")
+    assert add(engine, strange).unchanged == 1
+    for where in ("exists nan", "huge > 1e100", "many = true", "many = 2.5", "inf < 0", "not exists none"):
+        assert "strange" in [hit.chunk.document_id for hit in search(engine, "apple", 5, where)], where
+    for hit in search(engine, "apple"):
+        assert hit.chunk.text == engine.document(hit.chunk.document_id).text[hit.chunk.start : hit.chunk.end]
+
+
+@pytest.mark.parametrize("value", [None, {"a": 1}, 1j, 10**5000, (1, None)], ids=range(5))
+def test_metadata_that_cannot_be_kept_skips_only_its_document(engine: Engine, value: Any):
+    report = add(engine, Document(id="bad", text="apple", metadata={"k": value}), Document(id="good", text="pear"))
+    assert report.added == 1
+    (skipped,) = report.skipped
+    assert skipped.source == "bad"
+    assert "metadata 'k'" in skipped.reason
+
+
+@pytest.mark.parametrize("id", ["", "a\0b", "\ud800"])
+def test_ids_that_cannot_be_kept(engine: Engine, id: str):
+    report = add(engine, Document(id=id, text="apple"), Document(id="good", text="pear"))
+    assert report.added == 1
+    assert "id" in report.skipped[0].reason
+
+
+def test_documents_by_the_end_of_their_id(engine: Engine):
+    ids = ["a/%b_c!d", "aXbYc!d", "docs/readme.md", "docs/other/readme.md", "docs/README.md", "faq.csv#7"]
+    add(engine, *(Document(id=id, text=f"text of {id}") for id in ids))
+    assert engine.document("%b_c!d").id == "a/%b_c!d"
+    assert engine.document("7").id == engine.document("#7").id == "faq.csv#7"
+    assert engine.document("/README.md").id == "docs/README.md"
+    assert engine.document("other/readme.md").id == "docs/other/readme.md"
+    assert engine.document("README.md").id == "docs/README.md"
+    with pytest.raises(NotFound, match="it could be"):
+        engine.document("readme.md")
+    for none in ("", "%", "d", "EADME.md", "x" * 100_000):
+        with pytest.raises(NotFound, match="no document"):
+            engine.document(none)
+    with pytest.raises(NotFound):
+        engine.remove(["README.md", "nothing"])
+    assert engine.status().documents == 6
+    assert engine.remove(["README.md", "docs/README.md"]) == ["docs/README.md"]
+
+
+def test_a_line_of_a_megabyte(engine: Engine):
+    text = "".join(f"word{i % 5000} " for i in range(130_000))[:1_000_000]
+    assert add(engine, Document(id="long", text=text)).chunks > 4000
+    for hit in search(engine, "word77", 3):
+        assert hit.chunk.text == text[hit.chunk.start : hit.chunk.end]
+    answer = asyncio.run(engine.ask("word4242"))
+    assert all(text[one.start : one.end] == one.quote for one in answer.citations)
+
+
+# ---------------------------------------------------------------- settings and rebuilding
+
+
+def rebuild_as_told(engine: Engine, error: SettingsMismatch) -> Any:
+    """Run what the message says, as the command line would."""
+    words = shlex.split(str(error).partition("run: ")[2])
+    assert words[:4] == ["ragstone", "rebuild", "--kb", str(engine._home.folder)]
+    options = dict(zip(words[4::2], words[5::2], strict=True)) if "--preset" in words else {}
+    settings = [words[i + 1] for i, word in enumerate(words) if word == "--set"]
+    return asyncio.run(engine.rebuild(settings, preset=options.get("--preset")))
+
+
+@pytest.mark.parametrize("asked", [["chunk.size=77"], ["chunk.size=90", "chunk.strategy=sentence"]])
+def test_other_settings_are_refused_with_the_command_that_helps(workdir: Path, asked: Sequence[str]):
+    folder = workdir / "a folder's name"
+    engine = open_fast(folder)
+    documents = [Document(id=f"d{i}", text=f"apple number {i}. " * 20, metadata={"n": i}) for i in range(20)]
+    add(engine, *documents, Document(id="blank", text=" ", source="blank.txt"))
+    with pytest.raises(SettingsMismatch, match=r"was built with chunk") as caught:
+        Engine.open(folder, asked)
+    report = rebuild_as_told(engine, caught.value)
+    assert report.added == 20
+    engine = Engine.open(folder, asked)
+    assert list(engine._catalog.documents()) == documents
+    assert [one.source for one in engine.status().skipped] == ["blank.txt"]
+    check_whole(engine._version / "catalog.db", {one.id: one for one in documents}, engine.settings.chunk)
+    assert search(engine, "apple number 7", 1)
+    engine.close()
+
+
+def test_settings_of_a_question_may_differ(engine: Engine):
+    add(engine, *(Document(id=f"d{i}", text=f"apple {i}") for i in range(9)))
+    for settings, count in ((["rank.top_k=2"], 2), (["query.method=bm25", "index.k1=0.3", "index.b=0"], 5)):
+        other = Engine.open("kb", [*FAST, *settings])
+        assert len(search(other, "apple")) == count
+        other.close()
+
+
+@pytest.mark.usefixtures("workdir")
+def test_the_preset_is_remembered_and_another_is_refused():
+    Path("mine.yaml").write_text("chunk: {size: 300, overlap: 10}\nindex: {embedder: hash_embedder:HashEmbedder}\n")
+    engine = Engine.open("kb", preset="mine.yaml", create=True)
+    add(engine, Document(id="d", text="apple " * 200))
+    engine.close()
+    engine = Engine.open("kb")
+    assert (engine.settings.preset, engine.settings.chunk.size) == (str(Path("mine.yaml").resolve()), 300)
+    with pytest.raises(SettingsMismatch, match="--preset knowledge-base") as caught:
+        Engine.open("kb", preset="knowledge-base")
+    Path("other.yaml").write_text("chunk: {size: 50, overlap: 0}\nindex: {embedder: hash_embedder:HashEmbedder}\n")
+    with pytest.raises(SettingsMismatch, match=r"--preset \S*/other\.yaml") as caught:
+        Engine.open("kb", preset="other.yaml")
+    rebuild_as_told(engine, caught.value)
+    engine = Engine.open("kb")
+    assert (engine.settings.preset, engine.settings.chunk.size) == (str(Path("other.yaml").resolve()), 50)
+    assert engine.document("d").text == "apple " * 200
+    engine.close()
+
+
+def test_an_interrupted_rebuild_changes_nothing(engine: Engine):
+    add(engine, *(Document(id=f"d{i}", text=f"apple number {i}") for i in range(400)))
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(engine.rebuild(["chunk.size=77"], on_progress=interrupt))
+    assert len(search(engine, "apple", 7)) == 7
+    assert add(engine, Document(id="new", text="pear")).added == 1
+    other = open_fast(Path("kb"), create=False)
+    assert (other.settings.chunk.size, other.status().documents) == (200, 401)
+    assert asyncio.run(other.rebuild(["chunk.size=77"])).added == 401
+    last = Engine.open("kb")
+    assert (last.settings.chunk.size, last.status().documents) == (77, 401)
+    last.close()
+
+
+def test_a_rebuild_by_another_leaves_readers_whole_and_stops_writers(engine: Engine):
+    """What is written to a version that was replaced would be lost with it."""
+    add(engine, Document(id="d", text="apple pie"))
+    reader = Ragstone("kb")
+    assert reader.ask("apple pie").citations
+    old = reader.engine()
+    asyncio.run(engine.rebuild(["index.embedder=hash_embedder:OtherEmbedder"]))
+    assert old.superseded
+    assert asyncio.run(old.ask("apple pie")).citations[0].quote == "apple pie"
+    with pytest.raises(KnowledgeBaseError, match="was rebuilt since it was opened"):
+        add(old, Document(id="lost", text="pear"))
+    with pytest.raises(KnowledgeBaseError, match="was rebuilt since it was opened"):
+        asyncio.run(old.rebuild())
+    assert reader.ask("apple pie").citations
+    assert isinstance(embedder_of(reader.engine()), OtherEmbedder)
+    assert reader.add(Document(id="kept", text="pear")).added == 1
+    reader.close()
+
+
+# ---------------------------------------------------------------- the disk
+
+
+def test_a_full_disk_leaves_what_was_stored(engine: Engine):
+    add(engine, Document(id="old", text="apple pie"))
+    (pages,) = engine._catalog._writer.execute("PRAGMA page_count").fetchone()
+    engine._catalog._writer.execute(f"PRAGMA max_page_count={pages + 2}")
+    with pytest.raises(KnowledgeBaseError, match=r"could not write.*full; nothing of this step was stored"):
+        add(engine, *(Document(id=f"d{i}", text=f"number {i}") for i in range(200)))
+    assert engine.status().documents == 1
+    assert search(engine, "apple", 1)
+    engine._catalog._writer.execute("PRAGMA max_page_count=1000000")
+    assert add(engine, *(Document(id=f"d{i}", text=f"number {i}") for i in range(200))).added == 200
+    check_whole(engine._version / "catalog.db")
+
+
+def test_an_index_that_cannot_be_written_is_told_and_tried_again(engine: Engine):
+    add(engine, Document(id="old", text="apple pie"))
+    terms = engine._version / "terms"
+    aside = terms.with_name("aside")
+    terms.rename(aside)
+    terms.write_text("a file is in the way")
+    with pytest.raises(KnowledgeBaseError, match=r"terms could not be written.*the documents are stored"):
+        add(engine, Document(id="new", text="pear tart"))
+    answer = asyncio.run(engine.ask("pear tart"))
+    assert answer.citations[0].document_id == "new"
+    assert any("keyword search is not up to date" in notice for notice in answer.notices)
+    terms.unlink()
+    assert asyncio.run(engine.ask("pear tart")).notices == ()
+
+
+def test_an_error_in_the_middle_keeps_what_was_committed_searchable(engine: Engine):
+    def documents():
+        for i in range(600):
+            yield Document(id=f"d{i}", text=f"number {i}")
+
+    told: list[str] = []
+
+    def stop(progress: Any) -> None:
+        told.extend(progress.committed)
+        raise RuntimeError("stop here")
+
+    with pytest.raises(RuntimeError, match="stop here"):
+        asyncio.run(engine.add(list(documents()), on_progress=stop))
+    status = engine.status()
+    assert (status.documents, status.behind) == (len(told), 0)
+    assert not any(thread.name.startswith("tantivy") for thread in threading.enumerate())
+    assert add(engine, *documents()).unchanged == len(told)
+    assert os.path.exists(engine._home.folder / "lock")  # noqa: PTH110
+
+
+def test_many_chunks_with_the_same_text_hide_no_others(engine: Engine):
+    add(engine, *(Document(id=f"copy{i}", text="apple apple") for i in range(60)))
+    add(engine, *(Document(id=f"own{i}", text=f"apple and a word{i}") for i in range(5)))
+    texts = [hit.chunk.text for hit in asyncio.run(engine.search("apple", 5))]
+    assert len(texts) == len(set(texts)) == 5
+
+
+@pytest.mark.parametrize(("start", "quote"), [(0, "pear"), (-5, "apple"), (1, "apple"), (900, "")])
+def test_an_answer_that_misquotes_is_withheld(engine: Engine, start: int, quote: str):
+    class Liar:
+        async def answer(self, evidence: Evidence) -> Draft:
+            chunk = evidence.hits[0].chunk
+            place = {"start": start, "end": start + len(quote), "quote": quote}
+            citation = Citation(marker=1, document_id=chunk.document_id, chunk_id=chunk.id, **place)
+            return Draft(text="It is so. [1]", citations=(citation,), answerability=1.0, abstained=False)
+
+    add(engine, Document(id="d", text="apple"))
+    engine.__dict__["_answerer"] = Liar()
+    with pytest.raises(ResponseError, match=r"citation \[1\] is not what d says"):
+        asyncio.run(engine.ask("apple"))

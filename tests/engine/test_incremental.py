@@ -1,0 +1,113 @@
+"""What is stored and unchanged is not embedded again, and what is shared is stored once."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from kb import add, check_whole, embedder_of, look, open_fast
+
+from ragstone.contracts import Document
+from ragstone.engine import Engine
+
+
+@pytest.fixture
+def engine(tmp_path: Path):
+    engine = open_fast(tmp_path / "kb")
+    yield engine
+    engine.close()
+
+
+def path_of(engine: Engine) -> Path:
+    return engine._version / "catalog.db"
+
+
+def paragraphs(*names: str) -> str:
+    return "\n\n".join(f"{name} " + f"words of {name} " * 8 for name in names)
+
+
+def test_one_document_among_five_thousand_embeds_only_itself(engine: Engine):
+    assert add(engine, *(Document(id=f"d{i}", text=f"text number {i}") for i in range(5000))).embedded == 5000
+    seen = embedder_of(engine).seen
+    seen.clear()
+    report = add(engine, *(Document(id=f"d{i}", text=f"text number {i}") for i in range(5001)))
+    assert (report.added, report.unchanged, report.embedded) == (1, 5000, 1)
+    assert seen == ["text number 5000"]
+
+
+def test_a_paragraph_inserted_at_the_start_leaves_the_other_vectors(engine: Engine):
+    names = [f"name{i}" for i in range(30)]
+    assert add(engine, Document(id="long", text=paragraphs(*names))).chunks == 30
+    report = add(engine, Document(id="long", text=paragraphs("fresh", *names)))
+    assert (report.updated, report.chunks, report.embedded) == (1, 31, 1)
+    check_whole(path_of(engine))
+    report = add(engine, Document(id="long", text=paragraphs(*reversed(names))))
+    assert (report.chunks, report.embedded) == (30, 0)
+    check_whole(path_of(engine))
+
+
+def test_a_text_that_moves_to_another_document_keeps_its_vector(engine: Engine):
+    add(engine, Document(id="a", text="shared words"), Document(id="b", text="other words"))
+    report = add(engine, Document(id="a", text="other words"), Document(id="b", text="shared words"))
+    assert (report.updated, report.embedded) == (2, 0)
+    check_whole(path_of(engine))
+    report = add(engine, Document(id="a", text="third words"), Document(id="b", text="other words"))
+    assert report.embedded == 1
+    check_whole(path_of(engine))
+
+
+def test_adding_again_changes_nothing(engine: Engine):
+    documents = [Document(id=f"d{i}", text=f"text {i}", metadata={"n": i, "t": ("x",)}) for i in range(5)]
+    add(engine, *documents)
+    before = engine.status()
+    report = add(engine, *documents, *documents)
+    assert (report.added, report.updated, report.unchanged, report.embedded) == (0, 0, 10, 0)
+    assert engine.status().generation == before.generation
+
+
+def test_the_same_id_twice_in_one_add_counts_once_and_the_last_stays(engine: Engine):
+    report = add(engine, *(Document(id="d", text=f"version {i}") for i in range(3)))
+    assert (report.added, report.updated) == (1, 2)
+    assert engine.document("d").text == "version 2"
+    check_whole(path_of(engine), {"d": Document(id="d", text="version 2")})
+
+
+def test_the_same_content_is_stored_once_and_outlives_one_of_its_documents(engine: Engine):
+    text = paragraphs("one", "two")
+    report = add(engine, Document(id="a", text=text), Document(id="b", text=text, metadata={"k": 1}))
+    assert (report.chunks, report.embedded) == (4, 2)
+    assert look(path_of(engine), "SELECT (SELECT count(*) FROM contents), (SELECT count(*) FROM vectors)") == [(1, 2)]
+    engine.remove(["a"])
+    check_whole(path_of(engine), {"b": Document(id="b", text=text, metadata={"k": 1})})
+    engine.remove(["b"])
+    assert look(path_of(engine), "SELECT * FROM contents") == look(path_of(engine), "SELECT * FROM vectors") == []
+
+
+def test_a_changed_title_or_fact_is_an_update(engine: Engine):
+    add(engine, Document(id="d", text="some text", title="old", metadata={"lang": "de"}))
+    report = add(engine, Document(id="d", text="some text", title="old", metadata={"lang": "en"}))
+    assert (report.updated, report.embedded) == (1, 0)
+    assert asyncio.run(engine.search("text", where="lang = de")) == []
+    report = add(engine, Document(id="d", text="some text", title="zebra", metadata={"lang": "en"}))
+    assert (report.updated, report.embedded) == (1, 1)
+    (hit,) = asyncio.run(engine.search("zebra", where="lang = en"))
+    assert [step.stage for step in hit.why] == ["bm25", "vector", "fusion"]
+
+
+def test_skipping_is_noted_without_a_new_generation(engine: Engine):
+    report = add(engine, Document(id="d", text="words"), Document(id="blank", text=" \n ", source="blank.txt"))
+    assert [one.source for one in report.skipped] == ["blank.txt"]
+    before = engine.status()
+    add(engine, Document(id="blank", text=" \n ", source="blank.txt"))
+    after = engine.status()
+    assert after.generation == before.generation
+    assert [one.source for one in after.skipped] == ["blank.txt"]
+
+
+def test_a_document_that_becomes_blank_says_that_the_old_one_is_kept(engine: Engine):
+    add(engine, Document(id="d", text="words", source="d.txt"))
+    (one,) = add(engine, Document(id="d", text=" ", source="d.txt"), Document(id="new", text="\n")).skipped[:1]
+    assert one.reason.endswith("; what was stored of it before is kept")
+    assert engine.document("d").text == "words"
+    assert [skipped.reason for skipped in engine.status().skipped if skipped.source == "new"] == [
+        "there is no text in it"
+    ]

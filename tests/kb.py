@@ -1,0 +1,97 @@
+"""Knowledge bases for tests: an engine with the fast embedder, and looks behind the curtain."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from hash_embedder import HashEmbedder
+
+from ragstone.chunk import split
+from ragstone.contracts import AddReport, Chunk, Document
+from ragstone.engine import Engine
+from ragstone.index import Catalog, Prepared
+from ragstone.sections import ChunkSettings
+
+FAST = ("index.embedder=hash_embedder:HashEmbedder", "chunk.strategy=paragraph", "chunk.size=200", "chunk.overlap=0")
+CHUNKS = ChunkSettings(strategy="paragraph", size=200, overlap=0)
+
+
+def open_fast(folder: Path, *settings: str, create: bool = True) -> Engine:
+    """An engine with the fast embedder."""
+    return Engine.open(folder, (*FAST, *settings) if create else settings, create=create)
+
+
+def add(engine: Engine, *documents: Document | str) -> AddReport:
+    return asyncio.run(engine.add(list(documents)))
+
+
+def embedder_of(engine: Engine) -> HashEmbedder:
+    embedder = engine._embedder
+    assert isinstance(embedder, HashEmbedder)
+    return embedder
+
+
+def prepare(document: Document, settings: ChunkSettings = CHUNKS) -> Prepared:
+    chunks = tuple(split(document, settings, HashEmbedder().tokens))
+    return Prepared(document=document, chunks=chunks, hashes=tuple(hash_of(chunk) for chunk in chunks))
+
+
+def hash_of(chunk: Chunk) -> str:
+    return hashlib.sha256(chunk.headed.encode()).hexdigest()[:32]
+
+
+def commit(catalog: Catalog, *documents: Document, settings: ChunkSettings = CHUNKS) -> None:
+    """Store documents with the vectors that are missing."""
+    prepared = [prepare(document, settings) for document in documents]
+    texts = {hash: one.headed for p in prepared for hash, one in zip(p.hashes, p.chunks, strict=True)}
+    known = catalog.embedded(list(texts))
+    missing = {hash: text for hash, text in texts.items() if hash not in known}
+    vectors = asyncio.run(HashEmbedder().embed(list(missing.values()), role="passage"))
+    catalog.commit(prepared, dict(zip(missing, vectors, strict=True)))
+
+
+def look(path: Path, sql: str, values: Sequence[object] = ()) -> list[tuple]:
+    """Read the database itself, past the class that is tested."""
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(sql, values).fetchall()
+    finally:
+        connection.close()
+
+
+def check_whole(path: Path, expected: Mapping[str, Document] | None = None, settings: ChunkSettings = CHUNKS) -> None:
+    """The catalog holds what it should, all of that, and nothing that nobody refers to."""
+    assert look(path, "PRAGMA integrity_check") == [("ok",)]
+    assert look(path, "PRAGMA foreign_key_check") == []
+    for orphans in (
+        "SELECT * FROM vectors WHERE vector NOT IN (SELECT vector FROM chunks)",
+        "SELECT * FROM contents WHERE content NOT IN (SELECT content FROM documents)",
+        "SELECT * FROM facts WHERE document NOT IN (SELECT document FROM documents)",
+        "SELECT * FROM chunks WHERE row IN (SELECT row FROM removals)",
+        "SELECT * FROM documents d WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.document = d.document)",
+    ):
+        assert look(path, orphans) == [], orphans
+    catalog = Catalog(path)
+    try:
+        stored = {document.id: document for document in catalog.documents()}
+        if expected is not None:
+            assert stored == dict(expected)
+        rows = [row for (row,) in look(path, "SELECT row FROM chunks")]
+        chunks = catalog.chunks(rows)
+        wanted = {
+            chunk.id: chunk
+            for document in stored.values()
+            for chunk in split(document, settings, HashEmbedder().tokens)
+        }
+        assert {chunk.id: chunk for chunk in chunks.values()} == wanted
+        vectors = catalog.vectors(rows)
+        if rows:
+            expected_vectors = asyncio.run(HashEmbedder().embed([chunks[row].headed for row in rows], role="passage"))
+            assert np.allclose([vectors[row] for row in rows], expected_vectors, atol=1e-6)
+    finally:
+        catalog.close()
