@@ -1,0 +1,66 @@
+"""Answers, hits and reports as JSON has them: one object for each command, its names the fields of the records."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from ragstone.contracts import Answer, Document, Hit, Span
+
+
+def answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
+    """An answer; ``explain`` adds the evidence with the history of its scores."""
+    out = {
+        "response_id": answer.response_id,
+        "question": answer.question,
+        "answer": answer.answer,
+        "abstained": answer.abstained,
+        "sources": [asdict(source) for source in answer.sources],
+        "confidence": answer.confidence,
+        "judge_scores": asdict(answer.judge_scores) if answer.judge_scores else None,
+        "retrieval_method": answer.retrieval_method,
+        "web_search_triggered": answer.web_search_triggered,
+        "timestamp": answer.timestamp,
+        "citations": [asdict(citation) for citation in answer.citations],
+        "timings_ms": dict(answer.timings_ms),
+        "usage": asdict(answer.usage),
+        "notices": list(answer.notices),
+    }
+    if explain:
+        out["hits"] = [hit(one, rank, explain=True) for rank, one in enumerate(answer.hits, start=1)]
+    return out
+
+
+def hit(hit: Hit, rank: int, *, explain: bool = False) -> dict[str, Any]:
+    """A chunk that was found, without its vector."""
+    chunk = hit.chunk
+    out: dict[str, Any] = {
+        "rank": rank,
+        "score": hit.score,
+        "document_id": chunk.document_id,
+        "chunk_id": chunk.id,
+        "title": chunk.title,
+        "url": chunk.url,
+        "start": chunk.start,
+        "end": chunk.end,
+        "text": chunk.text,
+        "metadata": dict(chunk.metadata),
+    }
+    if explain:
+        out["why"] = [asdict(step) for step in hit.why]
+    return out
+
+
+def document(document: Document, span: Span) -> dict[str, Any]:
+    """A document, with the part of its text that was asked for."""
+    return {
+        "document_id": document.id,
+        "title": document.title,
+        "url": document.url,
+        "source": document.source,
+        "metadata": dict(document.metadata),
+        "characters": len(document.text),
+        "start": span.start,
+        "end": span.end,
+        "text": span.of(document.text),
+    }

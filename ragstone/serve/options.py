@@ -1,0 +1,87 @@
+"""What commands have in common: the options, and the settings that they name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ragstone.engine import Engine
+
+DEFAULT_KB = Path(".ragstone")
+
+Kb = Annotated[Path, typer.Option("--kb", metavar="DIR", help="Folder of the knowledge base.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Where = Annotated[
+    str | None, typer.Option("--where", metavar="FILTER", help="Only documents such as: language = de and kind = pdf.")
+]
+Explain = Annotated[bool, typer.Option("--explain", help="Show how each score came about.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The settings that the command line asks for."""
+
+    preset: str | None
+    overrides: tuple[str, ...]
+
+    def open(self, kb: Path, *, create: bool = False, rebuilding: bool = False) -> Engine:
+        from ragstone.engine import Engine
+
+        return Engine.open(kb, self.overrides, preset=self.preset, create=create, rebuilding=rebuilding)
+
+
+def _asked(
+    *,
+    preset: Annotated[
+        str | None, typer.Option("--preset", metavar="NAME", help="Settings by name, or a YAML file of them.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="A setting; may be repeated.")
+    ] = None,
+    chunk_size: Annotated[str | None, typer.Option(metavar="N", help="Sets chunk.size.")] = None,
+    chunk_overlap: Annotated[str | None, typer.Option(metavar="N", help="Sets chunk.overlap.")] = None,
+    chunk_strategy: Annotated[str | None, typer.Option(metavar="NAME", help="Sets chunk.strategy.")] = None,
+    retrieval_method: Annotated[
+        str | None, typer.Option(metavar="vector|bm25|hybrid", help="Sets query.method.")
+    ] = None,
+    vector_weight: Annotated[str | None, typer.Option(metavar="0..1", help="Sets query.vector_weight.")] = None,
+    no_reranking: Annotated[bool, typer.Option("--no-reranking", help="Sets rank.reranker=none.")] = False,
+    no_metadata: Annotated[bool, typer.Option("--no-metadata", help="Sets respond.metadata=false.")] = False,
+) -> Asked:
+    """The options that name settings; those of their own stand above ``--set``."""
+    named = {
+        "chunk.size": chunk_size,
+        "chunk.overlap": chunk_overlap,
+        "chunk.strategy": chunk_strategy,
+        "query.method": retrieval_method,
+        "query.vector_weight": vector_weight,
+        "rank.reranker": "none" if no_reranking else None,
+        "respond.metadata": "false" if no_metadata else None,
+    }
+    own = [f"{path}={value}" for path, value in named.items() if value is not None]
+    return Asked(preset=preset, overrides=(*(set_ or ()), *own))
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `_asked` where it has a parameter ``asked``, so that they are written once."""
+    options = inspect.signature(_asked, eval_str=True).parameters
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "asked"]
+
+    def _call(**given: Any) -> None:
+        asked = _asked(**{name: given.pop(name) for name in options})
+        command(**given, asked=asked)
+
+    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+    _call.__signature__ = inspect.Signature([*keyword, *options.values()])  # pyright: ignore[reportFunctionMemberAccess]
+    _call.__name__, _call.__doc__ = command.__name__, command.__doc__
+    return _call
+
+
+def open_kb(kb: Path) -> Engine:
+    return Asked(preset=None, overrides=()).open(kb)

@@ -1,0 +1,225 @@
+"""What is shown of answers, hits and reports, as lines; where they go is `ragstone.serve.screen`'s to know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ragstone.contracts import AddReport, Answer, Citation, Hit, Metadata, Plan, Skipped
+from ragstone.serve.screen import Line, Part, line, one_line
+
+if TYPE_CHECKING:
+    from ragstone.built import Status
+    from ragstone.experiment import EvalReport
+    from ragstone.serve.in_force import Setting
+
+SHOWN_SKIPPED = 20
+"""Reasons for skipping that are shown."""
+SHOWN_ALIKE = 3
+"""Sources shown for each reason."""
+EXCERPT = 280
+"""Characters of a chunk that a search shows."""
+LONGEST_FACT = 100
+"""Characters of a fact shown below a source; ``search --json`` has all of them."""
+
+_MARKER = re.compile(r"(\[\d+\])")
+_PLACE = {"path", "kind", "publication_id", "word_count", "language", "source"}
+"""Facts that the place of a document already says, or that only filters need."""
+
+
+def answer(answer: Answer, *, metadata: bool = True, explain: bool = False) -> Iterator[Line]:
+    """An answer, what it rests on, and how sure it is."""
+    markers = {f"[{citation.marker}]" for citation in answer.citations}
+    yield line(*[(part, "bold cyan" if part in markers else "") for part in _MARKER.split(one_line(answer.answer))])
+    if not answer.abstained:
+        yield line()
+        yield from sources(answer, metadata=metadata)
+        if not explain:
+            yield line((f"confidence {answer.confidence:.2f}", "dim"))
+    if explain:
+        yield from explanation(answer)
+
+
+def notices(answer: Answer) -> Iterator[Line]:
+    """What went wrong on the way, which did not prevent an answer."""
+    if not answer.hits and not answer.notices:
+        yield line(("note: ", "yellow"), "nothing was found; ragstone status says what the knowledge base holds")
+    for notice in answer.notices:
+        yield line(("note: ", "yellow"), one_line(notice))
+
+
+def sources(answer: Answer, *, metadata: bool = True) -> Iterator[Line]:
+    """Each citation with its place and its words; ``metadata`` adds the facts of its document, once."""
+    facts = {hit.chunk.document_id: hit.chunk.metadata for hit in answer.hits}
+    yield line(("Sources", "bold") if answer.citations else "nothing is cited")
+    for citation in answer.citations:
+        yield line(*_place(citation), indent=2, head=(f"[{citation.marker}] ", "bold cyan"))
+        yield line((f"“{one_line(citation.quote)}”", "italic dim"), indent=6)
+        if metadata and (known := _facts(facts.pop(citation.document_id, {}))):
+            yield line((known, "dim"), indent=6)
+
+
+def explanation(answer: Answer) -> Iterator[Line]:
+    """The evidence with the history of each score, and how long each stage took."""
+    yield line()
+    yield line(("Evidence", "bold"), f" by {answer.retrieval_method}; confidence {answer.confidence:.2f}")
+    yield from hits(answer.hits, explain=True, excerpt=False)
+    spent = ", ".join(f"{stage} {milliseconds:.0f} ms" for stage, milliseconds in answer.timings_ms.items())
+    yield line((f"time: {spent}", "dim"))
+
+
+def hits(hits: Sequence[Hit], *, explain: bool = False, excerpt: bool = True) -> Iterator[Line]:
+    """Chunks that were found, best first."""
+    if not hits:
+        yield line("nothing matches")
+    for rank, hit in enumerate(hits, start=1):
+        chunk = hit.chunk
+        title = one_line(chunk.title) or chunk.document_id
+        head = (f"{rank}. ", "bold cyan")
+        yield line((one_line(title), "bold"), (f"  {hit.score:.4f}", "dim"), head=head)
+        where = chunk.url or chunk.document_id
+        yield line((f"{one_line(where)}, characters {chunk.start}-{chunk.end}", "dim"), indent=3)
+        if excerpt:
+            yield line(_cut(chunk.text, EXCERPT), indent=3)
+        if explain:
+            yield from table([("stage", "score", "rank", "note"), *_steps(hit)], indent=3)
+
+
+def _steps(hit: Hit) -> Iterator[tuple[str, ...]]:
+    for step in hit.why:
+        yield step.stage, f"{step.score:.4f}", str(step.rank), one_line(step.note)
+
+
+def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> Iterator[Line]:
+    """Rows in columns, the first row as a heading; the last column is as wide as it needs."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        *first, last = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        style = "dim" if number == 0 else ""
+        yield line((last.rstrip(), style), indent=indent, head=("".join(f"{cell}  " for cell in first), style))
+
+
+def report(report: AddReport, kb: str) -> Iterator[Line]:
+    """What an ingest did, and what it left out."""
+    yield line(
+        (f"{report.added:,} added", "bold green" if report.added else ""),
+        f", {report.updated:,} updated, {report.unchanged:,} unchanged"
+        f"{f', {report.removed:,} removed' if report.removed else ''};"
+        f" {report.chunks:,} chunks, {report.embedded:,} embedded, in {report.seconds:.1f} s",
+    )
+    yield from skipped(report.skipped, f"all of them: ragstone status --kb {kb} --json")
+
+
+def plan(plan: Plan) -> Iterator[Line]:
+    """What a sync would do, a line for each document."""
+    for word, ids in (("add", plan.added), ("update", plan.updated), ("remove", plan.removed)):
+        for id in ids:
+            yield line((word, "bold"), f" {one_line(id)}")
+    yield line(
+        f"would add {len(plan.added):,}, update {len(plan.updated):,}, remove {len(plan.removed):,};"
+        f" {plan.unchanged:,} unchanged"
+    )
+    yield from skipped(plan.skipped, "all of them: --json")
+
+
+def skipped(skipped: Sequence[Skipped], more: str) -> Iterator[Line]:
+    """What gave no document and why; of many the first, then how many more, and where they are."""
+    if skipped:
+        yield line((f"{len(skipped):,} skipped", "bold yellow"))
+    by_reason: dict[str, list[str]] = {}
+    for one in skipped:
+        by_reason.setdefault(one.reason, []).append(one.source)
+    shown = 0
+    for reason, sources in list(by_reason.items())[:SHOWN_SKIPPED]:
+        for source in sources[:SHOWN_ALIKE]:
+            yield line(f"{one_line(source)}: {one_line(reason)}", indent=2)
+        if (alike := len(sources) - SHOWN_ALIKE) > 0:
+            yield line((f"and {alike:,} more for the same reason", "dim"), indent=2)
+        shown += len(sources)
+    if shown < len(skipped):
+        yield line((f"and {len(skipped) - shown:,} for other reasons", "dim"), indent=2)
+    if len(skipped) > SHOWN_ALIKE and (len(by_reason) < len(skipped) or shown < len(skipped)):
+        yield line((more, "dim"), indent=2)
+
+
+def status(status: Status) -> Iterator[Line]:
+    """What a knowledge base holds."""
+    yield line((one_line(status.folder), "bold"))
+    rows = [
+        ("documents", f"{status.documents:,}"),
+        ("chunks", f"{status.chunks:,}"),
+        ("megabytes", f"{status.megabytes:,.2f}"),
+        ("preset", status.built_with.preset),
+        *[(path, str(value)) for path, value in status.built_with.settings.items()],
+    ]
+    if status.behind:
+        rows.append(
+            ("behind", f"keyword search does not know the last {status.behind:,} changes; the next use adds them")
+        )
+    for name, value in rows:
+        yield line(one_line(value), indent=2, head=(name.ljust(16), "dim"))
+    yield from skipped(status.skipped, "all of them: --json")
+
+
+def settings(settings: Sequence[Setting]) -> Iterator[Line]:
+    """One setting a line."""
+    rows = [("setting", "value", "from", "what it is")]
+    rows += [(one.path, one_line(_value(one.value)), one_line(one.origin), one.description) for one in settings]
+    yield from table(rows)
+
+
+def evaluation(report: EvalReport) -> Iterator[Line]:
+    """Means with their intervals, then how far answers can be trusted."""
+    yield line((one_line(report.dataset), "bold"), f": {report.queries:,} questions, {report.judged:,} of them judged")
+    rows = [(name, f"{it.mean:.4f}", f"{it.low:.4f} to {it.high:.4f}") for name, it in report.measures.items()]
+    if rows:
+        yield from table([("measure", "mean", "95% interval"), *rows], indent=2)
+    if (answers := report.answers) is None:
+        return
+    yield line()
+    yield line(("Answers", "bold"), f": {answers.questions:,} questions, {answers.abstained:,} abstained")
+    shares = {
+        "citation precision": answers.citation_precision,
+        "citation recall": answers.citation_recall,
+        "refusal precision": answers.refusal_precision,
+        "refusal recall": answers.refusal_recall,
+        "quotes exact": answers.quotes_exact,
+    }
+    counted = [
+        (name, "-" if share.value is None else f"{share.value:.4f}", f"{share.part:,} of {share.whole:,}")
+        for name, share in shares.items()
+    ]
+    yield from table([("measure", "share", "count"), *counted], indent=2)
+
+
+def _value(value: object) -> str:
+    """As it is written on the command line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+
+
+def _place(citation: Citation) -> Iterator[Part]:
+    if title := one_line(citation.title):
+        yield title, "bold"
+        yield " — ", "dim"
+    place = one_line(citation.url or citation.document_id)
+    found = "".join(
+        [f", p. {one_line(citation.page)}"] * bool(citation.page)
+        + [f", {one_line(citation.section)}"] * bool(citation.section and citation.section != citation.title)
+    )
+    yield f"{place}{found}, characters {citation.start}-{citation.end}", "" if not title else "dim"
+
+
+def _facts(metadata: Metadata) -> str:
+    values = {key: value for key, value in metadata.items() if key not in _PLACE}
+    return " · ".join(
+        f"{one_line(key)}: {_cut(', '.join(map(str, value)) if isinstance(value, tuple) else str(value), LONGEST_FACT)}"
+        for key, value in values.items()
+    )
+
+
+def _cut(text: str, length: int) -> str:
+    text = one_line(text)
+    return text if len(text) <= length else text[:length].rstrip() + " …"

@@ -1,0 +1,247 @@
+"""What each command prints and returns, on a knowledge base of three articles."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from running import Run
+
+import ragstone
+from ragstone.engine import Engine
+
+pytestmark = pytest.mark.usefixtures("kb")
+
+QUESTION = "What is room 7 called?"
+ANSWER_FIELDS = {
+    "response_id",
+    "question",
+    "answer",
+    "abstained",
+    "sources",
+    "confidence",
+    "judge_scores",
+    "retrieval_method",
+    "web_search_triggered",
+    "timestamp",
+    "citations",
+    "timings_ms",
+    "usage",
+    "notices",
+}
+SOURCE_FIELDS = {"type", "title", "author", "url", "document_id", "relevance_score", "sentiment"}
+
+
+def test_an_answer_shows_its_sources(run: Run) -> None:
+    done = run("ask", QUESTION)
+    assert (done.code, done.err) == (0, "")
+    assert "Marie Curie. [1]" in done.out
+    assert "[1] Rooms — articles.csv#1, characters 0-29" in done.out
+    assert "“Room 7 is called Marie Curie.”" in done.out
+    assert "author: Ada" in done.out
+    assert "confidence 0." in done.out
+
+
+def test_metadata_can_be_left_out(run: Run) -> None:
+    assert "author: Ada" not in run("ask", QUESTION, "--no-metadata").out
+
+
+def test_an_answer_as_json_is_complete_and_exact(run: Run) -> None:
+    done = run("ask", QUESTION, "--json")
+    answer = done.json
+    assert done.err == ""
+    assert set(answer) == ANSWER_FIELDS
+    assert set(answer["sources"][0]) == SOURCE_FIELDS
+    citation = answer["citations"][0]
+    span = f"{citation['start']}:{citation['end']}"
+    assert run("show", citation["document_id"], "--span", span).out.rstrip("\n") == citation["quote"]
+
+
+def test_an_abstention_has_no_sources(run: Run) -> None:
+    done = run("ask", "Which moons does Jupiter have?")
+    assert done.code == 0
+    assert "do not seem to tell" in done.out
+    assert "Sources" not in done.out
+    answer = run("ask", "Which moons does Jupiter have?", "--json").json
+    assert answer["abstained"]
+    assert answer["sources"] == answer["citations"] == []
+
+
+def test_scores_are_explained(run: Run) -> None:
+    shown = run("ask", QUESTION, "--explain").out
+    assert "stage" in shown
+    assert "fusion" in shown
+    assert "time: open" in shown
+    hits = run("ask", QUESTION, "--explain", "--json").json["hits"]
+    assert [step["stage"] for step in hits[0]["why"]] == ["bm25", "vector", "fusion"]
+    assert "fusion" in run("search", QUESTION, "--explain").out
+
+
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        ((), "hybrid"),
+        (("--retrieval-method", "bm25"), "bm25"),
+        (("--retrieval-method", "vector"), "vector"),
+        (("--set", "query.method=bm25", "--retrieval-method", "vector"), "vector"),
+        (("--set", "rank.reranker=maxsim"), "hybrid + maxsim"),
+        (("--set", "rank.reranker=maxsim", "--no-reranking"), "hybrid"),
+    ],
+)
+def test_settings_of_a_question(run: Run, options: tuple[str, ...], method: str) -> None:
+    assert run("ask", QUESTION, "--json", *options).json["retrieval_method"] == method
+
+
+def test_the_weight_of_vectors_counts(run: Run) -> None:
+    one, other = (
+        run("search", "seats", "--json", "--explain", "--vector-weight", weight).json for weight in ("0", "1")
+    )
+    assert one["hits"][0]["why"] != other["hits"][0]["why"]
+
+
+def test_search_lists_chunks(run: Run) -> None:
+    hits = run("search", "projector", "-k", "2", "--json").json["hits"]
+    assert [hit["rank"] for hit in hits] == [1, 2]
+    assert hits[0]["document_id"] == "articles.csv#1"
+    assert "1. Rooms" in run("search", "projector").out
+
+
+def test_where_narrows(run: Run) -> None:
+    for command in ("ask", "search"):
+        found = run(command, "projector", "--where", "lang = de", "--json", "--explain").json["hits"]
+        assert {hit["metadata"]["lang"] for hit in found} == {"de"}
+    assert run("search", "projector", "--where", "lang = fr").out == "nothing matches\n"
+
+
+def test_status_and_settings(run: Run) -> None:
+    status = run("status", "--json").json
+    assert (status["documents"], status["chunks"]) == (3, 3)
+    assert "chunk.size      1200" in run("status").out
+    settings = run("settings", "--set", "rank.top_k=3", "--json").json["settings"]
+    origins = {one["path"]: (one["value"], one["origin"]) for one in settings}
+    assert origins["rank.top_k"] == (3, "command line")
+    assert origins["chunk.size"] == (1200, "knowledge base")
+    assert origins["query.rrf_k"] == (60, "default")
+    assert "rank.top_k" in run("settings").out
+
+
+def test_settings_without_a_knowledge_base(run: Run, tmp_path: Path) -> None:
+    done = run("settings", "--kb", str(tmp_path / "none"), "--preset", "knowledge-base", "--json")
+    origins = {one["path"]: one["origin"] for one in done.json["settings"]}
+    assert origins["rank.top_k"] == "preset knowledge-base"
+    assert origins["preset"] == "command line"
+
+
+def test_remove_is_all_or_none(run: Run) -> None:
+    assert run("remove", "articles.csv#1", "nothing").code == 1
+    assert run("status", "--json").json["documents"] == 3
+    assert run("remove", "#1", "--json").json == {"removed": ["articles.csv#1"]}
+    assert run("status", "--json").json["documents"] == 2
+
+
+def test_rebuild_changes_what_is_stored(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the environment asks for the new settings, which every other command then refuses."""
+    monkeypatch.setenv("RAGSTONE_CHUNK__SIZE", "60")
+    refused = run("ask", QUESTION, "--set", "chunk.overlap=10")
+    assert refused.code == 1
+    command = refused.err.split("run: ")[1].split()[1:]
+    assert command[0] == "rebuild"
+    assert run(*command).code == 0
+    assert run("ask", QUESTION, "--json").code == 0
+    assert run("status", "--json").json["built_with"]["settings"]["chunk.size"] == 60
+
+
+def test_adding_again_and_verbosely(run: Run) -> None:
+    run("add", "articles.csv")
+    assert run("add", "articles.csv").out.startswith("0 added, 0 updated, 3 unchanged;")
+    done = run("add", "articles.csv", "--kb", "other", "--verbose", "--chunk-size", "80", "--chunk-overlap", "0")
+    assert done.out.splitlines()[:3] == [f"added articles.csv#{n}" for n in (1, 2, 3)]
+    assert run("status", "--kb", "other", "--json").json["built_with"]["settings"]["chunk.size"] == 80
+    report = run("add", "articles.csv", "--kb", "third", "--verbose", "--json")
+    assert report.json["added"] == 3
+    assert "added articles.csv#1" in report.err
+
+
+def test_only_some_of_many_skipped_are_listed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "many").mkdir()
+    for number in range(25):
+        (tmp_path / "many" / f"{number:02}.txt").touch()
+    (tmp_path / "many" / "good.txt").write_text("Bees dance.")
+    done = run("add", "many")
+    assert done.code == 0
+    assert "25 skipped" in done.out
+    assert done.out.count(": empty") == 3
+    assert "and 22 more for the same reason" in done.out
+    assert "status --kb" in done.out
+
+
+def test_version_and_help(run: Run) -> None:
+    assert run("--version").out == f"ragstone {ragstone.__version__}\n"
+    for words in ((), ("--help",), ("add", "--help")):
+        done = run(*words)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.startswith("Usage: ragstone")
+
+
+def test_chat(run: Run) -> None:
+    typed = f"{QUESTION}\n\n/sources\n/explain\n/set rank.top_k=1\n/help\n/quit\nnever asked\n"
+    done = run("chat", typed=typed)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count("[1] Rooms") == 2
+    assert "fusion" in done.out
+    assert "set rank.top_k=1" in done.out
+    assert "never asked" not in done.out
+
+
+def test_chat_goes_on_after_errors(run: Run) -> None:
+    typed = f"/sources\n/nothing\n/set nothing=1\n/set chunk.size=50\n/set rank.top_k\n{QUESTION}"
+    done = run("chat", typed=typed)
+    assert done.code == 0
+    assert len(done.err.splitlines()) == 5
+    assert all(line.startswith("ragstone: ") for line in done.err.splitlines())
+    assert "Marie Curie" in done.out
+
+
+def test_eval(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("ragstone.experiment")
+    (tmp_path / "set").mkdir()
+    files = {
+        "corpus.jsonl": '{"id": "1", "title": "Rooms", "text": "Room 7 has a projector."}',
+        "queries.jsonl": '{"id": "q", "text": "Which room has a projector?"}',
+        "qrels.tsv": "q\t1\t1",
+    }
+    for name, text in files.items():
+        (tmp_path / "set" / name).write_text(text + "\n")
+    done = run("eval", "set", "--json", "--limit", "1")
+    assert done.code == 0, done.err
+    assert done.json["measures"]["ndcg@10"]["mean"] == 1
+    assert re.search(r"ndcg@10 +1\.0000", run("eval", "set").out)
+    missing = run("eval", "nowhere")
+    assert (missing.code, missing.out) == (1, "")
+
+
+def test_chat_notices_a_rebuild(run: Run, kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def typed() -> Iterator[str]:
+        yield QUESTION
+        with closing(Engine.open(kb, rebuilding=True)) as engine:
+            asyncio.run(engine.rebuild(["chunk.size=400"]))
+        yield QUESTION
+
+    monkeypatch.setattr("ragstone.serve.prompt._typed", typed)
+    done = run("chat")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count("Marie Curie. [1]") == 2
+
+
+def test_facts_of_a_source_are_shown_once_and_not_at_full_length(run: Run, tmp_path: Path) -> None:
+    words = "Bees dance in the dark. Bees dance in the dark hive."
+    (tmp_path / "bees.csv").write_text(f"id,title,text,html\n1,Bees,{words},{'<p>' * 1000}\n")
+    run("add", "bees.csv", "--kb", "bees")
+    out = run("ask", "Do bees dance in the dark?", "--kb", "bees").out
+    assert out.count("[2]") == 2
+    assert out.count("html: <p>") == 1
+    assert len(max(out.splitlines(), key=len)) < 400

@@ -1,0 +1,85 @@
+"""Run the demonstration's commands in a terminal and write what it shows to docs/demo.svg. ``make docs`` runs it."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+from rich.text import Text
+
+ROOT = Path(__file__).parent.parent
+PICTURE = ROOT / "docs" / "demo.svg"
+WIDTH = 92
+SOURCES = ("ARCHITECTURE.md", "examples/knowledge-base.csv")
+COMMANDS = (
+    ("add", *SOURCES),
+    ("ask", "When was reciprocal rank fusion proposed?"),
+    ("ask", "Was ist BM25?"),
+    ("ask", "How much is a train ticket to Vilnius?"),
+)
+
+
+def main() -> None:
+    """Write the picture."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, highlight=False)
+    with TemporaryDirectory() as folder:
+        for source in SOURCES:
+            (Path(folder) / source).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / source, Path(folder) / source)
+        for number, words in enumerate(COMMANDS):
+            typed = " ".join(f'"{word}"' if " " in word else word for word in words)
+            console.print(Text.assemble(("\n$ " if number else "$ ", "green"), (f"ragstone {typed}", "bold")))
+            console.print(Text.from_ansi(shown(words, Path(folder))))
+    picture = console.export_svg(title="ragstone", unique_id="demo")
+    # The page must not fetch a font from somewhere; the viewer's own monospace font takes its place.
+    picture = re.sub(r"\s*@font-face \{.*?\}|\s*<!--.*?-->", "", picture, flags=re.DOTALL)
+    PICTURE.write_text(picture.replace("Fira Code, ", ""), encoding="utf-8")
+    print(f"wrote {PICTURE}")
+
+
+def shown(words: tuple[str, ...], folder: Path) -> str:
+    """What the program writes to a terminal of our width."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, WIDTH, 0, 0))
+    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli import main; main()"
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(WIDTH)}
+    # Standard error is left out: progress is gone from a terminal by the time a command has ended.
+    process = subprocess.Popen(
+        [sys.executable, "-c", start, *words],
+        stdin=its,
+        stdout=its,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env={name: value for name, value in environment.items() if name != "NO_COLOR"},
+    )
+    os.close(its)
+    written = b""
+    while part := _read(ours):
+        written += part
+    os.close(ours)
+    _, complaint = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"ragstone {' '.join(words)} failed: {complaint.decode()}")
+    return written.decode().replace("\r\n", "\n").rstrip("\n")
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # Linux says so when the other end is closed
+        return b""
+
+
+if __name__ == "__main__":
+    main()
