@@ -1,0 +1,1 @@
+"""What is measured, one module each: ``python -m benchmarks.NAME [--quick]``; ``benchmarks.run`` runs all."""

@@ -1,0 +1,58 @@
+"""How far answers can be trusted: what they cite, and when they say that the documents do not tell."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from benchmarks.common import Options, Result, Table, home, main, skipped, told
+from ragstone.config import load
+from ragstone.experiment import evaluate_dataset
+from ragstone.index import build_embedder
+from ragstone.review.evaluate import AnswerReport, Share
+
+SET = "clapnq"
+QUICK_LIMIT = 60
+MEANING = {
+    "citation_precision": "citations that touch a sentence an annotator chose, of all citations",
+    "citation_recall": "sentences the annotators chose that a citation touches, of all such sentences",
+    "refusal_precision": "unanswerable questions, of all that were refused",
+    "refusal_recall": "refused questions, of all that are unanswerable",
+    "quotes_exact": "quotes that are, character by character, what the document says, of all quotes",
+}
+
+
+async def measure(options: Options) -> Result:
+    if options.data is None or not (options.data / SET).is_dir():
+        return skipped(f"answers are measured on {SET}, with its evidence sentences and unanswerable questions")
+    report = await evaluate_dataset(
+        options.data / SET,
+        kb=home(options, SET, build_embedder(load().settings.index)),
+        limit=QUICK_LIMIT if options.quick else None,
+        on_progress=lambda message: told(f"{SET}: {message}"),
+    )
+    if report.answers is None:
+        raise ValueError(f"{SET} has neither evidence sentences nor unanswerable questions")
+    return summary(report.answers)
+
+
+def summary(answers: AnswerReport) -> Result:
+    shares: dict[str, Share] = {
+        field.name: value for field in fields(answers) if isinstance(value := getattr(answers, field.name), Share)
+    }
+    rows = [
+        [name, "-" if share.value is None else f"{share.value:.3f}", f"{share.part} of {share.whole}", MEANING[name]]
+        for name, share in shares.items()
+    ]
+    title = f"{SET}: {answers.questions} questions, {answers.abstained} refused"
+    return Result(
+        tables=[Table(title=title, columns=["measure", "share", "count", "what it is"], rows=rows)],
+        figures={
+            "questions": answers.questions,
+            "abstained": answers.abstained,
+            **{name: None if share.value is None else round(share.value, 4) for name, share in shares.items()},
+        },
+    )
+
+
+if __name__ == "__main__":
+    main({"answers": measure}, "answers")

@@ -1,0 +1,23 @@
+"""Every benchmark, one after another. ``--write`` puts the results into docs/benchmarks.md."""
+
+from __future__ import annotations
+
+from benchmarks import answers, chunking, parsing, retrieval, startup, sync
+from benchmarks.common import Options, Result, main
+
+
+async def _parsing(options: Options) -> Result:
+    return parsing.measure(None, quick=options.quick)
+
+
+ALL = {
+    "startup": startup.measure,
+    "parsing": _parsing,
+    "chunking": chunking.measure,
+    "sync": sync.measure,
+    "answers": answers.measure,
+    "retrieval": retrieval.measure,
+}
+
+if __name__ == "__main__":
+    main(ALL, "run")
