@@ -1,0 +1,99 @@
+"""House rules that no other tool checks, read from the source itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ragstone
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "ragstone").rglob("*.py"))
+TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+LIGHT_IMPORT = "import sys, ragstone; print(*sys.modules)"
+
+each_module = pytest.mark.parametrize("module", TREES)
+
+
+def nodes(module: str) -> Iterator[ast.AST]:
+    return ast.walk(TREES[module])
+
+
+def test_the_public_names_are_few_and_exist() -> None:
+    assert len(ragstone.__all__) < 20
+    for name in ragstone.__all__:
+        assert getattr(ragstone, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = ragstone.nothing  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_importing_the_package_stays_light() -> None:
+    run = subprocess.run([sys.executable, "-c", LIGHT_IMPORT], capture_output=True, text=True, check=True, cwd=ROOT)
+    heavy = {"httpcore2", "numpy", "onnxruntime", "pydantic", "tantivy", "tokenizers", "typer"}
+    assert not heavy & set(run.stdout.split())
+
+
+@each_module
+def test_every_module_says_what_it_is_for(module: str) -> None:
+    assert ast.get_docstring(TREES[module])
+
+
+@each_module
+def test_no_module_is_longer_than_400_lines(module: str) -> None:
+    lines = len((ROOT / module).read_text(encoding="utf-8").splitlines())
+    assert lines <= 400, f"{module} has {lines} lines; split it where a second subject begins"
+
+
+@each_module
+def test_public_functions_name_their_parameters(module: str) -> None:
+    """A misspelt keyword must be an error, which ``**kwargs`` would swallow."""
+    for node in nodes(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+            assert node.args.kwarg is None, f"{module}:{node.lineno} {node.name} takes **{node.args.kwarg.arg}"
+
+
+@each_module
+def test_nothing_is_pickled_or_evaluated(module: str) -> None:
+    for node in nodes(module):
+        names = set()
+        if isinstance(node, ast.Import):
+            names = {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {(node.module or "").partition(".")[0]}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            names = {node.func.id}
+        unsafe = names & {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve", "eval", "exec"}
+        assert not unsafe, f"{module}:{getattr(node, 'lineno', 0)} uses {unsafe}"
+
+
+@each_module
+def test_a_score_of_zero_is_a_score(module: str) -> None:
+    """``score or default`` takes 0.0 for missing; scores are tested with ``is None``."""
+    for node in nodes(module):
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            for value in node.values[:-1]:
+                name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
+                assert "score" not in name.lower(), f"{module}:{node.lineno} tests {name} by its truth"
+
+
+def test_the_changelog_knows_the_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## \[([^]]+)\]", changelog, flags=re.MULTILINE)
+    assert versions[0] == ragstone.__version__
+
+
+def test_tests_cannot_reach_the_network() -> None:
+    """Of the guard in ``conftest.py``: an address set aside for documentation is refused, loopback is not."""
+    with socket.socket() as outside, pytest.raises(AssertionError, match=r"192\.0\.2\.1"):
+        outside.connect(("192.0.2.1", 80))
+    with pytest.raises(AssertionError, match=r"example\.org"):
+        socket.getaddrinfo("example.org", 80)
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()[:2]):
+        pass

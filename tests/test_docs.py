@@ -1,0 +1,106 @@
+"""The documentation cannot lie: its commands exist, its Python runs, its generated pages are current."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+SHELLS = ("sh", "bash", "console", "shell")
+
+
+def blocks(page: Path, *languages: str) -> list[tuple[int, str]]:
+    """The fenced blocks in any of the languages: the line each begins at, and its text."""
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(r"^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, match.start(2)) + 1, match[2]) for match in found if match[1] in languages]
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words after ``ragstone`` of each command in a block of shell, or in a script."""
+    out = []
+    for line in text.replace("\\\n", " ").splitlines():
+        typed = line.strip().removeprefix("$ ")
+        if not typed.startswith("ragstone "):
+            continue
+        lexer = shlex.shlex(typed, posix=True, punctuation_chars=True)
+        lexer.whitespace_split, lexer.commenters = True, ""
+        words = list(lexer)
+        # A comment, a pipe, a redirection or a second command ends the first.
+        end = next((i for i, word in enumerate(words) if re.match(r"#|[();<>|&]+$", word)), len(words))
+        out.append(words[1:end])
+    return out
+
+
+SCRIPTS = [(page, text) for page in PAGES for _, text in blocks(page, *SHELLS)]
+SCRIPTS += [(script, script.read_text(encoding="utf-8")) for script in sorted((ROOT / "examples").glob("*.sh"))]
+DOCUMENTED = [
+    pytest.param(words, id=f"{path.name}: {' '.join(words)}") for path, text in SCRIPTS for words in commands(text)
+]
+
+
+@pytest.mark.usefixtures("workdir")
+@pytest.mark.parametrize("words", DOCUMENTED)
+def test_documented_commands_exist(words: list[str]) -> None:
+    """The command line is parsed as if it had been typed; nothing is run."""
+    parse(words)
+
+
+def test_commands_that_do_not_exist_are_noticed() -> None:
+    for words in (["nothing"], ["ask", "Why?", "--nothing"], ["ask"]):
+        with pytest.raises(Exception, match=r"(?i)no such|missing"):
+            parse(words)
+
+
+def parse(words: list[str]) -> None:
+    import typer
+
+    from ragstone.serve import cli
+
+    app = next(value for value in vars(cli).values() if isinstance(value, typer.Typer))
+    group: Any = typer.main.get_command(app)
+    with group.make_context("ragstone", list(words)) as context:
+        name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
+        command.make_context(name, rest, parent=context).close()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_documented_python_runs(page: Path, workdir: Path) -> None:
+    """All examples of a page, one after the other, beside a folder of documents."""
+    (workdir / "docs").mkdir()
+    for name in ("settings.md", "python.md"):
+        (workdir / "docs" / name).write_bytes((ROOT / "docs" / name).read_bytes())
+    namespace: dict[str, Any] = {"__name__": "example"}
+    for line, code in blocks(page, "python"):
+        # Blank lines before the code, so that a traceback names the line of the page.
+        exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize(
+    ("page", "tool"), [("settings.md", "settings_table.py"), ("command-line.md", "command_line_page.py")]
+)
+def test_the_generated_pages_are_current(page: str, tool: str) -> None:
+    render = runpy.run_path(str(ROOT / "tools" / tool))["render"]
+    assert (ROOT / "docs" / page).read_text(encoding="utf-8") == render(), "run: make docs"
+
+
+def test_pictures_fetch_nothing() -> None:
+    for picture in (ROOT / "docs").rglob("*.svg"):
+        # What begins with # is in the picture itself.
+        fetching = r"""(?i)(href|src)\s*=\s*["']?(?![\s"'#])|url\([^#)]*:|@import|@font-face|<script"""
+        found = re.search(fetching, picture.read_text("utf-8"))
+        assert found is None, f"{picture.name}: {found}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        if not re.match(r"[a-z]+:", target):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
