@@ -369,9 +369,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Sent after every commit of an ingest: what is counted here is durable."""
+    """Sent after every commit of an ingest: what is counted here is durable.
+
+    ``share`` is how much of the sources has been read, 0 to 1, by the number of files; 0 where that is not known.
+    """
 
     committed: tuple[str, ...]
     documents: int
     chunks: int
     embedded: int
+    share: float = 0.0

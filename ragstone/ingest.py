@@ -84,6 +84,8 @@ class _Tally:
     unchanged: int = 0
     chunks: int = 0
     embedded: int = 0
+    read: int = 0
+    files: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     in_hand: list[Prepared] = field(default_factory=list)
     finished: list[Finished] = field(default_factory=list)
@@ -95,6 +97,7 @@ async def ingest(
     embedder: Embedder,
     settings: ChunkSettings,
     on_progress: OnProgress | None = None,
+    files: int = 0,
 ) -> AddReport:
     """Store documents; replace those of the same id whose text or facts changed.
 
@@ -104,8 +107,9 @@ async def ingest(
         embedder: for the texts that have no vector yet.
         settings: how documents are cut.
         on_progress: called after every commit, with what is durable now.
+        files: how many files the stream will come to the end of, where that is known.
     """
-    started, tally = time.perf_counter(), _Tally()
+    started, tally = time.perf_counter(), _Tally(files=files)
     async for batch in _batches(stream):
         compared = _compared(batch, catalog, tally)
         for document, is_new in compared:
@@ -116,6 +120,7 @@ async def ingest(
             if sum(len(one.chunks) for one in tally.in_hand) >= COMMITTED:
                 await _commit(catalog, embedder, tally, on_progress)
         tally.finished += [one for one in batch if isinstance(one, Finished)]
+        tally.read += sum(isinstance(one, Finished | Unchanged) for one in batch)
     await _commit(catalog, embedder, tally, on_progress)
     catalog.note_skipped(tally.skipped)
     _tell_what_stays(tally, catalog)
@@ -207,7 +212,9 @@ async def _commit(catalog: Catalog, embedder: Embedder, tally: _Tally, on_progre
     if on_progress and tally.in_hand:
         ids = tuple(one.document.id for one in tally.in_hand)
         documents = tally.added + tally.updated
-        on_progress(Progress(committed=ids, documents=documents, chunks=tally.chunks, embedded=tally.embedded))
+        share = min(tally.read / tally.files, 1.0) if tally.files else 0.0
+        now = Progress(committed=ids, documents=documents, chunks=tally.chunks, embedded=tally.embedded, share=share)
+        on_progress(now)
     tally.in_hand.clear()
     tally.finished.clear()
 

@@ -69,8 +69,9 @@ class Keeper(Parts):
             SettingsMismatch: this Ragstone would cut or embed otherwise than the stored chunks were.
         """
         stream = self._read_sources(sources)
+        files = sum(acquire.count(source) for source in sources if isinstance(source, str))
         async with self._indexing():
-            return await self._ingest(Seen(self._catalog).watch(stream), on_progress)
+            return await self._ingest(Seen(self._catalog).watch(stream), on_progress, files)
 
     async def sync(self, sources: Sequence[str], on_progress: OnProgress | None = None) -> AddReport:
         """Make what is stored of these sources match them: `add` what is new or changed, remove what is gone.
@@ -86,7 +87,8 @@ class Keeper(Parts):
         seen, stream = Seen(self._catalog), self._read_sources(sources)
         roots = [acquire.root(source) for source in sources]
         async with self._indexing():
-            report = await self._ingest(seen.watch(stream), on_progress)
+            files = sum(map(acquire.count, sources))
+            report = await self._ingest(seen.watch(stream), on_progress, files)
             vanished = seen.vanished(roots)
             if vanished:
                 self._catalog.remove(vanished, seen.outdated)
@@ -139,8 +141,10 @@ class Keeper(Parts):
         noted = {one.source for one in self._catalog.skipped()} - {one.source for one in report.skipped}
         self._catalog.forget_skipped([source for source in sources if source in noted])
 
-    async def _ingest(self, stream: Iterable[Acquired], on_progress: OnProgress | None = None) -> AddReport:
-        return await ingest(stream, self._catalog, self._embedder, self.settings.chunk, on_progress)
+    async def _ingest(
+        self, stream: Iterable[Acquired], on_progress: OnProgress | None = None, files: int = 0
+    ) -> AddReport:
+        return await ingest(stream, self._catalog, self._embedder, self.settings.chunk, on_progress, files)
 
     def _refuse_other_versions(self) -> None:
         refuse_embedder(self._embedder, self._built, self._home.folder)

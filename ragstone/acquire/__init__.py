@@ -18,7 +18,7 @@ from ragstone.contracts import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.errors import SourceError
 from ragstone.sections import AcquireSettings
 
-__all__ = ["Pages", "read", "root"]
+__all__ = ["Pages", "count", "read", "root"]
 
 _Read = Callable[[File], Iterable[Document | Skipped | File]]
 
@@ -65,6 +65,15 @@ _PAGE_SUFFIXES = {
 }
 _VERSION = 1
 """Raised whenever a file would give other documents than before, so that it is read again."""
+
+
+def count(source: str) -> int:
+    """How many files there are to read."""
+    path = Path(source)
+    if not path.is_dir():
+        return 1
+    return sum(isinstance(one, Path) and one.suffix.lower() in _READERS for one in files_under(path.resolve()))
+
 
 IsStored = Callable[[str, str], bool]
 """Whether everything of a source, in the state that a stamp tells, is stored already."""

@@ -106,8 +106,9 @@ def progress(*, verbose: bool = False, ids_to: TextIO | None = None) -> Iterator
     started, told = time.perf_counter(), 0
 
     def counts(now: Progress) -> str:
-        rate = now.chunks / max(time.perf_counter() - started, 0.001)
-        return f"{now.documents:,} documents, {now.chunks:,} chunks stored ({rate:,.0f} chunks/s)"
+        spent = max(time.perf_counter() - started, 0.001)
+        left = f", about {spent * (1 / now.share - 1):,.0f} s left" if 0 < now.share < 1 else ""
+        return f"{now.documents:,} documents, {now.chunks:,} chunks stored ({now.chunks / spent:,.0f} chunks/s{left})"
 
     def ids(now: Progress) -> None:
         out = ids_to or sys.stdout
