@@ -21,7 +21,7 @@ printf '%s$ ragstone add %s --kb %s%s\n\n' "$bold" "$sources" "$kb" "$plain"
 # shellcheck disable=SC2086  # several sources, one word each
 ragstone add $sources --kb "$kb"
 
-ask "What do the parameters k1 and b of BM25 control?"
+ask "When was reciprocal rank fusion proposed?"
 ask "Does Ragstone need a network?"
 ask "Warum überlappen sich benachbarte Textabschnitte?"
 ask "How much is a train ticket to Vilnius?"
