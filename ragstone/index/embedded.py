@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LEAST_UNWRITTEN = 2000
 """So many changes since the file was written are always kept in memory; above, a tenth of the file."""
 COMPARED = 1600
-"""At least so many of the nearest by sketch are compared exactly, and a sixtieth of all (recall@10 .99 in 100,000)."""
+"""At least so many of the nearest by sketch are compared exactly, and a sixtieth of all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
