@@ -46,7 +46,8 @@ def measure(peers: str | None, *, quick: bool) -> Result:
     folder = data / "parsing_corpus" / "dev"
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.parent.name != "expected")
     files = files[:: max(1, len(files) // QUICK)] if quick else files
-    outcomes = Counter(outcome(one) for path in files for one in read_one(path))
+    given = {path: read_one(path) for path in files}
+    outcomes = Counter(outcome(one) for results in given.values() for one in results)
     speeds, tables, notes = {}, [], []
     good = {
         kind: [path for path in files if KINDS.get(path.suffix) == kind and usable(path)] for kind in KINDS.values()
@@ -70,6 +71,7 @@ def measure(peers: str | None, *, quick: bool) -> Result:
             ],
         )
     )  # fmt: skip
+    tables.append(each_file(given))
     figures = {"files": len(files), **{name: outcomes[name] for name in OUTCOMES}, "speed": speeds}
     return Result(figures=figures, tables=tables, notes=notes)
 
@@ -83,6 +85,17 @@ def outcome(result: Document | Skipped) -> str:
     return (
         "crashed" if result.reason.startswith("crashed") else "hung" if "took more" in result.reason else "typed_errors"
     )
+
+
+def each_file(given: Mapping[Path, list[Document | Skipped]]) -> Table:
+    """What each file gave, and why it gave no more."""
+    rows = []
+    for path, results in given.items():
+        for one in results:
+            text = isinstance(one, Document)
+            told = f"{len(one.text):,} characters" if text else one.reason.partition("; known are")[0]
+            rows.append([path.name, outcome(one), told])
+    return Table(title="What each file gave", columns=["file", "outcome", ""], rows=rows)
 
 
 def read_one(path: Path) -> list[Document | Skipped]:
