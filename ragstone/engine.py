@@ -182,7 +182,6 @@ class Engine(Keeper):
         for hit in evidence.hits:
             if hit.chunk.document_id in cited:
                 sources.setdefault(hit.chunk.document_id, _source(hit))
-        embeds = self.settings.query.method != "bm25"
         return Answer(
             response_id=uuid.uuid4().hex,
             question=evidence.question,
@@ -194,10 +193,17 @@ class Engine(Keeper):
             retrieval_method=evidence.method,
             timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
             timings_ms=timings.milliseconds(),
-            usage=Usage(embedded_texts=embeds + 1 + len(evidence.hits)),
+            usage=self._usage(evidence),
             notices=evidence.missing,
             hits=evidence.hits,
         )
+
+    def _usage(self, evidence: Evidence) -> Usage:
+        """The texts that were embedded: for each stage that ran, the question, and the passages it compares with it."""
+        texts = int(self.settings.query.method != "bm25")
+        if self._reranker:
+            texts += 1 + self.settings.rank.pool
+        return Usage(embedded_texts=texts + 1 + min(len(evidence.hits), self.settings.respond.passages))
 
 
 def _refuse_misquotes(draft: Draft, evidence: Evidence) -> None:

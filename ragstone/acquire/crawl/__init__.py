@@ -13,10 +13,10 @@ from pathlib import Path
 
 from ragstone.acquire.crawl.fetch import Fetcher
 from ragstone.acquire.crawl.polite import Client
-from ragstone.acquire.crawl.records import Batch, Event, Gone, Page, Site, Unchanged, find_site
+from ragstone.acquire.crawl.records import Batch, Event, Gone, Page, Site, find_site
 from ragstone.acquire.crawl.run import Crawl
 from ragstone.acquire.crawl.state import State
-from ragstone.contracts import Document, Skipped
+from ragstone.contracts import Document, Skipped, Unchanged
 from ragstone.errors import SourceError
 
 __all__ = ["Batch", "Site", "ToDocuments", "crawl", "find_site"]
@@ -99,6 +99,7 @@ def _read(
     documents: list[Document] = []
     gone: list[str] = []
     skipped: list[Skipped] = []
+    unchanged: list[str] = []
     stored: list[tuple[str, list[str]]] = []
     for event in part:
         match event:
@@ -116,15 +117,14 @@ def _read(
                 gone += [id for id in event.before if id not in ids]
                 stored.append((event.url, ids))
             case Unchanged():
-                pass
-    unchanged = sum(isinstance(event, Unchanged) for event in part)
+                unchanged.append(event.source)
     batch = Batch(
         documents=tuple(documents),
         # A page may be lost and found again within a batch.
         gone=tuple(id for id in gone if id not in {document.id for document in documents}),
         skipped=tuple(skipped),
-        told=tuple(event.url for event in part if not isinstance(event, Skipped)),
-        unchanged=unchanged,
+        told=(*(url for url, _ in stored), *unchanged),
+        unchanged=len(unchanged),
         visited=visited,
         waiting=waiting,
     )

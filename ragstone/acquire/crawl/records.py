@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
-from ragstone.contracts import Document, Skipped
+from ragstone.contracts import Document, Skipped, Unchanged
 from ragstone.errors import UsageError
 from ragstone.sections import AcquireSettings, CrawlSettings
 
@@ -21,13 +21,6 @@ class Page:
     content_type: str
     body: bytes
     before: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unchanged:
-    """A page that is as it was when it was stored."""
-
-    url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from ragstone.acquire.crawl.fetch import FetchError, Response
 from ragstone.acquire.crawl.links import Links, decoded, read_links, read_robots_words
 from ragstone.acquire.crawl.polite import MOVED, PASSING, Client
-from ragstone.acquire.crawl.records import Event, Gone, Page, Site, Unchanged
+from ragstone.acquire.crawl.records import Event, Gone, Page, Site
 from ragstone.acquire.crawl.robots import Robots, read_robots
 from ragstone.acquire.crawl.rules import Rules, content_type
 from ragstone.acquire.crawl.sitemap import read_sitemaps
 from ragstone.acquire.crawl.state import Row, State, Visit
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
-from ragstone.contracts import Skipped
+from ragstone.contracts import Skipped, Unchanged
 from ragstone.errors import SourceError
 
 _PERMANENT = (301, 308)
@@ -195,7 +195,7 @@ class Crawl:
         if row.outcome == "canonical":
             self._offer_all([row.target], row.depth)
         self._state.keep(row.url)
-        return [Unchanged(url=row.url)] if row.outcome == "page" else []
+        return [Unchanged(source=row.url)] if row.outcome == "page" else []
 
     def _page(self, answer: _Answer, response: Response) -> list[Event]:
         row, links = answer.row, answer.links or Links(hrefs=[])
@@ -219,7 +219,7 @@ class Crawl:
         visit = Visit(outcome="page", etag=etag, modified=modified, digest=digest, links=onward, settled=same)
         self._state.record(row.url, visit)
         if same:
-            return [Unchanged(url=row.url)]
+            return [Unchanged(source=row.url)]
         kind = content_type(answer.address, response.headers)
         return [Page(url=row.url, content_type=kind, body=response.body, before=row.documents)]
 
