@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from ragstone.conditions import Scalar
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float32]
 
-Scalar = str | int | float | bool
 Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
 """Facts of a document or chunk, all usable in filters. Dates are ISO 8601 text, which sorts."""
 
@@ -126,53 +127,82 @@ class Chunk:
         return f"{self.context}\n{self.text}" if self.context else self.text
 
 
-# ---------------------------------------------------------------- filters
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compare:
-    """A metadata value against a constant. A list in the metadata matches when any member does."""
-
-    key: str
-    op: Literal["=", "!=", "<", "<=", ">", ">="]
-    value: Scalar
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class In:
-    key: str
-    values: tuple[Scalar, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exists:
-    key: str
+# ---------------------------------------------------------------- query
+Intent = Literal[
+    "troubleshooting",
+    "comparison",
+    "how_to",
+    "example",
+    "location",
+    "time",
+    "person",
+    "quantity",
+    "definition",
+    "reason",
+    "confirmation",
+    "other",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class And:
-    parts: tuple[Filter, ...]
+class Entity:
+    """Something a question names, of a kind that the settings list."""
+
+    kind: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Or:
-    parts: tuple[Filter, ...]
+class QueryAnalysis:
+    """What a question is after.
 
+    ``keywords`` are its words that tell something, lower case; ``technical`` identifiers and the like, as
+    written; ``difficulty`` is empty where it shows none; ``keyword_like`` questions are no sentences.
+    """
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Not:
-    part: Filter
-
-
-Filter = Compare | In | Exists | And | Or | Not
-"""What ``where`` may say. Evaluated inside every index, before ranking."""
+    intent: Intent = "other"
+    keywords: tuple[str, ...] = ()
+    technical: tuple[str, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    wants_code: bool = False
+    difficulty: str = ""
+    recent: bool = False
+    keyword_like: bool = False
 
 
 # ---------------------------------------------------------------- index, query, rank
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
-    """What an index returns: a chunk by its row, and how well it matches."""
+class Question:
+    """A question as it was ``asked``, and its ``text`` as it was meant: diacritics and typing errors put right.
 
-    row: int
-    score: float
+    ``language`` is its ISO 639-1 code, empty where it does not tell; ``analysis`` what it is after.
+    """
+
+    asked: str
+    text: str
+    language: str = ""
+    analysis: QueryAnalysis = QueryAnalysis()
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the asker should know."""
+        return () if self.text == self.asked else (f"searched also for: {self.text}",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Matches:
+    """What an index returns: chunks by their rows (n,), each once, and how well each matches (n,); best first."""
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def reaching(self, least: float) -> Matches:
+        """Those with at least this score."""
+        count = int((self.scores >= least).sum())
+        return Matches(rows=self.rows[:count], scores=self.scores[:count])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,12 +236,17 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What retrieval hands to the answer. ``missing`` says which legs failed, in words."""
+    """What retrieval hands to the answer.
+
+    ``question`` is as it was meant; ``missing`` says which legs failed, ``notices`` what else the asker should
+    know, in words.
+    """
 
     question: str
     hits: tuple[Hit, ...]
     method: str
     missing: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,9 +310,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a question cost. Tokens are those of the model that counted them."""
+    """What a question cost. Tokens are those of the model that counted them.
+
+    ``cached`` names the steps that were not done again, for the same was asked before: ``search``, ``answer``.
+    """
 
     embedded_texts: int = 0
+    cached: tuple[str, ...] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -335,47 +374,3 @@ class Message:
 
     role: Literal["system", "user", "assistant"]
     content: str
-
-
-# ---------------------------------------------------------------- reports
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddReport:
-    """What an ingest did. Counts are documents, but for the last three."""
-
-    added: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    skipped: tuple[Skipped, ...] = ()
-    chunks: int = 0
-    embedded: int = 0
-    seconds: float = 0.0
-
-    def plus(self, other: AddReport) -> AddReport:
-        """Both together."""
-        return AddReport(**{part: getattr(self, part) + getattr(other, part) for part in self.__slots__})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What a sync would do: ids of documents, and what would be skipped."""
-
-    added: tuple[str, ...]
-    updated: tuple[str, ...]
-    removed: tuple[str, ...]
-    unchanged: int
-    skipped: tuple[Skipped, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """Sent after every commit of an ingest: what is counted here is durable.
-
-    ``share`` is how much of the sources has been read, 0 to 1, by the number of files; 0 where that is not known.
-    """
-
-    committed: tuple[str, ...]
-    documents: int
-    chunks: int
-    embedded: int
-    share: float = 0.0

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from ragstone.acquire.decode import clean
-from ragstone.contracts import Scalar
+from ragstone.conditions import Scalar
 
 # No leading zeros, so that "007" stays text; no more digits than 64 bits hold.
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)

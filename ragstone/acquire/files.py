@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ragstone.acquire.decode import Unreadable, clean, detect
 from ragstone.acquire.markdown import find_marks, front_matter_title
 from ragstone.acquire.parsed import File, Parsed
-from ragstone.contracts import Document, Scalar
+from ragstone.conditions import Scalar
+from ragstone.contracts import Document
 
 
 def read_text(file: File) -> Iterator[Document]:

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from ragstone.acquire.decode import Unreadable
 from ragstone.acquire.html_main import main_content
 from ragstone.acquire.parsed import File, Parsed, Writer, iso_date
-from ragstone.contracts import Scalar
+from ragstone.conditions import Scalar
 
 _BLOCKS = {
     "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div", "dl", "dt",

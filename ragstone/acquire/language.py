@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ragstone.acquire import words
@@ -16,12 +18,32 @@ _SURE = 0.2
 """Names, numbers and code score below; of short questions hardly any."""
 
 
-def detect(text: str) -> str:
+_RARE = 0.01
+"""What a language counts that has no share of the prior: enough for a question that is surely in it."""
+
+_ALMOST_ALL = 0.98
+"""From this share of the prior on, the text is not looked at."""
+
+
+def detect(text: str, prior: Mapping[str, float] = MappingProxyType({})) -> str:
     """The language of a text as an ISO 639-1 code; empty where the text does not tell.
+
+    Args:
+        text: its beginning is looked at.
+        prior: how likely each language is before the text is read; a question is mostly in a language of the
+            documents, and often too short to tell by itself. Without one, all are as likely.
 
     The languages known are those of ``words/languages.txt``. Dialects and small languages are left out, for
     short questions would be taken for them.
     """
+    if prior:
+        likeliest = max(prior, key=lambda code: prior[code])
+        if prior[likeliest] >= _ALMOST_ALL:
+            return likeliest  # without the model, which takes longer to load than a question to answer
+        found = (
+            (code, float(share) * (prior.get(code, 0.0) + _RARE)) for code, share in _identifier().rank(text[:_ENOUGH])
+        )
+        return max(found, key=lambda one: one[1])[0]
     language, probability = _identifier().classify(text[:_ENOUGH])
     return language if probability >= _SURE else ""
 

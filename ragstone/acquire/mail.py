@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from ragstone.acquire.decode import Unreadable
 from ragstone.acquire.html import parse_page
 from ragstone.acquire.parsed import File, Parsed, Part, Writer, tidy
-from ragstone.contracts import Scalar
+from ragstone.conditions import Scalar
 
 _MOST_PARTS = 500
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ragstone.acquire import companies, dates, language, topics
-from ragstone.contracts import Document, Scalar
+from ragstone.conditions import Scalar
+from ragstone.contracts import Document
 from ragstone.sections import MetadataSettings
 
 

@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from ragstone.acquire.decode import Unreadable
 from ragstone.acquire.parsed import iso_date, tidy
-from ragstone.contracts import Scalar
+from ragstone.conditions import Scalar
 
 Element = ElementTree.Element
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.acquire.decode import Unreadable, clean
-from ragstone.contracts import Document, Mark, Scalar
+from ragstone.conditions import Scalar
+from ragstone.contracts import Document, Mark
 from ragstone.sections import AcquireSettings
 
 _INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u200e\u200f\u2060\ufeff")

@@ -11,7 +11,7 @@ import python_calamine as calamine
 from ragstone.acquire.decode import Unreadable
 from ragstone.acquire.package import Package, refuse_document_type
 from ragstone.acquire.parsed import File, Parsed, Writer
-from ragstone.contracts import Scalar
+from ragstone.conditions import Scalar
 
 
 def parse(file: File) -> Parsed:

@@ -13,7 +13,8 @@ from ragstone.acquire.decode import MEGABYTE, Encoding, Unreadable, clean, detec
 from ragstone.acquire.fields import as_fact, as_list, as_text, as_time, tidy, typed
 from ragstone.acquire.files import text_of
 from ragstone.acquire.parsed import File, Parsed
-from ragstone.contracts import Document, Scalar, Skipped
+from ragstone.conditions import Scalar
+from ragstone.contracts import Document, Skipped
 from ragstone.errors import SourceError
 
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}

@@ -38,7 +38,7 @@ def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> l
     pieces = list(_pieces(document, settings, ruler))
     return [
         Chunk(
-            id=_chunk_id(document.id, index, piece.span.of(document.text)),
+            id=chunk_id(document.id, index, piece.span.of(document.text)),
             document_id=document.id,
             index=index,
             total=len(pieces),
@@ -90,7 +90,8 @@ def _context(document: Document, section: Section, settings: ChunkSettings) -> s
             return "\n".join(part for part in (document.title, " > ".join(titles)) if part)
 
 
-def _chunk_id(document_id: str, index: int, text: str) -> str:
+def chunk_id(document_id: str, index: int, text: str) -> str:
+    """The id of a document's chunk, from its position and text."""
     # A text from elsewhere may hold lone surrogates, which strict UTF-8 refuses.
     told = f"{document_id}\0{index}\0{text}".encode(errors="surrogatepass")
     return hashlib.sha256(told).hexdigest()[:32]

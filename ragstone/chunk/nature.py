@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from ragstone.contracts import Document, Metadata, Scalar
+from ragstone.conditions import Scalar
+from ragstone.contracts import Document, Metadata
 
 if TYPE_CHECKING:
     from ragstone.chunk.ruler import Ruler

@@ -1,4 +1,7 @@
-"""The filter language as a condition of SQL over the catalog's ``documents d``, ``chunks c`` and ``facts``.
+"""The filter language as sets of rows: a question to the catalog's tables for each comparison, then set algebra.
+
+One comparison lets a part of the chunks through, which an index of SQLite finds; "and", "or" and "not" over such
+parts are operations on sorted arrays. As one condition of SQL it would be tried on every chunk.
 
 SQLite has whole numbers of 64 bits; those beyond are kept, and compared, as the nearest float.
 """
@@ -6,64 +9,88 @@ SQLite has whole numbers of 64 bits; those beyond are kept, and compared, as the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import assert_never
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING, assert_never
 
-from ragstone.contracts import And, Compare, Exists, Filter, In, Not, Or, Scalar
+import numpy as np
+
+from ragstone.conditions import And, Compare, Exists, Filter, In, Not, Or, Scalar
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
 
 COLUMNS = ("id", "title", "url", "source")
 """Keys that every document has; metadata of the same name is found too."""
 
 Value = str | int | float | bytes
+Ask = Callable[[str, list[Value]], "Rows"]
+"""From a query with question marks, and their values, to the rows it gives: ascending, each once."""
 _OPERATORS = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_EVERYTHING = "SELECT row FROM chunks"
 
 
-def to_sql(where: Filter) -> tuple[str, list[Value]]:
-    """A condition, and the values for its question marks."""
+def passing(where: Filter, ask: Ask) -> Rows:
+    """The rows, ascending, of the chunks that a filter lets through."""
     match where:
         case Compare(key=key, op="!=", value=value):
-            return to_sql(Not(part=Compare(key=key, op="=", value=value)))
+            return passing(Not(part=Compare(key=key, op="=", value=value)), ask)
         case Compare(op=op, value=bool()) if op != "=":
-            return "FALSE", []  # truth has no order
+            return _none()  # truth has no order
         case Compare(value=float() as number) if math.isnan(number):
-            return "FALSE", []
+            return _none()
         case Compare(key=key, op=op, value=value):
-            return _fact(key, f"value {_OPERATORS[op]} ?", [stored(value)], _kind(value))
+            return ask(*_fact(key, f"value {_OPERATORS[op]} ?", [stored(value)], _kind(value)))
         case In(key=key, values=values):
-            parts = tuple(Compare(key=key, op="=", value=value) for value in values)
-            return to_sql(Or(parts=parts))
+            return passing(Or(parts=tuple(Compare(key=key, op="=", value=value) for value in values)), ask)
         case Exists(key=key):
-            return _fact(key, "TRUE", [], None)
+            return ask(*_fact(key, "TRUE", [], None))
+        case And(parts=()):
+            return ask(_EVERYTHING, [])
         case And(parts=parts):
-            return _joined(parts, " AND ", "TRUE")
+            return reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), (passing(one, ask) for one in parts))
         case Or(parts=parts):
-            return _joined(parts, " OR ", "FALSE")
+            return reduce(np.union1d, (passing(one, ask) for one in parts), _none())
         case Not(part=part):
-            condition, values = to_sql(part)
-            return f"NOT {condition}", values
+            return np.setdiff1d(ask(_EVERYTHING, []), passing(part, ask), assume_unique=True)
         case _:
             assert_never(where)
 
 
-def _joined(parts: Sequence[Filter], word: str, empty: str) -> tuple[str, list[Value]]:
-    conditions = [to_sql(part) for part in parts]
-    return f"({word.join(sql for sql, _ in conditions) or empty})", [
-        value for _, values in conditions for value in values
-    ]
+def told(where: Filter) -> str:
+    """What a filter says, the same only for filters that let the same through; 1 and true, which are equal, are not."""
+    match where:
+        case Compare(key=key, op=op, value=value):
+            return f"{key!r} {op} {stored(value)!r}"
+        case In(key=key, values=values):
+            return f"{key!r} in {[stored(value) for value in values]!r}"
+        case Exists(key=key):
+            return f"exists {key!r}"
+        case Not(part=part):
+            return f"not {told(part)}"
+        case And(parts=parts) | Or(parts=parts):
+            return f"{type(where).__name__} ({', '.join(map(told, parts))})"
+
+
+def _none() -> Rows:
+    return np.empty(0, dtype=np.int64)
 
 
 def _fact(key: str, test: str, values: list[Value], kind: str | None) -> tuple[str, list[Value]]:
     """SQLite orders values of different types among each other; a filter never compares across types."""
     typed = f" AND typeof(value) IN ({kind})" if kind else ""
     having = f"FROM facts WHERE key = ? AND {test}{typed}"
-    facts = (
-        f"(d.document IN (SELECT document {having} AND chunk IS NULL)"
-        f" OR c.row IN (SELECT chunk {having} AND chunk IS NOT NULL))"
+    sql = (
+        f"SELECT row FROM chunks WHERE document IN (SELECT document {having} AND chunk IS NULL)"  # noqa: S608
+        f" UNION ALL SELECT chunk {having} AND chunk IS NOT NULL"
     )
     if key not in COLUMNS:
-        return facts, [key, *values, key, *values]
-    column = f"(d.{key} <> '' AND {test.replace('value', f'd.{key}')}{typed.replace('value', f'd.{key}')})"
-    return f"({column} OR {facts})", [*values, key, *values, key, *values]
+        return sql, [key, *values, key, *values]
+    column = f"d.{key} <> '' AND {test.replace('value', f'd.{key}')}{typed.replace('value', f'd.{key}')}"
+    sql = f"{sql} UNION ALL SELECT c.row FROM chunks c JOIN documents d USING (document) WHERE {column}"  # noqa: S608
+    return sql, [key, *values, key, *values, *values]
 
 
 def _kind(value: Scalar) -> str:

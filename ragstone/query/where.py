@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from ragstone.contracts import And, Compare, Exists, Filter, In, Metadata, Not, Or, Scalar
+from ragstone.conditions import And, Compare, Exists, Filter, In, Not, Or, Scalar
+from ragstone.contracts import Metadata
 from ragstone.errors import UsageError
 
 MAX_LENGTH = 10_000
