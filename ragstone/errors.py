@@ -18,6 +18,13 @@ A message says what is wrong, where, and what to do. Errors of other libraries
 are translated where they are called, always with ``raise ... from``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 class RagstoneError(Exception):
     """Base of all errors below; its text is fit to be shown to a user."""
@@ -51,7 +58,11 @@ class NotFound(KnowledgeBaseError):
 
 
 class Locked(KnowledgeBaseError):
-    """Another process is indexing this knowledge base."""
+    """Another process, the ``holder``, is indexing the knowledge base in ``folder``."""
+
+    def __init__(self, folder: Path, holder: str, doing: str = "indexed") -> None:
+        super().__init__(f"{folder} is being {doing} by {holder}; try again when that is done, or wait with --wait")
+        self.folder, self.holder = folder, holder
 
 
 class SettingsMismatch(KnowledgeBaseError):

@@ -12,9 +12,10 @@ import numpy as np
 from hash_embedder import HashEmbedder
 
 from ragstone.chunk import split
-from ragstone.contracts import AddReport, Chunk, Document
+from ragstone.contracts import Chunk, Document
 from ragstone.engine import Engine
 from ragstone.index import Catalog, Prepared
+from ragstone.reports import AddReport
 from ragstone.sections import ChunkSettings
 
 FAST = ("index.embedder=hash_embedder:HashEmbedder", "chunk.strategy=paragraph", "chunk.size=200", "chunk.overlap=0")

@@ -8,46 +8,51 @@ been committed and synced (WAL, ``synchronous=FULL``). Indexes follow: every com
 from __future__ import annotations
 
 import json
-import secrets
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragstone.contracts import Chunk, Document, Filter, Finished, Skipped
+from ragstone.conditions import Filter
+from ragstone.contracts import Chunk, Document, Finished, Skipped
 from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
-from ragstone.index.filters import to_sql
+from ragstone.index.database import Database
+from ragstone.index.migrations import crc32, create, migrate
 from ragstone.index.records import Counts, Stamp
-from ragstone.index.store import Orphans, Prepared, clear, marks_from_json, metadata_from_json, put, take_out
+from ragstone.index.selections import Selections
+from ragstone.index.store import (
+    CHUNKS,
+    UNDER,
+    Orphans,
+    Prepared,
+    chunk_from,
+    clear,
+    marks_from_json,
+    metadata_from_json,
+    packed,
+    put,
+    stacked,
+    take_out,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragstone.contracts import Vector
 
-FORMAT = 1
-_UNDER = """(source = :root OR (source > :root || '/' AND source < :root || '0')
-    OR (source > :root || '#' AND source < :root || '$'))"""
-"""Whether a source is another one or lies in it: a file in a folder, a row in a table, a part in an archive.
-
-What begins with ``/`` stands before ``0`` and what begins with ``#`` before ``$``, so an index finds it.
-"""
-_CHUNK = """
-    SELECT c.row, c.id, d.id, c.position, d.chunks, c.start, c.end,
-           substr(t.text, c.start + 1, c.end - c.start), d.title, d.url, d.metadata, c.context, c.facts
-    FROM chunks c JOIN documents d USING (document) JOIN contents t USING (content)
-"""
+_PART = 65_536
+"""Vectors read at once."""
 
 
-class Catalog:
+class Catalog(Database):
     """One process's view of the database. Reads from any thread; writes from one at a time."""
 
     def __init__(self, path: Path) -> None:
-        """Open an existing catalog.
+        """Open an existing catalog; one of an older format is brought to the present one.
 
         Raises:
             NotFound: there is none.
@@ -56,48 +61,37 @@ class Catalog:
         """
         if not path.is_file():
             raise NotFound(f"there is no knowledge base at {path.parent}; make one with: ragstone add SOURCE")
-        self._path = path
-        self._readers: dict[threading.Thread, sqlite3.Connection] = {}
-        self._connecting, self._writing = threading.Lock(), threading.Lock()
-        self._writer = self._connect()
+        super().__init__(path)
+        self._selections = Selections(self._one)
         try:
-            version = self._one("PRAGMA user_version")
-            if version < 1:
-                raise Damaged(f"{path} is not a catalog; restore it from a copy")
-            if version > FORMAT:
-                raise KnowledgeBaseError(
-                    f"{path} has format {version}; this Ragstone reads format {FORMAT}: install the newer Ragstone"
-                )
-        except KnowledgeBaseError:
+            with self._readable():
+                migrate(self._reader, path)
+        except BaseException:
             self.close()
             raise
 
     @classmethod
     def create(cls, path: Path, built_with: Mapping[str, Any]) -> Catalog:
-        """Make an empty catalog; all of it or nothing."""
-        connection = sqlite3.connect(path, isolation_level=None)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            schema = (Path(__file__).parent / "schema.sql").read_text()
-            connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={FORMAT};")
-            connection.execute("INSERT INTO about VALUES (1, ?)", [json.dumps(built_with)])
-            connection.execute("INSERT INTO commits VALUES (0, ?)", [secrets.token_hex(8)])
-            connection.execute("COMMIT")
-        finally:
-            connection.close()
-        return cls(path)
+        """Make an empty catalog; all of it or nothing.
 
-    def close(self) -> None:
-        for connection in (self._writer, *self._readers.values()):
-            connection.close()
-        self._readers.clear()
+        Raises:
+            KnowledgeBaseError: it cannot be written.
+        """
+        try:
+            with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+                create(connection, built_with)
+        except sqlite3.Error as error:
+            raise KnowledgeBaseError(f"could not write {path}: {error}; nothing was made") from error
+        return cls(path)
 
     # ------------------------------------------------------------ reading
 
     def built_with(self) -> dict[str, Any]:
         """The preset and index settings the knowledge base was made with."""
-        return json.loads(self._one("SELECT built_with FROM about"))
+        found = list(self._rows("SELECT built_with, crc FROM about"))
+        if len(found) != 1 or not isinstance(found[0][0], str) or crc32(found[0][0]) != found[0][1]:
+            raise Damaged(f"{self._path} does not tell what it was built with; restore a backup: ragstone restore")
+        return json.loads(found[0][0])
 
     def generation(self) -> int:
         return self.stamp().generation
@@ -123,17 +117,14 @@ class Catalog:
 
     def select(self, where: Filter) -> NDArray[np.int64]:
         """Rows, ascending, of the chunks that ``where`` lets through, by their own facts or their document's."""
-        condition, values = to_sql(where)
-        rows = f"SELECT c.row FROM chunks c JOIN documents d USING (document) WHERE {condition} ORDER BY c.row"  # noqa: S608
-        # As one text: a million rows are read several times faster than one by one.
-        text = self._one(f"SELECT group_concat(row) FROM ({rows})", values)  # noqa: S608
-        return np.fromstring(text or "", dtype=np.int64, sep=",")
+        with self.snapshot() as now:
+            return self._selections.passing(where, now)
 
     def chunks(self, rows: Sequence[int]) -> dict[int, Chunk]:
         """The chunks with these rows; one removed meanwhile is left out."""
-        sql = _CHUNK + "WHERE c.row IN (SELECT value FROM json_each(?))"  # noqa: S608
+        sql = CHUNKS + "WHERE c.row IN (SELECT value FROM json_each(?))"  # noqa: S608
         found = self._rows(sql, [json.dumps(rows)])
-        return {row[0]: _chunk(row) for row in found}
+        return {row[0]: chunk_from(row) for row in found}
 
     def vectors(self, rows: Sequence[int]) -> dict[int, Vector]:
         """The vectors of the chunks with these rows."""
@@ -210,32 +201,43 @@ class Catalog:
 
     def under(self, root: str) -> list[tuple[str, str]]:
         """Id and source of every document that came from a file or folder, or from within it."""
-        sql = f"SELECT id, source FROM documents WHERE {_UNDER}"  # noqa: S608
+        sql = f"SELECT id, source FROM documents WHERE {UNDER}"  # noqa: S608
         return list(self._rows(sql, {"root": root}))
 
     def skipped(self, root: str | None = None) -> list[Skipped]:
         """What could not be read when it was tried last; of a file or folder, or of everything."""
-        where = "TRUE" if root is None else _UNDER
+        where = "TRUE" if root is None else UNDER
         rows = self._rows(f"SELECT source, reason FROM skipped WHERE {where} ORDER BY source", {"root": root})  # noqa: S608
         return [Skipped(source=source, reason=reason) for source, reason in rows]
 
     def removed_since(self, generation: int) -> list[int]:
-        sql = "SELECT row FROM removals WHERE generation > ? ORDER BY row"
-        return [row for (row,) in self._rows(sql, [generation])]
+        """Rows, ascending, of the chunks removed after a generation."""
+        # Sorted here: asked for the order, SQLite would read all removals there ever were.
+        return sorted(row for (row,) in self._rows("SELECT row FROM removals WHERE generation > ?", [generation]))
 
-    def vectors_since(self, generation: int, dimensions: int) -> tuple[NDArray[np.int64], Vector]:
-        """Rows (n,), ascending, and vectors (n, dimensions) of the chunks added after a generation."""
-        sql = "SELECT c.row, v.value FROM chunks c JOIN vectors v USING (vector) WHERE c.generation > ? ORDER BY c.row"
-        count = self._one("SELECT count(*) FROM chunks WHERE generation > ?", [generation])
-        rows, vectors = np.empty(count, dtype=np.int64), np.empty((count, dimensions), dtype=np.float32)
-        for i, (row, value) in enumerate(self._rows(sql, [generation])):
-            rows[i], vectors[i] = row, np.frombuffer(value, "<f4")
-        return rows, vectors
+    def vectors_since(self, generation: int, dimensions: int) -> Iterator[tuple[NDArray[np.int64], Vector]]:
+        """Of the chunks added after a generation: rows (n,), ascending, and vectors (n, dimensions), part by part."""
+        # In this order the index gives them, without sorting; rows ascend as generations do.
+        sql = """
+            SELECT c.row, v.value FROM chunks c JOIN vectors v USING (vector)
+            WHERE c.generation > ? ORDER BY c.generation, c.row
+        """
+        found = self._rows(sql, [generation])
+        while part := list(islice(found, _PART)):
+            rows = np.array([row for row, _ in part], dtype=np.int64)
+            yield rows, stacked([value for _, value in part], dimensions)
+
+    def some_vectors(self, count: int, dimensions: int) -> Vector:
+        """About so many of the vectors (n, dimensions), evenly chosen; all where there are no more."""
+        last = self._one("SELECT ifnull(max(vector), 0) FROM vectors")
+        chosen = json.dumps(np.unique(np.linspace(1, last, min(count, last), dtype=np.int64)).tolist())
+        sql = "SELECT value FROM vectors WHERE vector IN (SELECT value FROM json_each(?))"
+        return stacked([value for (value,) in self._rows(sql, [chosen])], dimensions)
 
     def chunks_since(self, generation: int) -> Iterator[tuple[int, Chunk]]:
         """Row and chunk of everything added after a generation."""
-        for row in self._rows(_CHUNK + "WHERE c.generation > ? ORDER BY c.row", [generation]):
-            yield row[0], _chunk(row)
+        for row in self._rows(CHUNKS + "WHERE c.generation > ? ORDER BY c.generation, c.row", [generation]):
+            yield row[0], chunk_from(row)
 
     @contextmanager
     def snapshot(self) -> Iterator[Stamp]:
@@ -261,10 +263,10 @@ class Catalog:
         Returns:
             The generation, durable now.
         """
-        with self._transaction() as (db, generation):
+        with self.transaction() as (db, generation):
             db.executemany(
-                "INSERT OR IGNORE INTO vectors (hash, value) VALUES (?, ?)",
-                [(hash, np.ascontiguousarray(vector, "<f4").tobytes()) for hash, vector in vectors.items()],
+                "INSERT OR IGNORE INTO vectors (hash, value, crc) VALUES (?, ?, ?)",
+                [(hash, value, crc32(value)) for hash, value in packed(vectors)],
             )
             orphans = Orphans()
             for one in prepared:
@@ -272,7 +274,7 @@ class Catalog:
                 db.execute("DELETE FROM skipped WHERE source = ?", [one.document.source])
             for file in finished:
                 db.execute("INSERT OR REPLACE INTO files VALUES (?, ?)", [file.source, file.stamp])
-                sql = f"DELETE FROM skipped WHERE {_UNDER}"  # noqa: S608
+                sql = f"DELETE FROM skipped WHERE {UNDER}"  # noqa: S608
                 db.execute(sql, {"root": file.source})
             clear(db, orphans)
         return generation
@@ -287,7 +289,7 @@ class Catalog:
         Raises:
             NotFound: one of them is not there; then none is removed.
         """
-        with self._transaction() as (db, generation):
+        with self.transaction() as (db, generation):
             orphans = Orphans()
             for id in ids:
                 if not take_out(db, id, generation, orphans):
@@ -299,89 +301,11 @@ class Catalog:
     def note_skipped(self, skipped: Sequence[Skipped]) -> None:
         if not skipped:
             return
-        with self._transaction(counted=False) as (db, _):
+        with self.transaction(counted=False) as (db, _):
             db.executemany("INSERT OR REPLACE INTO skipped VALUES (?, ?)", [(s.source, s.reason) for s in skipped])
 
     def forget_skipped(self, sources: Sequence[str]) -> None:
         """These are no longer there to be skipped."""
         if sources:
-            with self._transaction(counted=False) as (db, _):
+            with self.transaction(counted=False) as (db, _):
                 db.executemany("DELETE FROM skipped WHERE source = ?", [(source,) for source in sources])
-
-    @contextmanager
-    def _transaction(self, *, counted: bool = True) -> Iterator[tuple[sqlite3.Connection, int]]:
-        """A write, all or nothing, with the generation it will have; indexes need not know of one not counted."""
-        with self._writing:
-            db = self._writer
-            try:
-                db.execute("BEGIN IMMEDIATE")
-                (generation,) = db.execute("SELECT max(generation) + 1 FROM commits").fetchone()
-                if counted:
-                    db.execute("INSERT INTO commits VALUES (?, ?)", [generation, secrets.token_hex(8)])
-                yield db, generation
-                db.execute("COMMIT")
-            except BaseException as error:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
-                    raise KnowledgeBaseError(
-                        f"could not write {self._path}: {error}; nothing of this step was stored"
-                    ) from error
-                raise
-
-    def _connect(self) -> sqlite3.Connection:
-        with self._readable():
-            connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30)
-            try:
-                connection.execute("PRAGMA synchronous=FULL")
-                connection.execute("PRAGMA foreign_keys=ON")
-            except sqlite3.Error:
-                connection.close()
-                raise
-            return connection
-
-    @property
-    def _reader(self) -> sqlite3.Connection:
-        """This thread's connection. Those of threads that have ended are closed: every event loop has new ones."""
-        thread = threading.current_thread()
-        if thread not in self._readers:
-            with self._connecting:
-                for ended in [one for one in self._readers if not one.is_alive()]:
-                    self._readers.pop(ended).close()
-                self._readers[thread] = self._connect()
-        return self._readers[thread]
-
-    def _rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Iterator[Any]:
-        with self._readable():
-            yield from self._reader.execute(sql, values)
-
-    @contextmanager
-    def _readable(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            raise KnowledgeBaseError(f"{self._path} cannot be read: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise Damaged(f"{self._path} cannot be read ({error}); restore it from a copy") from error
-
-    def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        ((value,),) = self._rows(sql, values)
-        return value
-
-
-def _chunk(row: Sequence[Any]) -> Chunk:
-    _, id, document_id, position, total, start, end, text, title, url, metadata, context, facts = row
-    return Chunk(
-        id=id,
-        document_id=document_id,
-        index=position,
-        total=total,
-        start=start,
-        end=end,
-        text=text,
-        title=title,
-        url=url,
-        metadata=metadata_from_json(metadata),
-        context=context,
-        facts=metadata_from_json(facts),
-    )

@@ -1,9 +1,8 @@
-"""Small files written so that a power cut leaves the old one or the new one, never a piece."""
+"""Files of the indexes: described by JSON, checked by checksums, made again where they are not what was written."""
 
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,22 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import KnowledgeBaseError
+from ragstone.index.disk import replace_file
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Replace a file by a value as JSON; durable when this returns."""
-    replace_text(path, json.dumps(value))
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Replace a file: write beside it, sync, rename, sync the folder."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-    sync_folder(path.parent)
+    replace_file(path, json.dumps(value).encode())
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -38,13 +27,25 @@ def read_json(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def sync_folder(folder: Path) -> None:
-    """Make renames in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def state(version: Path) -> tuple[bytes, ...]:
+    """Changes whenever the indexes of a version do, even at one commit: merged segments weigh words a bit otherwise."""
+    found = []
+    for name in ("terms/meta.json", "terms/manifest.json", "vectors/manifest.json"):
+        path = version / name
+        try:
+            found.append(path.read_bytes())
+        except OSError:
+            found.append(b"")
+    return tuple(found)
+
+
+def identity(path: Path) -> tuple[int, int, int]:
+    """Changes whenever `write_json` replaces the file; nothing but zeros where there is none."""
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        found = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def checksum(path: Path) -> int:

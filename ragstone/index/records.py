@@ -1,8 +1,12 @@
-"""What the catalog tells of itself."""
+"""What the catalog tells of itself, and what an index tells where there is nothing to find."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+import numpy as np
+
+from ragstone.contracts import Matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,3 +27,6 @@ class Stamp:
 
     generation: int = 0
     mark: str = ""
+
+
+NO_MATCHES = Matches(rows=np.empty(0, dtype=np.int64), scores=np.empty(0, dtype=np.float32))

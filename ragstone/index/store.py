@@ -5,12 +5,36 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from ragstone.contracts import Chunk, Document, Mark, Metadata
+from ragstone.errors import Damaged
 from ragstone.index.filters import Value, stored
+
+if TYPE_CHECKING:
+    from ragstone.contracts import Vector
+
+
+K = TypeVar("K")
+CHUNKS = """
+    SELECT c.row, c.id, d.id, c.position, d.chunks, c.start, c.end,
+           substr(t.text, c.start + 1, c.end - c.start), d.title, d.url, d.metadata, c.context, c.facts
+    FROM chunks c JOIN documents d USING (document) JOIN contents t USING (content)
+"""
+"""What a chunk is made of."""
+
+UNDER = """(source = :root OR (source > :root || '/' AND source < :root || '0')
+    OR (source > :root || '#' AND source < :root || '$'))"""
+"""Whether a source is another one or lies in it: a file in a folder, a row in a table, a part in an archive.
+
+What begins with ``/`` stands before ``0`` and what begins with ``#`` before ``$``, so an index finds it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +62,11 @@ def signature(document: Document) -> str:
     facts = json.dumps(document.metadata, sort_keys=True, ensure_ascii=False)
     parts = [document.content_hash, document.source, document.title, document.url, facts, marks_to_json(document.marks)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def text_hash(text: str) -> str:
+    """By which a text, under its context, shares its vector with all that are the same."""
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:32]
 
 
 def put(db: sqlite3.Connection, one: Prepared, generation: int, orphans: Orphans) -> None:
@@ -142,14 +171,39 @@ def _drop_chunks(db: sqlite3.Connection, rows: Sequence[int], generation: int, o
 
 
 def _put_facts(db: sqlite3.Connection, document: int, chunk: int | None, metadata: Metadata) -> None:
-    rows = [(document, chunk, key, value) for key, value in _facts(metadata)]
+    rows = [(document, chunk, key, value) for key, value in facts_of(metadata)]
     db.executemany("INSERT INTO facts VALUES (?, ?, ?, ?)", rows)
 
 
-def _facts(metadata: Metadata) -> Iterator[tuple[str, Value]]:
+def facts_of(metadata: Metadata) -> Iterator[tuple[str, Value]]:
+    """Metadata as filters see it: a row for each value."""
     for key, value in metadata.items():
         for member in value if isinstance(value, tuple) else (value,):
             yield key, stored(member)
+
+
+def packed(vectors: Mapping[K, Vector]) -> Iterator[tuple[K, bytes]]:
+    """Vectors as the database keeps them."""
+    return ((key, np.ascontiguousarray(vector, "<f4").tobytes()) for key, vector in vectors.items())
+
+
+def chunk_from(row: Sequence[Any]) -> Chunk:
+    """The chunk in a row of `CHUNKS`."""
+    _, id, document_id, position, total, start, end, text, title, url, metadata, context, facts = row
+    return Chunk(
+        id=id,
+        document_id=document_id,
+        index=position,
+        total=total,
+        start=start,
+        end=end,
+        text=text,
+        title=title,
+        url=url,
+        metadata=metadata_from_json(metadata),
+        context=context,
+        facts=metadata_from_json(facts),
+    )
 
 
 def marks_to_json(marks: Sequence[Mark]) -> str:
@@ -158,14 +212,31 @@ def marks_to_json(marks: Sequence[Mark]) -> str:
 
 
 def marks_from_json(text: str) -> tuple[Mark, ...]:
-    rows = json.loads(text)
-    return tuple(
-        Mark(kind=kind, start=start, end=end, level=level, label=label) for kind, start, end, level, label in rows
-    )
+    """The marks again; `Damaged` where they are none."""
+    with _written():
+        return tuple(
+            Mark(kind=kind, start=start, end=end, level=level, label=label)
+            for kind, start, end, level, label in json.loads(text)
+        )
 
 
 def metadata_from_json(text: str) -> Metadata:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(text).items()}
+    """Metadata again; `Damaged` where it is none."""
+    with _written():
+        return {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(text).items()}
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError, AttributeError) as error:
+        raise Damaged(f"a document is not what was written ({error}); ragstone doctor tells which") from error
+
+
+def stacked(values: Sequence[bytes], dimensions: int) -> Vector:
+    """Vectors as the database has them, as one array: shape (values, dimensions)."""
+    return np.frombuffer(b"".join(values), "<f4").reshape(len(values), dimensions)
 
 
 def _json(value: object) -> str:

@@ -91,11 +91,11 @@ class Machine(RuleBasedStateMachine):
         assert stored == {id: signature(document) for id, document in self.model.items()}
         everything = self.catalog.chunks(list(range(1, 2000)))
         vector = np.ones(32, dtype=np.float32)
-        assert {m.row for m in asyncio.run(self.vectors.search(vector, 1000))} == set(everything)
+        assert set(asyncio.run(self.vectors.search(vector, 1000)).rows.tolist()) == set(everything)
         if self.terms.stamp == self.catalog.stamp():
             for word in ("filler", "history", "3"):
                 having = {row for row, chunk in everything.items() if word in Plain()(chunk.headed)}
-                assert {m.row for m in asyncio.run(self.terms.search([word], 1000))} == having
+                assert set(asyncio.run(self.terms.search([word], 1000)).rows.tolist()) == having
 
     def teardown(self) -> None:
         self.catalog.close()
