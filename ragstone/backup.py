@@ -1,0 +1,137 @@
+"""Copies of a knowledge base, made and put back while others ask and add.
+
+A copy is itself a knowledge base: a folder with the catalog, and what is known of web sites. Indexes and caches are
+not copied; they are made from the catalog.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragstone import chunk, index
+from ragstone.errors import Damaged, KnowledgeBaseError, NotFound, UsageError
+from ragstone.index import Home, Patience
+from ragstone.index.disk import clear_away, drop, make_folder, sync_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """What a copy holds; every value in it was compared with its checksum."""
+
+    source: str
+    folder: str
+    documents: int
+    chunks: int
+    generation: int
+
+
+def backup(folder: Path, to: Path) -> Copied:
+    """Copy a knowledge base into a new folder, as it is at one moment, without keeping anyone from writing.
+
+    Raises:
+        NotFound: there is no knowledge base.
+        UsageError: something is where the copy should go.
+        Damaged: what was copied is not what was once written; the copy stays, to be looked at.
+        KnowledgeBaseError: the copy could not be written; nothing is left of it.
+    """
+    version = Home(folder).current()
+    if version is None:
+        raise NotFound(f"there is no knowledge base at {folder}")
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise UsageError(f"{to} is there already, and is not empty; name a new folder")
+    home = Home(to)
+    home.make()
+    try:
+        place = home.begin()
+        _copy_crawls(folder, to)  # first: what a crawl holds as stored must be in the catalog
+        _copy(version / "catalog.db", place / "catalog.db")
+        home.switch(place)
+    except BaseException:
+        clear_away(to)
+        raise
+    return _looked_at(folder, to, place)
+
+
+def restore(source: Path, folder: Path, *, replace: bool = False, patience: Patience | None = None) -> Copied:
+    """Make a copy the knowledge base in a folder; it goes on from there with a history of its own.
+
+    Where there is one already it is replaced as a rebuild does: in one step, for every process that has it open, and
+    the version before stays until the next rebuild.
+
+    Args:
+        source: a folder that `backup` wrote.
+        folder: where to.
+        replace: put it in the place of a knowledge base that is there.
+        patience: how long to wait for an indexer.
+
+    Raises:
+        NotFound: there is no copy.
+        Damaged: the copy is not what was written; nothing was changed.
+        UsageError: there is a knowledge base in the folder, and it is not to be replaced.
+        Locked: another process is indexing there.
+        KnowledgeBaseError: it could not be written; what was there is as it was.
+    """
+    version = Home(source).current()
+    if version is None:
+        raise NotFound(f"there is no backup at {source}, or it was not finished")
+    home = Home(folder)
+    if not replace and folder.is_dir() and ((folder / "CURRENT").exists() or home.versions()):
+        raise UsageError(f"{folder} holds a knowledge base; to put the backup in its place, say --replace")
+    home.make()
+    with index.rebuilding(folder, patience), index.indexing(folder, patience):
+        place = home.begin()
+        try:
+            _copy(version / "catalog.db", place / "catalog.db")
+            with closing(index.Catalog(place / "catalog.db")) as catalog, catalog.transaction():
+                pass  # a commit of its own: no index and no cache of another history takes this one for its own
+            copied = _looked_at(source, folder, place)
+        except BaseException:
+            clear_away(place)
+            raise
+        _copy_crawls(source, folder)
+        home.switch(place)  # from here on it may be the one in use, and is not cleared away
+    return copied
+
+
+def _copy(source: Path, to: Path) -> None:
+    """One database, as it is at one moment."""
+    try:
+        with closing(sqlite3.connect(source, timeout=30)) as here, closing(sqlite3.connect(to)) as there:
+            there.execute("PRAGMA synchronous=FULL")
+            here.backup(there)
+        sync_folder(to.parent)
+    except (sqlite3.Error, OSError) as error:
+        raise KnowledgeBaseError(f"{source} could not be copied to {to}: {error}") from error
+
+
+def _copy_crawls(source: Path, to: Path) -> None:
+    """What is known of web sites; what is known of others is forgotten."""
+    try:
+        names = {path.name for path in (source / "crawl").glob("*.db")}
+        for path in (to / "crawl").glob("*"):
+            drop(path)
+        if names:
+            make_folder((to / "crawl").absolute())
+    except OSError as error:
+        raise KnowledgeBaseError(f"{to / 'crawl'} could not be written: {error}") from error
+    for name in names:
+        _copy(source / "crawl" / name, to / "crawl" / name)
+
+
+def _looked_at(source: Path, folder: Path, version: Path) -> Copied:
+    with closing(index.Catalog(version / "catalog.db")) as catalog:  # opened first: a copy may be of an older format
+        findings = index.verify(version / "catalog.db", chunk.chunk_id)
+        if findings:
+            ids = ", ".join(findings[0].documents[:5])
+            raise Damaged(f"{source} is damaged: {findings[0].part}: {findings[0].what} {ids}".rstrip())
+        counts = catalog.counts()
+    return Copied(
+        source=str(source),
+        folder=str(folder),
+        documents=counts.documents,
+        chunks=counts.chunks,
+        generation=counts.generation,
+    )

@@ -1,0 +1,101 @@
+"""Copies made while others write, and put back without harm to what is there."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+from kb import add, check_whole, open_fast
+
+from ragstone.backup import backup, restore
+from ragstone.contracts import Document
+from ragstone.engine import Engine
+from ragstone.errors import Damaged, NotFound, UsageError
+
+
+def document(number: int) -> Document:
+    return Document(id=f"d{number}", text=f"number {number} " + "filler words " * 20)
+
+
+def stored(folder: Path) -> set[str]:
+    engine = open_fast(folder, create=False)
+    try:
+        check_whole(engine._version / "catalog.db")
+        return {one.id for one in engine._catalog.documents()}
+    finally:
+        engine.close()
+
+
+@pytest.fixture
+def engine(tmp_path: Path):
+    engine = open_fast(tmp_path / "kb")
+    add(engine, document(0), document(1))
+    yield engine
+    engine.close()
+
+
+def test_a_copy_is_a_knowledge_base(engine: Engine, tmp_path: Path):
+    copied = backup(tmp_path / "kb", tmp_path / "copy")
+    assert (copied.documents, copied.chunks) == (2, 4)
+    add(engine, document(2))
+    assert stored(tmp_path / "copy") == {"d0", "d1"}
+    with pytest.raises(UsageError, match="not empty"):
+        backup(tmp_path / "kb", tmp_path / "copy")
+    with pytest.raises(NotFound):
+        backup(tmp_path / "nothing", tmp_path / "other")
+
+
+def test_nothing_is_replaced_unless_that_is_said(engine: Engine, tmp_path: Path):
+    backup(tmp_path / "kb", tmp_path / "copy")
+    add(engine, document(2))
+    with pytest.raises(UsageError, match="--replace"):
+        restore(tmp_path / "copy", tmp_path / "kb")
+    assert stored(tmp_path / "kb") == {"d0", "d1", "d2"}
+    restore(tmp_path / "copy", tmp_path / "kb", replace=True)
+    assert engine.superseded
+    assert stored(tmp_path / "kb") == {"d0", "d1"}
+
+
+def test_histories_do_not_mix(engine: Engine, tmp_path: Path):
+    """After a restore the same numbers mean other commits; no index takes the one for the other."""
+    backup(tmp_path / "kb", tmp_path / "copy")
+    add(engine, Document(id="later", text="zebra stripes"))
+    before = engine._catalog.stamp()
+    restore(tmp_path / "copy", tmp_path / "kb", replace=True)
+    again = open_fast(tmp_path / "kb", create=False)
+    after = again._catalog.stamp()
+    assert (after.generation, after.mark != before.mark) == (before.generation, True)
+    add(again, Document(id="other", text="giraffe neck"))
+    found = {hit.chunk.document_id for hit in asyncio.run(again.search("zebra giraffe", 50))}
+    again.close()
+    assert found == {"d0", "d1", "other"}
+
+
+def test_a_damaged_copy_is_refused_and_changes_nothing(engine: Engine, tmp_path: Path):
+    backup(tmp_path / "kb", tmp_path / "copy")
+    file = tmp_path / "copy" / "v1" / "catalog.db"
+    file.write_bytes(file.read_bytes().replace(b"number 1", b"number 7"))
+    with pytest.raises(Damaged, match="documents"):
+        restore(tmp_path / "copy", tmp_path / "kb", replace=True)
+    assert not engine.superseded
+    (tmp_path / "copy" / "CURRENT").unlink()
+    with pytest.raises(NotFound, match="not finished"):
+        restore(tmp_path / "copy", tmp_path / "new")
+
+
+def test_copies_are_made_while_documents_are_added(engine: Engine, tmp_path: Path):
+    done = threading.Event()
+
+    def write() -> None:
+        for number in range(2, 40):
+            add(engine, document(number))
+        done.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    counts = []
+    while not done.is_set() or not counts:
+        counts.append(backup(tmp_path / "kb", tmp_path / f"copy{len(counts)}").documents)
+    thread.join()
+    assert counts == sorted(counts)
+    assert stored(tmp_path / f"copy{len(counts) - 1}") == {f"d{number}" for number in range(counts[-1])}
