@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import mmap
-import shutil
+import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import tantivy
 
-from ragstone.contracts import Filter, Match
+from ragstone.conditions import Filter
+from ragstone.contracts import Chunk, Matches
 from ragstone.errors import Damaged
+from ragstone.index.analyze import MARKS, START, fold, words
 from ragstone.index.catalog import Catalog
-from ragstone.index.files import disposable, read_json, write_json
-from ragstone.index.records import Stamp
-from ragstone.protocols import Analyzer
+from ragstone.index.disk import clear_away, make_folder
+from ragstone.index.files import disposable, identity, read_json, write_json
+from ragstone.index.records import NO_MATCHES, Stamp
+from ragstone.index.scoring import bm25, idf
+from ragstone.protocols import Analyzer, Detector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,8 +40,22 @@ ENGINE_K1, ENGINE_B = 1.2, 0.75
 RESCORED = 1000
 MOST_TERMS = 1024
 """A longer question is cut: no more clauses than the engine searches in milliseconds."""
-FEW_ROWS = 2000
-"""Up to so many rows a filter is handed to the engine; above, its results are read until enough pass."""
+PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
+"""The files of every segment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What is known of the index since its manifest was the one with this identity; without searcher, nothing."""
+
+    manifest: tuple[int, int, int] = (0, 0, 0)
+    stamp: Stamp = Stamp()  # noqa: RUF009 - frozen
+    searcher: tantivy.Searcher | None = None
+
+
+FUZZY = 200
+"""Chunks read to find the word that a mistyped one was meant to be."""
+_CODE = re.compile("[a-z]{2}")
 
 
 class TermIndex:
@@ -48,49 +65,119 @@ class TermIndex:
     another catalog or analyzer is made again by `follow`.
     """
 
-    def __init__(self, folder: Path, catalog: Catalog, analyzer: Analyzer, *, k1: float, b: float) -> None:
-        self._folder, self._catalog, self._analyzer = folder, catalog, analyzer
+    def __init__(
+        self, folder: Path, catalog: Catalog, analyzer: Analyzer, detect: Detector | None = None, *, k1: float, b: float
+    ) -> None:
+        """
+        Args:
+            folder: where it lies.
+            catalog: what it follows.
+            analyzer: text to terms.
+            detect: tells the language of a chunk whose document does not; None leaves it open.
+            k1: BM25 term saturation.
+            b: BM25 length normalisation.
+        """
+        self._folder, self._catalog, self._analyzer, self._detect = folder, catalog, analyzer, detect
         self._k1, self._b = k1, b
         self._schema = (
             tantivy.SchemaBuilder()
             .add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
+            .add_text_field("language", tokenizer_name="raw", index_option="basic")
             .add_integer_field("row", indexed=True, fast=True)
             .add_integer_field("length", fast=True)
             .build()
         )
         self._index = self._opened()
+        self._seen = _Seen()
 
-    async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> list[Match]:
+    async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> Matches:
         """The ``k`` best chunks by BM25, best first, of those ``where`` lets through."""
         return await asyncio.to_thread(self._search, terms, k, where)
 
     @property
     def stamp(self) -> Stamp:
         """The last commit of the catalog that can be found here; the stamp before all where nothing can."""
+        return self._looked().stamp
+
+    def _looked(self) -> _Seen:
+        """The index as it is now. What it was the last time, unless another follow has written its manifest since."""
+        manifest = self._folder / "manifest.json"
+        now, seen = identity(manifest), self._seen
+        if seen.searcher is not None and seen.manifest == now:
+            return seen
         index = self._index = self._index or self._opened()
-        about = read_json(self._folder / "manifest.json")
-        if index is None or about.get("analyzer") != self._analyzer.fingerprint:
-            return Stamp()
+        about = read_json(manifest)
+        if index is None:
+            return _Seen()
         try:
             with self._sound():
                 index.reload()
+                searcher = index.searcher()
+                sound = about.get("analyzer") == self._analyzer.fingerprint
                 # A last look at what tantivy itself does not check: its list of segments.
-                return Stamp(**about["stamp"]) if index.searcher().num_docs == about["chunks"] else Stamp()
+                sound = sound and searcher.num_docs == about["chunks"]
+                seen = _Seen(manifest=now, stamp=Stamp(**about["stamp"]) if sound else Stamp(), searcher=searcher)
         except (KeyError, TypeError, Damaged):
-            return Stamp()
+            return _Seen()
+        self._seen = seen
+        return seen
 
     def weigh(self, words: Sequence[str]) -> list[float]:
-        """Inverse document frequency of each word; of its rarest term where it is analysed into several.
+        """Inverse document frequency of each word as it is written; of its rarest part where it is several.
 
         All weigh the same where there is no index.
         """
-        if self._index is None:
+        searcher = self._looked().searcher
+        if searcher is None:
             return [1.0] * len(words)
         with self._sound():
+            terms = [[t for t in self._analyzer(word) if not t.startswith(MARKS)] for word in words]
+            rarity = {t: idf(searcher.doc_freq("terms", t), searcher.num_docs) for some in terms for t in some}
+        return [max((rarity[t] for t in some), default=0.0) for some in terms]
+
+    def ceiling(self, terms: Sequence[str]) -> float:
+        """What a chunk would score that held these terms over and over: no chunk scores more."""
+        searcher = self._looked().searcher
+        if searcher is None:
+            return 0.0
+        with self._sound():
+            return (self._k1 + 1) * sum(idf(searcher.doc_freq("terms", t), searcher.num_docs) for t in terms)
+
+    def languages(self) -> dict[str, float]:
+        """The share of the chunks in each language; empty where none is known."""
+        if self._index is None or self._detect is None:
+            return {}
+        with self._sound():
             searcher = self._index.searcher()
-            terms = [self._analyzer(word) for word in words]
-            idf = {t: _idf(searcher.doc_freq("terms", t), searcher.num_docs) for some in terms for t in some}
-        return [max((idf[t] for t in some), default=0.0) for some in terms]
+            codes = read_json(self._folder / "manifest.json").get("languages", [])
+            count = {code: searcher.doc_freq("language", code) for code in codes}
+        total = sum(count.values())
+        return {code: part / total for code, part in count.items() if part}
+
+    def known(self, words: Sequence[str], language: str) -> list[bool]:
+        """Whether any chunk has the word, or another form of it in that language; true where there is no index."""
+        if self._index is None:
+            return [True] * len(words)
+        with self._sound():
+            searcher = self._index.searcher()
+            terms = [[t for t in self._analyzer(word, language) if not t.startswith(START)] for word in words]
+            return [any(searcher.doc_freq("terms", term) for term in some) for some in terms]
+
+    def near(self, word: str, errors: int) -> dict[str, int]:
+        """Terms, as they are written, that differ from a word by so few errors, and how many chunks have each.
+
+        They are looked for in `FUZZY` chunks: tantivy finds chunks by such terms, and does not tell the terms.
+        """
+        word = fold(word)
+        if self._index is None:
+            return {}
+        with self._sound():
+            searcher = self._index.searcher()
+            query = tantivy.Query.fuzzy_term_query(self._schema, "terms", word, errors)
+            rows = _read(searcher, query, min(FUZZY, max(searcher.num_docs, 1))).rows.tolist()
+            texts = self._catalog.chunks(rows).values()
+            found = {term for chunk in texts for term in map(fold, words(chunk.headed)) if _alike(word, term, errors)}
+            return {term: searcher.doc_freq("terms", term) for term in found}
 
     def follow(self) -> None:
         """Take in what the catalog has and the index has not. Only for the process that holds the lock.
@@ -104,6 +191,7 @@ class TermIndex:
                 return
             if self._index is None or not self._catalog.knows(since):
                 self._index, since = self._made(), Stamp()
+            languages = set(read_json(self._folder / "manifest.json").get("languages", []) if since.generation else [])
             with _writer(self._index) as writer:
                 if since.generation:
                     for row in self._catalog.removed_since(since.generation):
@@ -111,15 +199,25 @@ class TermIndex:
                 for row, chunk in self._catalog.chunks_since(since.generation):
                     if since.generation:  # there already if the last follow was cut short
                         writer.delete_documents_by_term("row", row)
-                    terms = self._analyzer(chunk.headed)
-                    writer.add_document(tantivy.Document(row=row, length=len(terms), terms=" ".join(terms)))
+                    language = self._language(chunk)
+                    languages.add(language)
+                    terms = " ".join(analysed := self._analyzer(chunk.headed, language))
+                    writer.add_document(tantivy.Document(row=row, length=len(analysed), terms=terms, language=language))
                 writer.commit()
                 self._index.reload()
                 # Only now, and before segments are merged, which may take long and changes no count. An index
                 # that was committed and not described is not believed, and made again.
                 about = {"stamp": asdict(now), "analyzer": self._analyzer.fingerprint}
+                about["languages"] = sorted(languages - {""})
                 write_json(self._folder / "manifest.json", about | {"chunks": self._index.searcher().num_docs})
             self._index.reload()
+
+    def _language(self, chunk: Chunk) -> str:
+        """Of the document, where it tells; of the chunk's own text otherwise."""
+        told = chunk.metadata.get("language")
+        if isinstance(told, str) and _CODE.fullmatch(told):
+            return told
+        return self._detect(chunk.headed) if self._detect else ""
 
     def _opened(self) -> tantivy.Index | None:
         """The index in the folder; None where there is none, or one that is damaged or of another format."""
@@ -132,8 +230,8 @@ class TermIndex:
 
     def _made(self) -> tantivy.Index:
         """An empty index in the place of whatever is there."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir(parents=True)
+        clear_away(self._folder)
+        make_folder(self._folder.absolute())
         return tantivy.Index(self._schema, path=str(self._folder), reuse=False)
 
     @contextmanager
@@ -148,71 +246,32 @@ class TermIndex:
             self._index = None
             raise Damaged(f"the index in {self._folder} cannot be read: {error}") from error
 
-    def _search(self, terms: Sequence[str], k: int, where: Filter | None) -> list[Match]:
+    def _search(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
         terms = terms[:MOST_TERMS]
-        index = self._index
-        if index is None or not terms or k < 1:
-            return []
+        searcher = self._looked().searcher
+        if searcher is None or not terms or k < 1:
+            return NO_MATCHES
         allowed = None if where is None else self._catalog.select(where)
         ours = (self._k1, self._b) != (ENGINE_K1, ENGINE_B)
         with self._sound():
-            index.reload()
-            searcher = index.searcher()
             depth = max(k, RESCORED) if ours else k
             matches = _filtered(searcher, self._schema, _query(self._schema, terms), depth, allowed)
-            if ours and matches:
+            if ours and len(matches):
                 matches = self._rescored(searcher, terms, matches)
-        return matches[:k]
+        return Matches(rows=matches.rows[:k], scores=matches.scores[:k])
 
-    def _rescored(self, searcher: tantivy.Searcher, terms: Sequence[str], matches: Sequence[Match]) -> list[Match]:
-        chunks = self._catalog.chunks([match.row for match in matches])
-        texts = {row: self._analyzer(chunk.headed) for row, chunk in chunks.items()}
+    def _rescored(self, searcher: tantivy.Searcher, terms: Sequence[str], matches: Matches) -> Matches:
+        chunks = self._catalog.chunks(matches.rows.tolist())
+        texts = {row: self._analyzer(chunk.headed, self._language(chunk)) for row, chunk in chunks.items()}
         average = searcher.aggregate(tantivy.Query.all_query(), {"mean": {"avg": {"field": "length"}}})["mean"]["value"]
         frequency = {term: searcher.doc_freq("terms", term) for term in set(terms)}
         scores = bm25(terms, list(texts.values()), frequency, searcher.num_docs, average, k1=self._k1, b=self._b)
-        rows = list(texts)
-        return [Match(row=rows[i], score=float(scores[i])) for i in np.lexsort((np.array(rows), -scores))]
+        return _best_first(np.fromiter(texts, dtype=np.int64, count=len(texts)), scores)
 
 
-def bm25(
-    terms: Sequence[str],
-    texts: Sequence[Sequence[str]],
-    frequency: Mapping[str, int],
-    count: int,
-    average: float,
-    *,
-    k1: float,
-    b: float,
-) -> NDArray[np.float64]:
-    """BM25 of each text for the terms of a question.
-
-    Args:
-        terms: of the question; one that occurs twice counts twice.
-        texts: the analysed texts.
-        frequency: of each term of the question, the number of texts of the whole collection that have it.
-        count: texts in the collection.
-        average: their mean length in terms.
-        k1: term saturation.
-        b: length normalisation, 0 to 1.
-
-    Returns:
-        Scores, shape (texts,).
-    """
-    scores = np.zeros(len(texts))
-    counters = [Counter(text) for text in texts]
-    lengths = np.array([len(text) for text in texts], dtype=np.float64)
-    norm = k1 * (1 - b + b * lengths / max(average, 1e-9))
-    for term in terms:
-        idf = _idf(frequency.get(term, 0), count)
-        tf = np.array([counter[term] for counter in counters], dtype=np.float64)
-        has = tf > 0  # without the term nothing is scored, and with k1 = 0 nothing could be divided by
-        scores[has] += idf * tf[has] * (k1 + 1) / (tf[has] + norm[has])
-    return scores
-
-
-def _idf(frequency: int, count: int) -> float:
-    frequency = min(frequency, count)  # tantivy counts removed texts in the one until it merges, never in the other
-    return math.log1p((count - frequency + 0.5) / (frequency + 0.5))
+def _alike(word: str, term: str, errors: int) -> bool:
+    """Whether a term may be so near, by its length and letters; a cheap look before the errors are counted."""
+    return abs(len(word) - len(term)) <= errors and sum((Counter(word) - Counter(term)).values()) <= errors
 
 
 def _query(schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
@@ -228,13 +287,15 @@ def _filtered(
     query: tantivy.Query,
     k: int,
     allowed: NDArray[np.int64] | None,
-) -> list[Match]:
+) -> Matches:
     """The best ``k`` of the allowed rows. A score does not depend on the filter, so reading on is exact."""
     most = max(searcher.num_docs, 1)
     k = min(k, most)  # tantivy makes room for as many as it is asked for
     if allowed is None:
         return _read(searcher, query, k)
-    if len(allowed) <= FEW_ROWS:
+    # Chance finds enough among so many of the best. Where that is more than are allowed, the engine is told which.
+    depth = min(most, k * most // max(len(allowed), 1) * 5 // 4 + 100)
+    if len(allowed) <= depth:
         among = tantivy.Query.term_set_query(schema, "row", allowed.tolist())
         scored = (tantivy.Occur.Must, query)
         return _read(
@@ -242,21 +303,25 @@ def _filtered(
             tantivy.Query.boolean_query([scored, (tantivy.Occur.Must, tantivy.Query.const_score_query(among, 0.0))]),
             k,
         )
-    depth = min(k * 4, most)
     while True:
         matches = _read(searcher, query, depth)
-        passed = np.isin([match.row for match in matches], allowed)
-        kept = [match for match, ok in zip(matches, passed, strict=True) if ok]
-        if len(kept) >= k or len(matches) < depth or depth == most:
-            return kept[:k]
+        at = np.minimum(np.searchsorted(allowed, matches.rows), len(allowed) - 1)
+        kept = allowed[at] == matches.rows
+        if np.count_nonzero(kept) >= k or len(matches) < depth or depth == most:
+            return Matches(rows=matches.rows[kept][:k], scores=matches.scores[kept][:k])
         depth = min(depth * 4, most)
 
 
-def _read(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> list[Match]:
+def _read(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> Matches:
     hits = searcher.search(query, k, count=False).hits
     rows = searcher.fast_field_values("row", [address for _, address in hits])
-    matches = [Match(row=int(row or 0), score=float(score)) for row, (score, _) in zip(rows, hits, strict=True)]
-    return sorted(matches, key=lambda match: (-match.score, match.row))
+    scores = np.array([score for score, _ in hits], dtype=np.float32)
+    return _best_first(np.array([row or 0 for row in rows], dtype=np.int64), scores)
+
+
+def _best_first(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> Matches:
+    order = np.lexsort((rows, -scores))
+    return Matches(rows=rows[order], scores=scores[order])
 
 
 @contextmanager
@@ -270,10 +335,18 @@ def _writer(index: tantivy.Index) -> Iterator[tantivy.IndexWriter]:
 
 
 def _segment_files(folder: Path) -> list[Path]:
-    """The files that tantivy's list of segments names."""
+    """The files that tantivy's list of segments names.
+
+    Raises:
+        ValueError: one is not there. tantivy takes some for empty, and fails only when it writes.
+    """
     segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]
     names = {segment["segment_id"].replace("-", "") for segment in segments}
-    return [file for file in folder.iterdir() if file.name.partition(".")[0] in names]
+    files = [file for file in folder.iterdir() if file.name.partition(".")[0] in names]
+    missing = {f"{name}.{part}" for name in names for part in PARTS} - {file.name for file in files}
+    if missing:
+        raise ValueError(f"{folder} lacks {', '.join(sorted(missing))}")
+    return files
 
 
 def _verify(file: Path) -> None:

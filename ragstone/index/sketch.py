@@ -1,13 +1,20 @@
-"""One bit per dimension: a sketch of a vector, small enough to compare with all others.
+"""Vectors made small: one bit a dimension to find the near ones, one byte a dimension to put them in order.
 
-Vectors are centred, turned by a random rotation, and only the signs are kept; the number of differing bits
-estimates the angle (Charikar 2002, "Similarity estimation techniques from rounding algorithms"; the rotation
-as in Gao and Long 2024, "RaBitQ"). The nearest by sketch are then compared exactly. Nothing is trained and
-nothing is a graph, so adding a vector is adding a row.
+Vectors are centred and turned by a random rotation, which spreads what they tell evenly over the dimensions.
+
+1. The signs alone, compared with the signs of the query: the number of equal bits estimates the angle (Charikar
+   2002, "Similarity estimation techniques from rounding algorithms"). Done for all.
+2. The same signs, weighted by the query's values in sixteen steps, and each vector by one number that makes the
+   estimate unbiased (Gao and Long 2024, "RaBitQ"). Done for one in a hundred or so.
+3. The values in 255 steps: within a thousandth of the similarity. Done for what is wanted and some more.
+
+Nothing is trained and nothing is a graph: adding a vector is adding a row. Codes are kept word by word, not vector
+by vector, so that each step is a few operations on long arrays.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,45 +24,203 @@ if TYPE_CHECKING:
 
     from ragstone.contracts import Vector
 
-    Codes = NDArray[np.uint64]
+    Positions = NDArray[np.intp]
 
-_BLOCK = 65_536
+STEPS = 4
+"""Bits of the query's values in the second comparison."""
+NEAR, NEAR_SHARE = 2000, 125
+"""After the first comparison so many stay, and one in so many of all; measured: .998 of the true ten are among
+them, on 20,000 vectors of real passages and on a million."""
+CLOSE = 200
+"""After the second comparison as many stay as are wanted, and so many more."""
+MEASURED_ON = 384
+"""Dimensions for which these numbers were chosen. With fewer, signs tell less, and more stay: the work is the same."""
+FEW = 1500
+"""Up to so many vectors only the last comparison is made."""
+_BLOCK, _SAMPLE = 32_768, 16_384
+_WORD = 64
 
 
-class Sketcher:
-    """Turns vectors of one knowledge base into sketches, around their mean.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codes:
+    """What is kept of n vectors. The n-th number of each is that of the n-th vector.
 
-    The rotation is kept with the sketches: another machine's linear algebra may draw another one.
+    ``bits`` (words, n) are the signs, 64 a word; ``norms`` (n,) scale the estimate from them; ``cells``
+    (n, dimensions) are the values from -127 to 127 and ``scales`` (n,) the width of a step.
     """
 
-    def __init__(self, mean: Vector, rotation: Vector) -> None:
-        self.mean, self.rotation = mean, rotation
+    bits: NDArray[np.uint64]
+    norms: Vector
+    cells: NDArray[np.int8]
+    scales: Vector
+
+    def __len__(self) -> int:
+        return len(self.norms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A query as the comparisons need it."""
+
+    signs: NDArray[np.uint64]
+    steps: NDArray[np.uint64]
+    low: float
+    width: float
+    total: float
+    turned: Vector
+    offset: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sketcher:
+    """Makes codes of the vectors of one knowledge base, around their mean (dimensions,).
+
+    The rotation (dimensions, dimensions) is kept with the codes: another machine's linear algebra may draw another.
+    """
+
+    mean: Vector
+    rotation: Vector
 
     @classmethod
     def of(cls, vectors: Vector) -> Sketcher:
         """For vectors like these (n, dimensions)."""
         dimensions = vectors.shape[1]
         noise = np.random.default_rng(dimensions).normal(size=(dimensions, dimensions))
-        return cls(vectors.mean(axis=0), np.linalg.qr(noise)[0].astype(np.float32))
+        return cls(mean=vectors.mean(axis=0), rotation=np.linalg.qr(noise)[0].astype(np.float32))
 
     def codes(self, vectors: Vector) -> Codes:
-        """Sketches of vectors (n, dimensions), word by word: shape (words, n), 64 bits a word."""
-        words = -(-len(self.mean) // 64)
-        out = np.zeros((words, len(vectors)), dtype=np.uint64)
-        for start in range(0, len(vectors), _BLOCK):
-            block = np.asarray(vectors[start : start + _BLOCK])
-            bits = np.packbits((block - self.mean) @ self.rotation > 0, axis=1)
-            padded = np.zeros((len(block), words * 8), dtype=np.uint8)
-            padded[:, : bits.shape[1]] = bits
-            out[:, start : start + len(block)] = padded.view(np.uint64).T
-        return out
+        """Codes of vectors (n, dimensions)."""
+        turned = (vectors - self.mean) @ self.rotation
+        sizes = np.abs(turned)
+        scales = np.maximum(sizes.max(axis=1, initial=0), 1e-30) / 127
+        return Codes(
+            bits=_packed(turned > 0),
+            norms=(turned * turned).sum(axis=1) / np.maximum(sizes.sum(axis=1), 1e-30),
+            cells=np.rint(turned / scales[:, None]).astype(np.int8),
+            scales=scales,
+        )
+
+    def query(self, vector: Vector) -> Query:
+        """A query vector (dimensions,), ready to be compared."""
+        turned = vector @ self.rotation
+        # The signs are those of the centred query, for they estimate an angle; the values are the query's own.
+        signs = _packed((turned - self.mean @ self.rotation > 0)[None])[:, 0]
+        low, high = float(turned.min()), float(turned.max())
+        width = max(high - low, 1e-30) / (2**STEPS - 1)
+        steps = np.rint((turned - low) / width).astype(np.uint8)
+        return Query(
+            signs=signs,
+            steps=np.stack([_packed((steps >> step & 1)[None] > 0)[:, 0] for step in range(STEPS)]),
+            low=low,
+            width=width,
+            total=float(turned.sum()),
+            turned=turned,
+            offset=float(self.mean @ vector),
+        )
 
 
-def nearest(codes: Codes, query: Codes, count: int) -> NDArray[np.intp]:
-    """Positions of the ``count`` sketches that differ least from the query's (words, 1), in no order."""
-    distance = np.zeros(codes.shape[1], dtype=np.uint16)
-    for word, ours in zip(codes, query[:, 0], strict=True):
-        distance += np.bitwise_count(word ^ ours)
-    if count >= len(distance):
-        return np.arange(len(distance))
-    return np.argpartition(distance, count)[:count]
+def nearest(
+    codes: Codes,
+    query: Query,
+    k: int,
+    *,
+    part: Positions | None = None,
+    passes: NDArray[np.bool_] | None = None,
+) -> tuple[Positions, Vector]:
+    """The ``k`` nearest, in no order, and more: positions, and similarities within a thousandth or so.
+
+    Args:
+        codes: of all vectors.
+        query: what they are compared with.
+        k: how many are wanted; fewer come back only where fewer may.
+        part: positions of those that may come back; all where None.
+        passes: the same, as a truth value for each vector; only one of the two is given.
+    """
+    count = len(codes) if part is None else len(part)
+    more = max(1, MEASURED_ON // len(query.turned))
+    close = (k + CLOSE) * more
+    if count > max(FEW, close):
+        found = _near(codes.bits, query.signs, part, passes, (max(NEAR, 5 * k) + count // NEAR_SHARE) * more)
+        if len(found) > close:
+            estimate = _estimated(codes, query, found)
+            found = found[np.argpartition(-estimate, close - 1)[:close]]
+            found.sort()  # in the order of the file, or of memory, they are read faster
+    elif part is not None:
+        found = part
+    else:
+        found = np.arange(count) if passes is None else np.flatnonzero(passes)
+    similarity = (codes.cells[found].astype(np.float32) @ query.turned) * codes.scales[found] + query.offset
+    # What a damaged file makes of one number must not spoil the others.
+    return found, np.nan_to_num(similarity, nan=-1).clip(-1, 1)
+
+
+def _near(
+    bits: NDArray[np.uint64],
+    signs: NDArray[np.uint64],
+    part: Positions | None,
+    passes: NDArray[np.bool_] | None,
+    count: int,
+) -> Positions:
+    """About so many positions that differ from the query in the fewest signs; all where no more are allowed."""
+    if part is not None:
+        bits = np.take(bits, part, axis=1)
+    distance = _differing(bits, signs)
+    # A sample tells how many signs the wanted ones may differ in. Finding them so takes a tenth of sorting.
+    step = max(1, len(distance) // _SAMPLE)
+    sample = distance[::step] if passes is None else distance[::step][passes[::step]]
+    most = limit = distance.dtype.type(len(bits) * _WORD)
+    share = count / max(1, len(distance) if passes is None else np.count_nonzero(passes))
+    if share < 1 and len(sample):
+        limit = np.partition(sample, int(share * len(sample)))[int(share * len(sample))]
+    while True:
+        found = np.flatnonzero(distance <= limit)
+        if passes is not None:
+            found = found[passes[found]]
+        if limit >= most or len(found) * 2 >= count:
+            return found if part is None else part[found]
+        limit = min(most, limit + distance.dtype.type(4))
+
+
+def _differing(bits: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """In how many signs each vector differs from the query. In blocks that stay in the processor's cache."""
+    count = bits.shape[1]
+    out = np.empty(count, dtype=np.uint16)
+    words = np.empty(min(_BLOCK, count), dtype=np.uint64)
+    ones, more = np.empty((2, len(words)), dtype=np.uint8)
+    for start in range(0, count, _BLOCK):
+        block = bits[:, start : start + _BLOCK]
+        size = block.shape[1]
+        total, word, three, one = out[start : start + size], words[:size], ones[:size], more[:size]
+        for first in range(0, len(bits), 3):  # three words differ in at most 192 signs, which a byte holds
+            np.bitwise_count(np.bitwise_xor(block[first], signs[first], out=word), out=three)
+            for i in range(first + 1, min(first + 3, len(bits))):
+                np.add(three, np.bitwise_count(np.bitwise_xor(block[i], signs[i], out=word), out=one), out=three)
+            if first:
+                np.add(total, three, out=total)
+            else:
+                total[:] = three
+    return out
+
+
+def _estimated(codes: Codes, query: Query, found: Positions) -> Vector:
+    """The similarity of some vectors with the query, without its constant part, estimated from signs."""
+    bits = np.take(codes.bits, found, axis=1)
+    set_bits = np.zeros(len(found), dtype=np.uint16)
+    # Sixteen bits hold the sum of up to 4,000 dimensions.
+    weighted = np.zeros(len(found), dtype=np.uint16 if len(query.turned) <= 4000 else np.uint32)
+    for word, ours in zip(bits, query.steps.T, strict=True):
+        set_bits += np.bitwise_count(word)
+        for step, mask in enumerate(ours):
+            weighted += np.left_shift(np.bitwise_count(word & mask), step, dtype=weighted.dtype)
+    # The query's values are about low + width * step, and a sign counts them once or takes them off once.
+    product = 2 * (query.low * set_bits.astype(np.float32) + query.width * weighted.astype(np.float32)) - query.total
+    return (product * codes.norms[found]).astype(np.float32, copy=False)
+
+
+def _packed(signs: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Truth values (n, dimensions) as words (words, n); what is left of the last word is zero."""
+    words = -(-signs.shape[1] // _WORD)
+    padded = np.zeros((len(signs), words * _WORD // 8), dtype=np.uint8)
+    bits = np.packbits(signs, axis=1)
+    padded[:, : bits.shape[1]] = bits
+    return np.ascontiguousarray(padded.view(np.uint64).T)

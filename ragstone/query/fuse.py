@@ -2,28 +2,60 @@
 
 The legs score on different scales: cosine similarity lies between -1 and 1, BM25 has no upper end.
 Each method brings the scores of a leg to a common scale and adds them up with the leg's weight.
-All of them are pure, and none depends on the order in which the legs are given.
+All of them are pure, and none depends on the order in which the legs are given. They work on arrays; the
+history of a score is told for the few candidates that are asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.contracts import Candidate, Match, Step
+from ragstone.contracts import Candidate, Matches, Step
 from ragstone.sections import QuerySettings
 
-Legs = Mapping[str, Sequence[Match]]
-"""The name of a leg, and its matches: best first, each row once."""
+Legs = Mapping[str, Matches]
+"""The name of a leg, and its matches."""
 
 _Scale = Callable[[NDArray[np.float64], int], tuple[NDArray[np.float64], float]]
 """From a leg's scores, best first and never empty, and how many candidates the leg did not find, to what
 each score is worth and what a candidate the leg did not find is."""
 
 
-def fuse(legs: Legs, weights: Mapping[str, float], settings: QuerySettings, fetched: int) -> list[Candidate]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fused:
+    """The candidates of all legs: rows (n,) and scores (n,), best first.
+
+    ``places`` has for each leg that found something where in it each candidate stands, and -1 where it does not.
+    """
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    legs: Legs
+    places: Mapping[str, NDArray[np.intp]]
+    note: str
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def candidates(self, start: int = 0, stop: int | None = None) -> list[Candidate]:
+        """Those from one rank (from 0) up to another, with the history of their scores."""
+        return [
+            Candidate(row=int(self.rows[i]), score=float(self.scores[i]), why=tuple(self._steps(i)))
+            for i in range(*slice(start, stop).indices(len(self)))
+        ]
+
+    def _steps(self, i: int) -> Iterator[Step]:
+        for name, places in self.places.items():
+            if (place := int(places[i])) >= 0:
+                yield Step(stage=name, score=float(self.legs[name].scores[place]), rank=place + 1)
+        yield Step(stage="fusion", score=float(self.scores[i]), rank=i + 1, note=self.note)
+
+
+def fuse(legs: Legs, weights: Mapping[str, float], settings: QuerySettings, fetched: int) -> Fused:
     """The candidates of all legs, best first, by the method that the settings name.
 
     Args:
@@ -42,9 +74,11 @@ def fuse(legs: Legs, weights: Mapping[str, float], settings: QuerySettings, fetc
             return min_max(legs, weights)
         case "reciprocal_rank":
             return reciprocal_rank(legs, weights, settings.rrf_k)
+        case "strongest":
+            return strongest(legs, weights)
 
 
-def min_max(legs: Legs, weights: Mapping[str, float]) -> list[Candidate]:
+def min_max(legs: Legs, weights: Mapping[str, float]) -> Fused:
     """Weighted sum of scores that are stretched, per leg, to 0 for its worst match and 1 for its best.
 
     Where all scores of a leg are equal each counts as 1: the leg found them, and found them equally
@@ -59,10 +93,10 @@ def min_max(legs: Legs, weights: Mapping[str, float]) -> list[Candidate]:
         low, high = scores.min(), scores.max()
         return (scores - low) / (high - low) if high > low else np.ones_like(scores), 0.0
 
-    return _weighted_sum(legs, weights, scale, "min_max")
+    return _combined(legs, weights, scale, "min_max")
 
 
-def reciprocal_rank(legs: Legs, weights: Mapping[str, float], k: int = 60) -> list[Candidate]:
+def reciprocal_rank(legs: Legs, weights: Mapping[str, float], k: int = 60) -> Fused:
     """Sum of weight / (k + rank), with ranks from 1 (Cormack, Clarke and Buettcher, SIGIR 2009).
 
     Looks at ranks only, so it needs no trust in scores. With all weights 1 it is the formula as published.
@@ -76,10 +110,10 @@ def reciprocal_rank(legs: Legs, weights: Mapping[str, float], k: int = 60) -> li
     def scale(scores: NDArray[np.float64], _: int) -> tuple[NDArray[np.float64], float]:
         return 1 / (k + np.arange(1, len(scores) + 1)), 0.0
 
-    return _weighted_sum(legs, weights, scale, f"reciprocal_rank, k={k}")
+    return _combined(legs, weights, scale, f"reciprocal_rank, k={k}")
 
 
-def standardised(legs: Legs, weights: Mapping[str, float], fetched: int) -> list[Candidate]:
+def standardised(legs: Legs, weights: Mapping[str, float], fetched: int) -> Fused:
     """Weighted sum of standard scores, (score - mean) / standard deviation over all candidates.
 
     A leg in which a few chunks stand out from the rest lifts them further than a leg that finds all
@@ -105,32 +139,49 @@ def standardised(legs: Legs, weights: Mapping[str, float], fetched: int) -> list
         mean = everyone.mean()
         return (scores - mean) / spread, float((missing - mean) / spread)
 
-    return _weighted_sum(legs, weights, scale, "standardised")
+    return _combined(legs, weights, scale, "standardised")
 
 
-def _weighted_sum(legs: Legs, weights: Mapping[str, float], scale: _Scale, method: str) -> list[Candidate]:
-    names = sorted(name for name, matches in legs.items() if matches)
+def strongest(legs: Legs, weights: Mapping[str, float]) -> Fused:
+    """The best that any leg gives a chunk: cosines as they are, others as shares of their leg's best, times weight.
+
+    Args:
+        legs: matches of each leg, best first.
+        weights: weight of each leg; the greatest counts as 1, the others in proportion.
+    """
+    greatest = max(weights.values(), default=1.0) or 1.0
+    relative = {name: weight / greatest for name, weight in weights.items()}
+
+    def scale(scores: NDArray[np.float64], _: int) -> tuple[NDArray[np.float64], float]:
+        best = scores.max()
+        return scores / best if best > 1 else scores, -np.inf
+
+    return _combined(legs, relative, scale, "strongest", together=np.maximum)
+
+
+def _combined(
+    legs: Legs, weights: Mapping[str, float], scale: _Scale, method: str, together: np.ufunc = np.add
+) -> Fused:
+    names = sorted(name for name, matches in legs.items() if len(matches))
+    rows = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(legs[name].rows for name in names)]))
     if len(names) == 1:
-        rows = [match.row for match in legs[names[0]]]  # a stable sort keeps the order of the only leg, ties included
-    else:
-        rows = sorted({match.row for name in names for match in legs[name]})
-    total = dict.fromkeys(rows, 0.0)
-    found: dict[int, list[Step]] = {row: [] for row in rows}
+        rows = legs[names[0]].rows  # a stable sort keeps the order of the only leg, ties included
+    total = np.full(len(rows), together.identity if together.identity is not None else -np.inf)
+    places: dict[str, NDArray[np.intp]] = {}
     for name in names:
-        scores = np.array([match.score for match in legs[name]], dtype=np.float64)
-        worth, missing = scale(scores, len(rows) - len(scores))
-        worth_of = {match.row: float(value) for match, value in zip(legs[name], worth, strict=True)}
-        for row in rows:
-            total[row] += weights[name] * worth_of.get(row, missing)
-        for rank, match in enumerate(legs[name], start=1):
-            found[match.row].append(Step(stage=name, score=match.score, rank=rank))
-    note = f"{method}: " + " + ".join(f"{weights[name]:g} {name}" for name in names)
-    best_first = sorted(rows, key=lambda row: -total[row])
-    return [
-        Candidate(
-            row=row,
-            score=float(total[row]),
-            why=(*found[row], Step(stage="fusion", score=float(total[row]), rank=rank, note=note)),
-        )
-        for rank, row in enumerate(best_first, start=1)
-    ]
+        found = legs[name]
+        worth, missing = scale(found.scores.astype(np.float64), len(rows) - len(found))
+        place = np.full(len(rows), -1, dtype=np.intp)
+        at = np.arange(len(rows)) if len(names) == 1 else np.searchsorted(rows, found.rows)
+        place[at] = np.arange(len(found))
+        absent = weights[name] * missing if np.isfinite(missing) else missing
+        total = together(total, np.where(place >= 0, weights[name] * worth[place], absent))
+        places[name] = place
+    best_first = np.argsort(-total, kind="stable")
+    return Fused(
+        rows=rows[best_first],
+        scores=total[best_first],
+        legs=legs,
+        places={name: place[best_first] for name, place in places.items()},
+        note=f"{method}: " + " + ".join(f"{weights[name]:.4g} {name}" for name in names),
+    )

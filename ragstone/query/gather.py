@@ -1,17 +1,17 @@
-"""Runs the legs of a search side by side; one that fails leaves the others."""
+"""Runs the legs of a search side by side; one that fails leaves the others. How much each may bring, and how good."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping
 
-from ragstone.contracts import Match
+from ragstone.contracts import Matches, QueryAnalysis
 from ragstone.errors import RetrievalError
 
 
 async def gather(
-    legs: Mapping[str, Awaitable[Sequence[Match]]],
-) -> tuple[dict[str, Sequence[Match]], tuple[str, ...]]:
+    legs: Mapping[str, Awaitable[Matches]],
+) -> tuple[dict[str, Matches], tuple[str, ...]]:
     """Run every leg concurrently.
 
     Returns:
@@ -21,7 +21,7 @@ async def gather(
         RetrievalError: none answered.
     """
     results = await asyncio.gather(*legs.values(), return_exceptions=True)
-    found: dict[str, Sequence[Match]] = {}
+    found: dict[str, Matches] = {}
     missing: list[str] = []
     for name, result in zip(legs, results, strict=True):
         if isinstance(result, Exception):
@@ -33,3 +33,22 @@ async def gather(
     if not found:
         raise RetrievalError("; ".join(missing))
     return found, tuple(missing)
+
+
+def allocate(question: QueryAnalysis, k: int, rule: str) -> dict[str, int]:
+    """How many chunks each leg is asked for.
+
+    By kind, the leg that suits the question gets all ``k`` and the other half of them, one at least: keyword search
+    for a few words, names of files and the like, vectors for sentences.
+    """
+    half = max(1, k // 2) if rule == "by_kind" else k
+    return {"vector": half if question.keyword_like else k, "bm25": k if question.keyword_like else half}
+
+
+def above(found: Mapping[str, Matches], cosine: float, share: float) -> dict[str, Matches]:
+    """What reaches the thresholds: a cosine for vectors, a share of the best score for keyword search."""
+    least = {"vector": cosine}
+    return {
+        name: matches.reaching(least.get(name, share * float(matches.scores[0]))) if len(matches) else matches
+        for name, matches in found.items()
+    }

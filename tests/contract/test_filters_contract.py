@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kb import commit
 
-from ragstone.contracts import And, Chunk, Compare, Document, Exists, Filter, In, Mark, Not, Or, Scalar
+from ragstone.conditions import And, Compare, Exists, Filter, In, Not, Or, Scalar
+from ragstone.contracts import Chunk, Document, Mark
 from ragstone.index import Catalog
 from ragstone.index.analyze import Plain
 from ragstone.index.bm25 import TermIndex
@@ -76,7 +77,7 @@ def test_all_select_the_same(tmp_path_factory, data: st.DataObject, records: lis
             asyncio.run(terms.search(["same"], 100, where)),
             asyncio.run(vectors.search(vector, 100, where)),
         ):
-            assert sorted(match.row for match in found) == expected, where
+            assert sorted(found.rows.tolist()) == expected, where
     catalog.close()
 
 
@@ -169,7 +170,7 @@ def test_all_select_the_same_by_facts_of_chunks(tmp_path_factory, data: st.DataO
             asyncio.run(terms.search([word.lower().strip(".") for word in words], 100, where)),
             asyncio.run(vectors.search(vector, 100, where)),
         ):
-            assert sorted(match.row for match in found) == expected, where
+            assert sorted(found.rows.tolist()) == expected, where
     catalog.close()
 
 

@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 from kb import commit
 
-from ragstone.contracts import Compare, Document, In, Not
+from ragstone.conditions import Compare, In, Not
+from ragstone.contracts import Document
 from ragstone.index import Catalog
 from ragstone.index.analyze import Plain
-from ragstone.index.bm25 import ENGINE_B, ENGINE_K1, MOST_TERMS, TermIndex, bm25
+from ragstone.index.bm25 import ENGINE_B, ENGINE_K1, MOST_TERMS, TermIndex
+from ragstone.index.scoring import bm25
 from ragstone.protocols import LexicalIndex
 from ragstone.sections import ChunkSettings
 
@@ -98,10 +100,10 @@ def test_scores_are_bm25(name: str, terms: list[str], indexes, catalog: Catalog,
     found = asyncio.run(indexes[name].search(terms, 50))
     wanted = sorted((score for score in score_of.values() if score > 0), reverse=True)[:50]
     assert len(found) == len(wanted)
-    assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
-    for match, best in zip(found, wanted, strict=True):
-        assert match.score == pytest.approx(score_of[match.row], rel=off)
-        assert match.score == pytest.approx(best, rel=2 * off)
+    assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
+    for row, score, best in zip(found.rows.tolist(), found.scores.tolist(), wanted, strict=True):
+        assert score == pytest.approx(score_of[row], rel=off)
+        assert score == pytest.approx(best, rel=2 * off)
 
 
 @each_engine
@@ -112,25 +114,25 @@ def test_a_filter_leaves_the_order_and_always_enough(name: str, below: int, inde
     allowed = set(catalog.select(where).tolist())
     if name == "tantivy":
         everything = asyncio.run(indexes[name].search(terms, 5000))
-        expected = [match.row for match in everything if match.row in allowed][:30]
-        assert [match.row for match in asyncio.run(indexes[name].search(terms, 30, where))] == expected
+        expected = [row for row in everything.rows.tolist() if row in allowed][:30]
+        assert asyncio.run(indexes[name].search(terms, 30, where)).rows.tolist() == expected
     found = asyncio.run(indexes[name].search(terms, 30, Not(part=where)))
-    assert not {match.row for match in found} & allowed
+    assert not set(found.rows.tolist()) & allowed
 
 
 @each_engine
 def test_nothing_asked_nothing_found(name: str, indexes):
     for terms, k in (([], 5), (["w1"], 0), (["unknown"], 5)):
-        assert asyncio.run(indexes[name].search(terms, k)) == []
+        assert not len(asyncio.run(indexes[name].search(terms, k)))
     assert len(asyncio.run(indexes[name].search(["w1"], 10**12))) > 100
-    assert asyncio.run(indexes[name].search(["w1"], 5, In(key="n", values=()))) == []
+    assert not len(asyncio.run(indexes[name].search(["w1"], 5, In(key="n", values=()))))
 
 
 @each_engine
 def test_a_question_of_ten_thousand_terms_is_cut(name: str, indexes):
     long = [f"x{i}" for i in range(10_000)]
     assert asyncio.run(indexes[name].search(["w1", *long], 5))
-    assert asyncio.run(indexes[name].search([*long[:MOST_TERMS], "w1"], 5)) == []
+    assert not len(asyncio.run(indexes[name].search([*long[:MOST_TERMS], "w1"], 5)))
 
 
 def test_the_vectorised_formula_is_the_plain_one(documents: list[Document]):

@@ -18,10 +18,12 @@ from pathlib import Path
 import pytest
 from kb import commit
 
-from ragstone.contracts import Document, In
+from ragstone.conditions import In
+from ragstone.contracts import Document
 from ragstone.index import Catalog
 from ragstone.index.analyze import Plain
-from ragstone.index.bm25 import TermIndex, bm25
+from ragstone.index.bm25 import TermIndex
+from ragstone.index.scoring import bm25
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +67,8 @@ def test_the_rankings_bm25s_expects(peer: ast.Module, tmp_path: Path, k1: float)
             where = In(key="n", values=tuple(i for i, weight in enumerate(mask) if weight))
         (query, *_), (truth, *_) = values(case, "query"), values(case, "ground_truth")
         found = asyncio.run(index.search(Plain()(str(query)), 2, where))
-        chunks = catalog.chunks([match.row for match in found])
-        assert [[int(chunks[match.row].document_id) for match in found]] == truth
+        chunks = catalog.chunks(found.rows.tolist())
+        assert [[int(chunks[row].document_id) for row in found.rows.tolist()]] == truth
     catalog.close()
 
 

@@ -6,8 +6,10 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from ragstone.contracts import Candidate, Match
-from ragstone.query.fuse import min_max, reciprocal_rank, standardised
+import numpy as np
+
+from ragstone.contracts import Matches
+from ragstone.query.fuse import Fused, min_max, reciprocal_rank, standardised
 
 Scores = dict[str, float]
 
@@ -26,13 +28,16 @@ class Run(dict[str, Scores]):
         return len(self)
 
 
-def _leg(found: Scores) -> list[Match]:
-    matches = [Match(row=int(document.removeprefix("d")), score=score) for document, score in found.items()]
-    return sorted(matches, key=lambda match: -match.score)
+def _leg(found: Scores) -> Matches:
+    best_first = sorted(found.items(), key=lambda item: -item[1])
+    return Matches(
+        rows=np.array([int(document.removeprefix("d")) for document, _ in best_first]),
+        scores=np.array([score for _, score in best_first]),
+    )
 
 
-def _scores(candidates: Sequence[Candidate]) -> Scores:
-    return {f"d{candidate.row}": candidate.score for candidate in candidates}
+def _scores(fused: Fused) -> Scores:
+    return {f"d{row}": float(score) for row, score in zip(fused.rows, fused.scores, strict=True)}
 
 
 def rrf(runs: Sequence[Run]) -> Run:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.contracts import Candidate, Match
-from ragstone.query.fuse import Legs, fuse, min_max, reciprocal_rank, standardised
+from ragstone.contracts import Matches
+from ragstone.query.fuse import Fused, Legs, fuse, min_max, reciprocal_rank, standardised, strongest
 from ragstone.sections import QuerySettings
 
-METHODS = ("standardised", "min_max", "reciprocal_rank")
+METHODS = ("standardised", "min_max", "reciprocal_rank", "strongest")
 
 
-def leg(scores: dict[int, float]) -> list[Match]:
-    return [Match(row=row, score=score) for row, score in sorted(scores.items(), key=lambda item: -item[1])]
+def leg(scores: dict[int, float]) -> Matches:
+    best_first = sorted(scores.items(), key=lambda item: -item[1])
+    return Matches(
+        rows=np.array([row for row, _ in best_first], dtype=np.int64),
+        scores=np.array([score for _, score in best_first], dtype=np.float64),
+    )
 
 
-def scores_of(candidates: list[Candidate]) -> dict[int, float]:
-    return {candidate.row: candidate.score for candidate in candidates}
+def scores_of(fused: Fused) -> dict[int, float]:
+    return dict(zip(fused.rows.tolist(), fused.scores.tolist(), strict=True))
 
 
 scores = st.dictionaries(st.integers(0, 12), st.floats(-1e6, 1e6), max_size=8).map(leg)
@@ -37,46 +41,56 @@ methods = st.sampled_from(METHODS).map(lambda method: QuerySettings(fusion=metho
 def test_order_of_the_legs_does_not_matter(legs: Legs, weights, settings, random) -> None:
     names = list(legs)
     random.shuffle(names)
-    assert fuse({name: legs[name] for name in names}, weights, settings, 200) == fuse(legs, weights, settings, 200)
+    shuffled = fuse({name: legs[name] for name in names}, weights, settings, 200)
+    assert shuffled.candidates() == fuse(legs, weights, settings, 200).candidates()
 
 
 @given(some_legs, some_weights, methods)
 def test_every_found_row_comes_out_once_and_best_first(legs: Legs, weights, settings) -> None:
-    fused = fuse(legs, weights, settings, 200)
-    assert sorted(candidate.row for candidate in fused) == sorted({m.row for matches in legs.values() for m in matches})
+    fused = fuse(legs, weights, settings, 200).candidates()
+    found = {row for matches in legs.values() for row in matches.rows.tolist()}
+    assert sorted(candidate.row for candidate in fused) == sorted(found)
     assert [c.score for c in fused] == sorted((c.score for c in fused), reverse=True)
-    if sum(bool(matches) for matches in legs.values()) > 1:
+    if sum(bool(len(matches)) for matches in legs.values()) > 1:
         keys = [(-candidate.score, candidate.row) for candidate in fused]
         assert keys == sorted(keys), "equal scores are ordered by row"
 
 
 @given(some_legs, some_weights, methods)
 def test_inputs_stay_as_they_were(legs: Legs, weights, settings) -> None:
-    before = copy.deepcopy((legs, weights))
+    def told() -> object:
+        return {name: (one.rows.tolist(), one.scores.tolist()) for name, one in legs.items()}, dict(weights)
+
+    before = told()
     fuse(legs, weights, settings, 200)
-    assert (legs, weights) == before
+    assert told() == before
 
 
 @given(scores, st.floats(0, 1), methods)
-def test_an_only_leg_keeps_its_order(matches: list[Match], weight: float, settings) -> None:
-    fused = fuse({"vector": matches, "bm25": []}, {"vector": weight}, settings, 200)
-    assert [candidate.row for candidate in fused] == [match.row for match in matches]
+def test_an_only_leg_keeps_its_order(matches: Matches, weight: float, settings) -> None:
+    fused = fuse({"vector": matches, "bm25": leg({})}, {"vector": weight}, settings, 200)
+    assert fused.rows.tolist() == matches.rows.tolist()
 
 
 @given(some_legs, some_weights, methods)
 def test_why_tells_raw_scores_and_ranks(legs: Legs, weights, settings) -> None:
-    for rank, candidate in enumerate(fuse(legs, weights, settings, 200), start=1):
+    fused = fuse(legs, weights, settings, 200)
+    assert fused.candidates(2, 5) == fused.candidates()[2:5]
+    for rank, candidate in enumerate(fused.candidates(), start=1):
         *found, fusion = candidate.why
         assert (fusion.stage, fusion.score, fusion.rank) == ("fusion", candidate.score, rank)
         assert settings.fusion in fusion.note
         for step in found:
-            assert legs[step.stage][step.rank - 1] == Match(row=candidate.row, score=step.score)
-        assert len(found) == sum(candidate.row in {m.row for m in matches} for matches in legs.values())
+            matches = legs[step.stage]
+            assert matches.rows[step.rank - 1] == candidate.row
+            assert matches.scores[step.rank - 1] == step.score
+        assert len(found) == sum(candidate.row in matches.rows for matches in legs.values())
 
 
 @given(some_legs, some_weights)
 def test_min_max_stays_within_the_sum_of_the_weights(legs: Legs, weights) -> None:
-    assert all(0 <= candidate.score <= sum(weights.values()) + 1e-9 for candidate in min_max(legs, weights))
+    scores = min_max(legs, weights).scores
+    assert ((scores >= 0) & (scores <= sum(weights.values()) + 1e-9)).all()
 
 
 @given(
@@ -104,7 +118,7 @@ def test_min_max_of_both_legs() -> None:
     fused = min_max(
         {"vector": leg({1: 0.9, 2: 0.8, 3: 0.7}), "bm25": leg({2: 12.0, 4: 4.0})}, {"vector": 0.7, "bm25": 0.3}
     )
-    assert [candidate.row for candidate in fused] == [1, 2, 3, 4]
+    assert fused.rows.tolist() == [1, 2, 3, 4]
     assert scores_of(fused) == pytest.approx({1: 0.7, 2: 0.7 * 0.5 + 0.3, 3: 0.0, 4: 0.0})
 
 
@@ -133,7 +147,7 @@ def test_standardised_gives_a_missing_chunk_the_lowest_of_the_leg() -> None:
 def test_standardised_lets_the_only_match_of_a_leg_stand_out() -> None:
     legs = {"vector": leg({row: 0.5 - row / 100 for row in range(20)}), "bm25": leg({33: 9.0})}
     fused = standardised(legs, {"vector": 0.5, "bm25": 0.5}, 200)
-    assert fused[0].row == 33
+    assert fused.rows[0] == 33
 
 
 def test_a_leg_without_weight_is_refused() -> None:
@@ -160,3 +174,19 @@ def test_passes_the_tests_of_ranx(data_dir: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout
+
+
+@given(some_legs, some_weights)
+def test_strongest_is_the_best_of_any_leg(legs: Legs, weights: dict[str, float]) -> None:
+    greatest = max(weights.values()) or 1.0
+    worth: dict[int, list[float]] = {}
+    for name, matches in legs.items():
+        unit = max([1.0, *matches.scores.tolist()])
+        for row, score in zip(matches.rows.tolist(), matches.scores.tolist(), strict=True):
+            worth.setdefault(row, []).append(weights[name] / greatest * (score / unit))
+    assert scores_of(strongest(legs, weights)) == pytest.approx({row: max(some) for row, some in worth.items()})
+
+
+def test_a_source_counts_less_and_scales_are_brought_together() -> None:
+    legs = {"vector": leg({1: 0.8, 2: 0.7}), "bm25": leg({2: 12.0, 3: 6.0})}
+    assert scores_of(strongest(legs, {"vector": 1.0, "bm25": 0.9})) == pytest.approx({2: 0.9, 1: 0.8, 3: 0.45})

@@ -1,0 +1,51 @@
+"""The rows that filters let through, kept until the next commit: each leg of a search asks for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragstone.conditions import Filter
+from ragstone.index.filters import passing, told
+from ragstone.index.records import Stamp
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
+
+MOST = 4_000_000
+"""Row numbers that are kept, 8 bytes each."""
+
+
+class Selections:
+    """The selections of the last few filters. ``one`` asks the database for one value."""
+
+    def __init__(self, one: Callable[[str, Sequence[Any]], Any]) -> None:
+        self._one = one
+        self._asking = threading.Lock()
+        self._stamp, self._kept = Stamp(), dict[str, "Rows"]()
+
+    def passing(self, where: Filter, stamp: Stamp) -> Rows:
+        """The rows, ascending, that a filter lets through, at the commit that is being read; not to be changed."""
+        with self._asking:  # a second leg waits for what the first has asked
+            if stamp != self._stamp:
+                self._stamp = stamp
+                self._kept.clear()
+            key = told(where)
+            rows = self._kept.pop(key, None)
+            if rows is None:
+                rows = passing(where, self._row_numbers)
+                rows.flags.writeable = False
+            self._kept[key] = rows
+            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > MOST:
+                del self._kept[next(iter(self._kept))]
+            return rows
+
+    def _row_numbers(self, sql: str, values: Sequence[Any]) -> Rows:
+        # As one text: a million rows are read several times faster than one by one.
+        text = self._one(f"SELECT group_concat(row) FROM ({sql})", values)  # noqa: S608
+        return np.unique(np.fromstring(text or "", dtype=np.int64, sep=","))

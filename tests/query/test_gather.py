@@ -1,0 +1,36 @@
+"""How much each leg of a search may bring, and how good it must be."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.contracts import Matches, QueryAnalysis
+from ragstone.query import above, allocate
+
+
+def matches(*scores: float) -> Matches:
+    return Matches(rows=np.arange(len(scores)), scores=np.array(scores))
+
+
+def test_the_leg_that_suits_the_question_gets_all_the_room() -> None:
+    words, sentence = QueryAnalysis(keyword_like=True), QueryAnalysis()
+    assert allocate(words, 10, "by_kind") == {"vector": 5, "bm25": 10}
+    assert allocate(sentence, 10, "by_kind") == {"vector": 10, "bm25": 5}
+    assert allocate(sentence, 1, "by_kind") == {"vector": 1, "bm25": 1}
+    assert allocate(words, 10, "equal") == {"vector": 10, "bm25": 10}
+
+
+def test_thresholds_are_a_cosine_and_a_share_of_the_best() -> None:
+    found = {"vector": matches(0.9, 0.5, 0.4), "bm25": matches(20.0, 9.0, 8.9)}
+    left = above(found, 0.5, 0.45)
+    assert {name: len(some) for name, some in left.items()} == {"vector": 2, "bm25": 2}
+    assert above({"bm25": matches()}, 0.5, 0.45)["bm25"].rows.tolist() == []
+
+
+@given(st.lists(st.floats(0, 30), max_size=9), st.floats(0, 1), st.floats(0, 1))
+def test_a_lower_threshold_never_lets_less_through(scores: list[float], one: float, other: float) -> None:
+    found = {"bm25": matches(*sorted(scores, reverse=True))}
+    low, high = sorted((one, other))
+    assert len(above(found, 0, low)["bm25"]) >= len(above(found, 0, high)["bm25"])
