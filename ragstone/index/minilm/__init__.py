@@ -1,1 +1,1 @@
-"""The files of the embedded model: graph, table of weights and vocabulary."""
+"""The files of the embedded model: weights, graph and vocabulary; what they mean is in `weights`."""

@@ -1,0 +1,1 @@
+"""The files of the embedded multilingual model: graph and table of weights."""

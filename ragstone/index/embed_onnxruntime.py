@@ -1,0 +1,35 @@
+"""The network of an embedded model on ONNX Runtime: the engine that is always there.
+
+The graphs of fused operators (`tools/encoder_graphs.py` wrote them) have no weights; they get them at load.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnxruntime as ort
+
+if TYPE_CHECKING:
+    from ragstone.contracts import Vector
+
+
+class OnnxRuntimeNetwork:
+    """Summed embeddings to token vectors."""
+
+    def __init__(self, graph: Path, weights: Mapping[str, np.ndarray], threads: int) -> None:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads or os.cpu_count() or 1
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # the graph is fused already
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting must not burn a core
+        tensors = [ort.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(value)) for value in weights.values()]
+        options.add_external_initializers(list(weights), tensors)
+        self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+
+    def run(self, embedded: Vector, lengths: np.ndarray) -> Vector:
+        """Token vectors (texts, tokens, 384) of embeddings of that shape; ``lengths`` (texts,) are without padding."""
+        (tokens,) = self._session.run(None, {"embedded": embedded, "lengths": lengths})
+        return np.asarray(tokens)

