@@ -1,5 +1,9 @@
 """Documents into the catalog: cut, embed what has no vector yet, commit; then the next few.
 
+While a group of documents is embedded and committed the next one is read and cut, and no more than that one: a
+source is never pulled further ahead, so memory does not grow with it. Embedding and committing take turns, for a
+commit may drop a vector that the next group would count on; it takes a hundredth of the time.
+
 What is reported as committed is durable. An interruption loses at most the documents in hand, and the next
 run takes them up again: a document that is stored and unchanged costs one look at its signature.
 """
@@ -7,31 +11,37 @@ run takes them up again: a document that is stored and unchanged costs one look 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ragstone import chunk
-from ragstone.contracts import Acquired, AddReport, Document, Finished, Plan, Progress, Scalar, Skipped, Unchanged
-from ragstone.index import Catalog, Prepared, signature
+from ragstone.conditions import Scalar
+from ragstone.contracts import Acquired, Document, Finished, Skipped, Unchanged
+from ragstone.index import Catalog, Prepared, signature, text_hash
 from ragstone.protocols import Embedder
+from ragstone.reports import AddReport, Plan, Progress
 from ragstone.sections import ChunkSettings
 
 if TYPE_CHECKING:
     from ragstone.contracts import Vector
 
 LOOKED_AT = 64
-"""Documents compared with the catalog at once."""
+"""Documents read, and compared with the catalog, at once."""
+READ_AT_ONCE = 4_000_000
+"""Characters after which no further document is read at once."""
 COMMITTED = 256
 """A commit is made when so many chunks are in hand; also the most texts handed to the embedder at once."""
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 OnProgress = Callable[[Progress], None]
+_T = TypeVar("_T")
 
 
 class Seen:
@@ -76,8 +86,24 @@ class Seen:
 
 
 @dataclass(slots=True)
+class _Group:
+    """What the next commit takes; ``read`` counts the files that are read with it."""
+
+    prepared: list[Prepared] = field(default_factory=list)
+    finished: list[Finished] = field(default_factory=list)
+    signatures: dict[str, str] = field(default_factory=dict)
+    added: int = 0
+    updated: int = 0
+    read: int = 0
+
+    @property
+    def chunks(self) -> int:
+        return sum(len(one.chunks) for one in self.prepared)
+
+
+@dataclass(slots=True)
 class _Tally:
-    """What the report will say; `in_hand` and `finished` are what the next commit takes."""
+    """What the report will say. Documents and chunks count when they are committed."""
 
     added: int = 0
     updated: int = 0
@@ -87,8 +113,8 @@ class _Tally:
     read: int = 0
     files: int = 0
     skipped: list[Skipped] = field(default_factory=list)
-    in_hand: list[Prepared] = field(default_factory=list)
-    finished: list[Finished] = field(default_factory=list)
+    under_way: dict[str, str] = field(default_factory=dict)
+    """Signatures of documents that will be committed."""
 
 
 async def ingest(
@@ -110,18 +136,11 @@ async def ingest(
         files: how many files the stream will come to the end of, where that is known.
     """
     started, tally = time.perf_counter(), _Tally(files=files)
-    async for batch in _batches(stream):
-        compared = _compared(batch, catalog, tally)
-        for document, is_new in compared:
-            prepared = await asyncio.to_thread(_prepare, document, settings, embedder)
-            tally.added += is_new
-            tally.updated += not is_new
-            tally.in_hand.append(prepared)
-            if sum(len(one.chunks) for one in tally.in_hand) >= COMMITTED:
-                await _commit(catalog, embedder, tally, on_progress)
-        tally.finished += [one for one in batch if isinstance(one, Finished)]
-        tally.read += sum(isinstance(one, Finished | Unchanged) for one in batch)
-    await _commit(catalog, embedder, tally, on_progress)
+    async with aclosing(_ahead(_groups(stream, catalog, embedder, settings, tally))) as groups:
+        async for group in groups:
+            await _commit(group, catalog, embedder, tally)
+            if on_progress and group.prepared:
+                on_progress(_progress(group, tally))
     catalog.note_skipped(tally.skipped)
     _tell_what_stays(tally, catalog)
     return AddReport(
@@ -149,7 +168,7 @@ async def plan(stream: Iterable[Acquired], catalog: Catalog) -> Plan:
     tally = _Tally()
     added, updated = [], []
     async for batch in _batches(stream):
-        for document, is_new in _compared(batch, catalog, tally):
+        for document, _, is_new in _compared(batch, catalog, tally):
             (added if is_new else updated).append(document.id)
     _tell_what_stays(tally, catalog)
     return Plan(
@@ -163,12 +182,68 @@ async def plan(stream: Iterable[Acquired], catalog: Catalog) -> Plan:
 
 async def _batches(stream: Iterable[Acquired]) -> AsyncIterator[list[Acquired]]:
     iterator = iter(stream)
-    while batch := await asyncio.to_thread(lambda: list(islice(iterator, LOOKED_AT))):
+    while batch := await _in_thread(lambda: _taken(iterator)):
         yield batch
 
 
-def _compared(batch: Iterable[Acquired], catalog: Catalog, tally: _Tally) -> Iterator[tuple[Document, bool]]:
-    """The documents of a batch that are new, or changed; the rest is counted."""
+def _taken(iterator: Iterator[Acquired]) -> list[Acquired]:
+    batch, characters = [], 0
+    for one in islice(iterator, LOOKED_AT):
+        batch.append(one)
+        characters += len(one.text) if isinstance(one, Document) else 0
+        if characters >= READ_AT_ONCE:
+            break
+    return batch
+
+
+async def _groups(
+    stream: Iterable[Acquired], catalog: Catalog, embedder: Embedder, settings: ChunkSettings, tally: _Tally
+) -> AsyncGenerator[_Group, None]:
+    """New and changed documents, cut, in groups that make a commit each."""
+    group = _Group()
+    async for batch in _batches(stream):
+        for document, told, is_new in _compared(batch, catalog, tally):
+            group.prepared.append(await _in_thread(partial(_prepare, document, settings, embedder)))
+            group.signatures[document.id] = tally.under_way[document.id] = told
+            group.added += is_new
+            group.updated += not is_new
+            if group.chunks >= COMMITTED:
+                yield group
+                group = _Group()
+        group.finished += [one for one in batch if isinstance(one, Finished)]
+        group.read += sum(isinstance(one, Finished | Unchanged) for one in batch)
+    yield group
+
+
+async def _ahead(stream: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:
+    """The same stream; its next item is made while the last one is used."""
+
+    async def following() -> _T | None:
+        return await anext(stream, None)
+
+    coming = asyncio.ensure_future(following())
+    try:
+        while (item := await coming) is not None:
+            coming = asyncio.ensure_future(following())
+            yield item
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
+        await stream.aclose()
+
+
+async def _in_thread(work: Callable[[], _T]) -> _T:
+    """In a thread, and to its end: one who is cancelled meanwhile goes when nothing is at work any more."""
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.gather(running, return_exceptions=True)
+        raise
+
+
+def _compared(batch: Iterable[Acquired], catalog: Catalog, tally: _Tally) -> Iterator[tuple[Document, str, bool]]:
+    """The documents of a batch that are new, or changed, with signature and whether new; the rest is counted."""
     documents: list[Document] = []
     for one in batch:
         match one:
@@ -182,46 +257,52 @@ def _compared(batch: Iterable[Acquired], catalog: Catalog, tally: _Tally) -> Ite
             case Finished():
                 pass
     stored = catalog.signatures([document.id for document in documents])
-    stored |= {one.document.id: signature(one.document) for one in tally.in_hand}
+    stored |= {one.id: tally.under_way[one.id] for one in documents if one.id in tally.under_way}
     for document in documents:
         told = signature(document)
         if stored.get(document.id) == told:
             tally.unchanged += 1
         else:
-            yield document, document.id not in stored
+            yield document, told, document.id not in stored
             stored[document.id] = told
 
 
-async def _commit(catalog: Catalog, embedder: Embedder, tally: _Tally, on_progress: OnProgress | None) -> None:
-    if not tally.in_hand and not tally.finished:
+async def _commit(group: _Group, catalog: Catalog, embedder: Embedder, tally: _Tally) -> None:
+    tally.read += group.read
+    if not group.prepared and not group.finished:
         return
-    texts = {
-        hash: one.headed
-        for prepared in tally.in_hand
-        for hash, one in zip(prepared.hashes, prepared.chunks, strict=True)
+    chunks = {
+        hash: one for prepared in group.prepared for hash, one in zip(prepared.hashes, prepared.chunks, strict=True)
     }
-    known = catalog.embedded(list(texts))
-    missing = {hash: text for hash, text in texts.items() if hash not in known}
+    known = catalog.embedded(list(chunks))
     vectors: dict[str, Vector] = {}
-    for part in _parts(missing):
-        embedded = await embedder.embed([missing[hash] for hash in part], role="passage")
+    for part in _parts(hash for hash in chunks if hash not in known):
+        embedded = await embedder.embed([chunks[hash].headed for hash in part], role="passage")
         vectors.update(zip(part, embedded, strict=True))
-    await asyncio.to_thread(catalog.commit, tally.in_hand, vectors, tally.finished)
-    tally.chunks += sum(len(one.chunks) for one in tally.in_hand)
+    await _in_thread(partial(catalog.commit, group.prepared, vectors, group.finished))
+    for id, told in group.signatures.items():
+        if tally.under_way.get(id) == told:  # else another version of it is on its way
+            del tally.under_way[id]
+    tally.added += group.added
+    tally.updated += group.updated
+    tally.chunks += group.chunks
     tally.embedded += len(vectors)
-    if on_progress and tally.in_hand:
-        ids = tuple(one.document.id for one in tally.in_hand)
-        documents = tally.added + tally.updated
-        share = min(tally.read / tally.files, 1.0) if tally.files else 0.0
-        now = Progress(committed=ids, documents=documents, chunks=tally.chunks, embedded=tally.embedded, share=share)
-        on_progress(now)
-    tally.in_hand.clear()
-    tally.finished.clear()
+
+
+def _progress(group: _Group, tally: _Tally) -> Progress:
+    """What is durable now."""
+    return Progress(
+        committed=tuple(one.document.id for one in group.prepared),
+        documents=tally.added + tally.updated,
+        chunks=tally.chunks,
+        embedded=tally.embedded,
+        share=min(tally.read / tally.files, 1.0) if tally.files else 0.0,
+    )
 
 
 def _prepare(document: Document, settings: ChunkSettings, embedder: Embedder) -> Prepared:
     chunks = tuple(chunk.split(document, settings, embedder.tokens))
-    hashes = tuple(hashlib.sha256(one.headed.encode()).hexdigest()[:32] for one in chunks)
+    hashes = tuple(text_hash(one.headed) for one in chunks)
     return Prepared(document=document, chunks=chunks, hashes=hashes)
 
 
