@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import yaml
-from dotenv import dotenv_values
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from ragstone import dotenv
 from ragstone.errors import SettingsError
 from ragstone.sections import Settings
 
@@ -148,12 +148,21 @@ def leaves(model: BaseModel, path: str = "") -> Iterator[tuple[str, FieldInfo, A
         value = getattr(model, name)
         if isinstance(value, BaseModel):
             yield from leaves(value, f"{path}{name}.")
-        elif isinstance(value, dict) and value:
+        elif isinstance(value, dict) and any(isinstance(section, BaseModel) for section in value.values()):
             for key, section in value.items():
                 inside = leaves(section, f"{path}{name}.{key}.")
                 yield from (leaf for leaf in inside if leaf[0].rpartition(".")[2] in section.model_fields_set)
         else:
             yield f"{path}{name}", info, value
+
+
+def written(value: Any) -> str:
+    """A setting's value as it is written on the command line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {written(inside)}' for name, inside in value.items())}}}"
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
 def environment_name(path: str) -> str:
@@ -182,7 +191,7 @@ def _value(path: str, text: str, where: str) -> Any:
 
 def _read_dotenv(path: Path) -> Tree:
     try:
-        return _named(dotenv_values(path, encoding="utf-8"), str(path)) if path.is_file() else {}
+        return _named(dotenv.read(path), str(path)) if path.is_file() else {}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} could not be read: {error}") from error
 
@@ -236,15 +245,22 @@ def _annotation(path: str) -> Any:
     return kind
 
 
+_NUMBER = "constrained-float"
+"""What pydantic calls a number within bounds, where a word may stand in its place."""
+
+
 def _validated(tree: Tree) -> Settings:
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:
-        raise SettingsError("; ".join(_in_words(problem) for problem in error.errors())) from error
+        problems = error.errors()
+        numbers = [problem for problem in problems if _NUMBER in problem["loc"]]  # a word would have done as well
+        told = [one for one in problems if not any(one["loc"][:-1] == number["loc"][:-1] for number in numbers)]
+        raise SettingsError("; ".join(_in_words(problem) for problem in told + numbers)) from error
 
 
 def _in_words(problem: Any) -> str:
-    path = ".".join(str(part) for part in problem["loc"])
+    path = ".".join(str(part) for part in problem["loc"] if part != _NUMBER)
     if problem["type"] == "extra_forbidden":
         return f"there is no setting '{path}'{_did_you_mean(path)}; all settings: ragstone settings"
     if problem["type"] == "model_type":

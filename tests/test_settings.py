@@ -17,6 +17,7 @@ from ragstone.config import (
     parse_overrides,
     preset_names,
     read_preset,
+    written,
 )
 from ragstone.errors import SettingsError, UsageError
 from ragstone.sections import Settings
@@ -368,3 +369,10 @@ def test_a_preset_of_ones_own_is_known_from_every_folder(monkeypatch: pytest.Mon
     with pytest.raises(SettingsError, match="the knowledge base was made with it"):
         load(remembered={"preset": lasting})
     assert [lasting_preset(name) for name in ("default", "news")] == ["default", "news"]
+
+
+@pytest.mark.usefixtures("workdir")
+def test_a_setting_of_names_and_lists_is_one_leaf() -> None:
+    settings = load(["acquire.metadata.topics={rooms: [room, hall]}"]).settings
+    found = {path: written(value) for path, _, value in leaves(settings)}
+    assert found["acquire.metadata.topics"] == "{rooms: [room, hall]}"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.contracts import And, Compare, Exists, Filter, In, Not, Or
+from ragstone.conditions import And, Compare, Exists, Filter, In, Not, Or
 from ragstone.errors import UsageError
 from ragstone.query.where import MAX_DEPTH, MAX_LENGTH, describe, matches, parse
 

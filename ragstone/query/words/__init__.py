@@ -1,0 +1,62 @@
+"""The words that a question is understood by: one file a language. Another language is another file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+_WORD = r"[^\W_]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexicon:
+    """What the questions of a language are recognised by. Patterns match lower-case text."""
+
+    intents: tuple[tuple[str, re.Pattern[str]], ...]
+    code: re.Pattern[str]
+    recent: re.Pattern[str]
+    beginner: re.Pattern[str]
+    advanced: re.Pattern[str]
+    refers: re.Pattern[str]
+    follows: re.Pattern[str]
+    stop: frozenset[str]
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Those that have a file, as ISO 639-1 codes."""
+    return tuple(sorted(file.name[:2] for file in files(__name__).iterdir() if file.name.endswith(".yaml")))
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """The words of a language; of all, where it has no file or is not known."""
+    known = (language,) if language in languages() else languages()
+    tables = [yaml.safe_load((files(__name__) / f"{name}.yaml").read_text(encoding="utf-8")) for name in known]
+    names = dict.fromkeys(name for table in tables for name in table["intents"])
+    return Lexicon(
+        intents=tuple(
+            (name, _pattern([word for table in tables for word in table["intents"].get(name, ())])) for name in names
+        ),
+        stop=frozenset(word for table in tables for word in table["stop"]),
+        **{
+            name: _pattern([word for table in tables for word in table[name]])
+            for name in ("code", "recent", "beginner", "advanced", "refers", "follows")
+        },
+    )
+
+
+def _pattern(words: Sequence[str]) -> re.Pattern[str]:
+    """Any of the words, whole, as the files write them."""
+    return re.compile("|".join(map(_one, words)))
+
+
+def _one(word: str) -> str:
+    begin = r"^\W*" if word.startswith("^") else rf"(?<!{_WORD})"
+    end = f"{_WORD}*" if word.endswith("*") else ""
+    return f"{begin}{re.escape(word.strip('^*'))}{end}(?!{_WORD})"

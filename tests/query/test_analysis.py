@@ -1,0 +1,107 @@
+"""What a question is after, told from its words."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.query.analysis import analyse
+from ragstone.query.words import languages, lexicon
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "intent"),
+    [
+        ("How do I install CUDA-Q on my laptop?", "en", "how_to"),
+        ("What is a qubit?", "en", "definition"),
+        ("ImportError: invalid simulator requested", "en", "troubleshooting"),
+        ("What is the difference between sample and observe?", "en", "comparison"),
+        ("Show me an example of a VQE", "en", "example"),
+        ("Why is the sky blue?", "en", "reason"),
+        ("Wie kann ich mich anmelden?", "de", "how_to"),
+        ("Wo soll ich anrufen?", "de", "location"),
+        ("kur gauti pola kortele", "lt", "location"),
+        ("Kaip gauti POLA kortelę?", "lt", "how_to"),
+        ("Kodėl reikia registruotis?", "lt", "reason"),
+        ("Bila pilihan raya akan diadakan?", "ms", "time"),
+        ("Siapa Perdana Menteri Malaysia?", "ms", "person"),
+        ("annual report", "en", "other"),
+    ],
+)
+def test_intents(question: str, language: str, intent: str) -> None:
+    assert analyse(question, language).intent == intent
+
+
+def test_without_a_language_the_words_of_all_are_tried() -> None:
+    assert analyse("Kaip gauti kortelę?").intent == "how_to"
+    assert analyse("Wo ist der Schlüssel?").intent == "location"
+
+
+def test_a_word_inside_another_is_none() -> None:
+    assert analyse("coffee terrorism", "en").intent == "other"
+    assert not analyse("the encoded decoder", "en").wants_code
+
+
+def test_identifiers_are_technical_terms() -> None:
+    told = analyse("Does cudaq::qubit or cudaq.sample() take --target and my_kernel in fp32, getState too?", "en")
+    assert set(told.technical) >= {"cudaq::qubit", "cudaq.sample()", "--target", "my_kernel", "fp32", "getState"}
+    assert told.wants_code
+
+
+def test_stop_words_are_no_keywords() -> None:
+    assert analyse("How do I get the unitary matrix of a circuit?", "en").keywords == (
+        "unitary",
+        "matrix",
+        "circuit",
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "keyword_like"),
+    [
+        ("pola kortelė", True),
+        ("POLA kortelė kaina?", True),
+        ("kur galiu gauti pola kortelę?", False),
+        ("what does error E-1234/b mean here", True),
+        ("Who, then, is it that wrote this?", False),
+    ],
+)
+def test_keywords_or_a_sentence(question: str, keyword_like: bool) -> None:
+    assert analyse(question).keyword_like is keyword_like
+
+
+def test_entities_come_from_the_lists() -> None:
+    lists = {"card": ["POLA kortel*"], "place": ["Vilnius", "Kaunas"]}
+    found = analyse("Kur Vilnius išduoda pola kortelę?", "lt", lists).entities
+    assert {(one.kind, one.text) for one in found} == {("card", "pola kortelę"), ("place", "vilnius")}
+    assert analyse("Vilniuse", "lt", lists).entities == ()
+
+
+def test_difficulty_and_recency() -> None:
+    assert analyse("a simple introduction to kernels", "en").difficulty == "beginner"
+    assert analyse("advanced internals of the compiler", "en").difficulty == "advanced"
+    assert analyse("what is the latest news on trade", "en").recent
+    assert not analyse("what is trade", "en").recent
+
+
+@given(st.text(max_size=80), st.sampled_from(["", "en", "de", "lt", "ms", "xx"]))
+def test_any_text_is_understood_somehow(text: str, language: str) -> None:
+    told = analyse(text, language)
+    assert told == analyse(text, language)
+    assert not set(told.keywords) & lexicon(language).stop
+
+
+def test_every_language_has_the_same_tables() -> None:
+    assert set(languages()) >= {"de", "en", "lt", "ms"}
+    for language in languages():
+        assert {name for name, _ in lexicon(language).intents} == {name for name, _ in lexicon("en").intents}
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "a_" * 50_000, "aA" * 50_000, "a::" * 30_000, "word " * 10_000])
+def test_a_text_that_is_no_question_is_looked_at_in_passing(text: str) -> None:
+    before = time.process_time()
+    analyse(text)
+    assert time.process_time() - before < 1

@@ -1,0 +1,139 @@
+"""Questions typed badly: what is put right, and what is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.contracts import Question
+from ragstone.query import understand
+from ragstone.query.diacritics import Spellings, bare, restore, shipped
+from ragstone.query.spelling import correct, distance
+from ragstone.sections import QuerySettings
+
+
+class Words:
+    """A vocabulary of a few words."""
+
+    def __init__(self, *words: str) -> None:
+        self._words = words
+
+    def known(self, words: Sequence[str], language: str) -> list[bool]:  # noqa: ARG002
+        return [bare(word) in self._words for word in words]
+
+    def near(self, word: str, errors: int) -> dict[str, int]:
+        return {one: 1 for one in self._words if distance(bare(word), one, errors) <= errors}
+
+
+@pytest.fixture(scope="module")
+def lithuanian() -> Spellings:
+    known = shipped("lt")
+    assert known is not None
+    return known
+
+
+def asked(
+    text: str, *documents: str, words: tuple[str, ...] = (), spelling: bool = True, language: str = "lt"
+) -> Question:
+    def detect(text: str, prior: Mapping[str, float] = {}) -> str:  # noqa: ARG001
+        return language
+
+    return understand(text, QuerySettings(words=words, spelling=spelling), detect, {}, Words(*documents))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("kur gauti kortele", "kur gauti kortelę"),
+        ("Kur galeciau gauti vezio gydymo paslaugas?", "Kur galėčiau gauti vėžio gydymo paslaugas?"),
+        ("ar galiu isvykti is Lietuvos", "ar galiu išvykti iš Lietuvos"),
+    ],
+)
+def test_diacritics_are_put_back(lithuanian: Spellings, typed: str, meant: str) -> None:
+    assert restore(typed, lithuanian) == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kur gauti kortelę ir zemelapi",
+        "as_var",
+        "saule::zeme",
+        "http://saule.lt/zeme",
+        "x@zeme.lt",
+        "COVID-19",
+        "a1b2",
+        "",
+    ],
+)
+def test_what_must_stay_stays(lithuanian: Spellings, text: str) -> None:
+    assert restore(text, lithuanian) == text
+
+
+@given(text=st.text(st.sampled_from("aceisuzlpt ąčęėįšųūžAŠ.,-_1"), max_size=60))
+def test_restoring_adds_diacritics_and_nothing_else(text: str) -> None:
+    known = shipped("lt")
+    assert known is not None
+    restored = restore(text, known)
+    assert bare(restored) == bare(text)
+    if text != bare(text):
+        assert restored == text
+
+
+def test_other_languages_are_left_alone() -> None:
+    assert shipped("en") is None
+    assert asked("kur gauti kortele", "kortele", "gauti", "kur", language="en").text == "kur gauti kortele"
+
+
+def test_the_users_words_keep_their_spelling() -> None:
+    documents = ("kortele", "gauti", "kur", "pola")
+    question = asked("kur gauti pola kortele", *documents, words=("POLA",))
+    assert question.text == "kur gauti POLA kortelę"
+    assert question.asked == "kur gauti pola kortele"
+    assert question.notices == ("searched also for: kur gauti POLA kortelę",)
+    assert not asked("kur", *documents).notices
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("the insurence pays", "the insurance pays"),
+        ("the Insruance pays", "the Insurance pays"),
+        ("insurance", "insurance"),
+        ("insur3nce", "insur3nce"),
+        ("INSURENCE", "INSURENCE"),
+        ("insurence_id", "insurence_id"),
+        ("insurence.id", "insurence.id"),
+        ("the insurence.", "the insurance."),
+        ("iOSurance", "iOSurance"),
+    ],
+)
+def test_typing_errors(typed: str, meant: str) -> None:
+    assert asked(typed, "the", "insurance", "pays", language="en").text == meant
+
+
+def test_spelling_can_be_switched_off() -> None:
+    assert asked("kur gauti kortele insurence", "insurance", spelling=False).text == "kur gauti kortele insurence"
+
+
+def test_what_is_too_long_for_a_word_is_not_looked_for() -> None:
+    assert correct("x" * 100_000, Words("xxxx"), "en") == {}
+
+
+@given(st.text(), st.lists(st.text(st.characters(categories=["Ll"]), min_size=1), max_size=5))
+def test_words_of_the_documents_are_never_corrected(text: str, words: list[str]) -> None:
+    known = [bare(word) for word in text.lower().split()]
+    corrected = correct(text, Words(*known, *words), "en")
+    assert not set(corrected) & set(known)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "errors"),
+    [("abc", "abc", 0), ("abc", "acb", 1), ("abc", "ab", 1), ("abc", "abcd", 1), ("abc", "axc", 1), ("abc", "xyz", 3)],
+)
+def test_distance(one: str, other: str, errors: int) -> None:
+    assert distance(one, other, 2) == min(errors, 3)
+    assert distance(other, one, 2) == min(errors, 3)
