@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ragstone import chunk
-from ragstone.config import Loaded, Tree, lasting_preset, leaves, read_preset
+from ragstone.cache import CacheStatus
+from ragstone.config import Loaded, Tree, lasting_preset, leaves, merge, read_preset
 from ragstone.contracts import Skipped
 from ragstone.errors import SettingsMismatch
-from ragstone.index import Catalog, Home, build_embedder
+from ragstone.index import Catalog, Home
 from ragstone.protocols import Embedder
-from ragstone.sections import ChunkSettings, Settings
+from ragstone.sections import AUTO, ChunkSettings, Settings
 
 PATHS = (
     "chunk.strategy",
@@ -30,7 +34,10 @@ PATHS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltWith:
-    """Kept in the catalog. The fingerprints tell apart versions of the same chunker or embedder."""
+    """Kept in the catalog. The fingerprints tell apart versions of the same chunker or embedder.
+
+    Before the first documents are added, the embedder may not be settled; its fingerprint is empty then.
+    """
 
     preset: str
     settings: Mapping[str, str | int]
@@ -38,16 +45,29 @@ class BuiltWith:
     embedder: str
 
     @classmethod
-    def of(cls, settings: Settings, embedder: Embedder) -> BuiltWith:
+    def of(cls, settings: Settings, embedder: Embedder | None) -> BuiltWith:
         return cls(
             preset=lasting_preset(settings.preset),
             settings={path: value for path, _, value in leaves(settings) if path in PATHS},
             chunker=chunk.fingerprint(settings.chunk),
-            embedder=embedder.fingerprint,
+            embedder=embedder.fingerprint if embedder else "",
         )
+
+    @property
+    def fingerprint(self) -> str:
+        """Short, and the same for all settings under which the same would be stored."""
+        told = json.dumps([dict(self.settings), self.chunker, self.embedder], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:8]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    def settled(self, settings: Settings) -> Settings:
+        """The same settings, with the embedder that ``auto`` has come to stand for."""
+        if settings.index.embedder != AUTO:
+            return settings
+        named = settings.index.model_copy(update={"embedder": self.settings["index.embedder"]})
+        return settings.model_copy(update={"index": named})
 
     def tree(self) -> Tree:
         """As settings that stand above the preset and below what a user asks for."""
@@ -56,6 +76,19 @@ class BuiltWith:
             section, _, name = path.partition(".")
             tree.setdefault(section, {})[name] = value
         return tree
+
+    def put_into(self, settings: Settings) -> Settings:
+        """The same settings, but for those that decide what is stored: they are as it was built."""
+        return Settings.model_validate(merge(settings.model_dump(), self.tree()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherVersion:
+    """A version beside the one in use: the one that comes ``next``, whole or not, or the ``previous`` one."""
+
+    name: str
+    role: str
+    megabytes: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +103,35 @@ class Status:
     behind: int
     megabytes: float
     skipped: tuple[Skipped, ...]
+    others: tuple[OtherVersion, ...] = ()
+    cache: tuple[CacheStatus, ...] = ()
 
 
-def create_version(home: Home, settings: Settings) -> Path:
+def megabytes(version: Path) -> float:
+    """Size of all files of a version."""
+    size = 0
+    for file in version.rglob("*"):
+        with suppress(FileNotFoundError):  # an indexer may be at work
+            size += file.stat().st_size
+    return round(size / 1e6, 2)
+
+
+def create_version(home: Home, built: BuiltWith) -> Path:
     """A new, empty version of a knowledge base; not yet the one in use."""
     version = home.begin()
-    built = BuiltWith.of(settings, build_embedder(settings.index))
     Catalog.create(version / "catalog.db", built.to_json()).close()
     return version
+
+
+def refuse_other_store(settings: Settings, built: BuiltWith, folder: Path) -> None:
+    """Refuse settings for a question under which other things would have been stored.
+
+    Raises:
+        SettingsMismatch: naming them.
+    """
+    other = [path for path, _, value in leaves(settings) if path in PATHS and value != built.settings[path]]
+    if other:
+        raise SettingsMismatch(f"{folder} was built with another {', '.join(other)}")
 
 
 def refuse_chunker(settings: ChunkSettings, built: BuiltWith, folder: Path) -> None:
@@ -103,7 +157,12 @@ def refuse_mismatch(loaded: Loaded, built: BuiltWith, folder: Path) -> None:
     changed = {path: value for path, value in _of(read_preset(preset)).items() if preset != built.preset}
     now = {path: value for path, _, value in leaves(loaded.settings)}
     changed |= {path: now[path] for path in _of(asked)}
-    changed = {path: value for path, value in changed.items() if value != built.settings[path]}
+    open_ = {AUTO} if built.embedder else {AUTO, changed.get("index.embedder")}
+    changed = {
+        path: value
+        for path, value in changed.items()
+        if value != built.settings[path] and not (path == "index.embedder" and value in open_)
+    }
     if not changed:
         return
     differences = ", ".join(f"{path}={built.settings[path]} (asked for: {value})" for path, value in changed.items())

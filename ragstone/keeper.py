@@ -1,4 +1,4 @@
-"""How a knowledge base is kept: documents in and out, sources followed, everything rebuilt.
+"""How a knowledge base is kept: documents in and out, sources followed.
 
 One process at a time does any of this; it holds the lock of the knowledge base.
 """
@@ -8,30 +8,43 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from ragstone import acquire, index
-from ragstone.built import BuiltWith, Status, create_version, refuse_chunker, refuse_embedder
-from ragstone.config import load
-from ragstone.contracts import Acquired, AddReport, Document, Plan
+from ragstone import acquire, index, languages
+from ragstone.built import BuiltWith, OtherVersion, Status, megabytes, refuse_chunker, refuse_embedder
+from ragstone.contracts import Acquired, Document
 from ragstone.errors import KnowledgeBaseError, Locked, UsageError
+from ragstone.index.versions import settle
 from ragstone.ingest import OnProgress, Seen, ingest, plan
-from ragstone.parts import Parts
+from ragstone.moving import Moving, on_newest
+from ragstone.parts import BuildEmbedder, Parts
+from ragstone.reports import AddReport, Plan
 from ragstone.sections import AcquireSettings, Settings
 
 OnCrawl = Callable[[int, int, AddReport], None]
 """Told how many addresses were visited, how many wait, and what has been stored so far."""
 
 
-class Keeper(Parts):
+class Keeper(Moving):
     """The part of an engine that changes what is stored."""
 
-    def __init__(self, home: index.Home, version: Path, catalog: index.Catalog, settings: Settings) -> None:
-        super().__init__(version, catalog, settings)
-        self._home = home
+    def __init__(
+        self,
+        home: index.Home,
+        version: Path,
+        catalog: index.Catalog,
+        settings: Settings,
+        patience: index.Patience | None = None,
+        *,
+        held: index.Held | None = None,
+        build_embedder: BuildEmbedder = index.build_embedder,
+        lender: Parts | None = None,
+    ) -> None:
+        super().__init__(home, version, catalog, settings, held=held, build_embedder=build_embedder, lender=lender)
+        self._patience = patience or index.Patience()
 
     @staticmethod
     def refuse_unreadable(sources: Sequence[str | Document]) -> None:
@@ -47,15 +60,7 @@ class Keeper(Parts):
             if isinstance(source, str):
                 acquire.read(source, AcquireSettings(), base=Path())
 
-    def close(self) -> None:
-        """Let go of the files."""
-        self._catalog.close()
-
-    @property
-    def superseded(self) -> bool:
-        """Whether a rebuild has put another version in the place of this one: open the knowledge base again."""
-        return self._home.current() != self._version
-
+    @on_newest
     async def add(self, sources: Sequence[str | Document], on_progress: OnProgress | None = None) -> AddReport:
         """Read sources and store their documents; what is stored and unchanged is left alone.
 
@@ -73,6 +78,7 @@ class Keeper(Parts):
         async with self._indexing():
             return await self._ingest(Seen(self._catalog).watch(stream), on_progress, files)
 
+    @on_newest
     async def sync(self, sources: Sequence[str], on_progress: OnProgress | None = None) -> AddReport:
         """Make what is stored of these sources match them: `add` what is new or changed, remove what is gone.
 
@@ -96,12 +102,14 @@ class Keeper(Parts):
             self._forget_skipped([one for one in noted if not seen.is_kept(one)], report)
         return replace(report, removed=len(vanished), seconds=time.perf_counter() - started)
 
+    @on_newest
     async def plan(self, sources: Sequence[str]) -> Plan:
         """What `sync` would do now. Everything new is read, nothing is embedded or changed."""
         seen = Seen(self._catalog)
         planned = await plan(seen.watch(self._read_sources(sources)), self._catalog)
         return replace(planned, removed=tuple(seen.vanished(acquire.root(source) for source in sources)))
 
+    @on_newest
     async def crawl(self, what: str, on_progress: OnCrawl | None = None, *, force: bool = False) -> AddReport:
         """Follow a web site: add new pages, update changed ones, remove those that are gone.
 
@@ -122,7 +130,6 @@ class Keeper(Parts):
         report, started = AddReport(), time.perf_counter()
         with acquire.Pages(self.settings.acquire) as pages:
             state = self._home.folder / "crawl" / f"{site.name}.db"
-            state.parent.mkdir(exist_ok=True)
             found = crawl(site, state, pages.read, force=force, holds=self._catalog.holds)
             async with self._indexing(), aclosing(found) as batches:
                 async for batch in batches:
@@ -144,10 +151,26 @@ class Keeper(Parts):
     async def _ingest(
         self, stream: Iterable[Acquired], on_progress: OnProgress | None = None, files: int = 0
     ) -> AddReport:
-        return await ingest(stream, self._catalog, self._embedder, self.settings.chunk, on_progress, files)
+        first, stream = await asyncio.to_thread(languages.ahead, stream)
+        if not self._settle() and first:
+            await asyncio.to_thread(self._choose_embedder, first)
+        report = await ingest(stream, self._catalog, self._embedder, self.settings.chunk, on_progress, files)
+        embedder = self.settings.index.embedder
+        if embedder != languages.ENGLISH or not report.added + report.updated:
+            return report
+        language = await asyncio.to_thread(languages.foreign, first)
+        return replace(report, notices=languages.advice(language, self._home.folder))
+
+    def _choose_embedder(self, documents: Sequence[Document]) -> None:
+        """Settle which embedder was meant, now that the first documents are there; only under the lock."""
+        settings = languages.settled(self.settings, documents)
+        built = BuiltWith.of(settings, self._build_embedder(settings.index))
+        settle(self._catalog, built.to_json())
+        self._settle()
 
     def _refuse_other_versions(self) -> None:
-        refuse_embedder(self._embedder, self._built, self._home.folder)
+        if self._settle():
+            refuse_embedder(self._embedder, self._built, self._home.folder)
         refuse_chunker(self.settings.chunk, self._built, self._home.folder)
 
     def _read_sources(self, sources: Sequence[str | Document]) -> Iterator[Acquired]:
@@ -163,6 +186,7 @@ class Keeper(Parts):
             ]
         )
 
+    @on_newest
     def remove(self, ids: Sequence[str]) -> list[str]:
         """Take documents out, all or none; gives their full ids.
 
@@ -176,42 +200,20 @@ class Keeper(Parts):
             self._follow()
         return full
 
-    async def rebuild(
-        self, overrides: Sequence[str] = (), *, preset: str | None = None, on_progress: OnProgress | None = None
-    ) -> AddReport:
-        """Cut and embed every stored document anew, with other settings, beside what is there; then switch.
-
-        Until the switch, questions are answered from the old version; an interrupted rebuild changes nothing.
-        Afterwards this engine is closed: open the knowledge base again.
-        """
-        remembered = None if preset else BuiltWith.of(self.settings, self._embedder).tree()
-        settings = load(overrides, preset=preset, remembered=remembered).settings
-        with self._locked():
-            version = create_version(self._home, settings)
-            other = Keeper(self._home, version, index.Catalog(version / "catalog.db"), settings)
-            try:
-                report = await ingest(
-                    self._catalog.documents(), other._catalog, other._embedder, settings.chunk, on_progress
-                )
-                other._catalog.note_skipped(self._catalog.skipped())
-                other._follow()
-            finally:
-                other.close()
-            self._home.switch(version)
-            self.close()
-        return report
-
+    @on_newest
     def document(self, id: str) -> Document:
         """A stored document, by its id, or by its name or the end of its path where that is unambiguous."""
         return self._catalog.document(id)
 
+    def documents(self) -> Iterator[Document]:
+        """Every stored document, in the order of adding."""
+        return self._catalog.documents()
+
+    @on_newest
     def status(self) -> Status:
         """Counts, sizes and what was skipped."""
         counts = self._catalog.counts()
-        size = 0
-        for file in self._version.rglob("*"):
-            with suppress(FileNotFoundError):  # an indexer may be at work
-                size += file.stat().st_size
+        beside = {"next": self._home.next(), "previous": self._home.previous()}
         return Status(
             folder=str(self._home.folder),
             built_with=self._built,
@@ -219,49 +221,78 @@ class Keeper(Parts):
             chunks=counts.chunks,
             generation=counts.generation,
             behind=counts.generation - self._terms.stamp.generation,
-            megabytes=round(size / 1e6, 2),
+            megabytes=megabytes(self._version),
+            others=tuple(
+                OtherVersion(name=version.name, role=role, megabytes=megabytes(version))
+                for role, version in beside.items()
+                if version is not None
+            ),
             skipped=tuple(self._catalog.skipped()),
+            cache=self._cache.status(),
         )
 
     @asynccontextmanager
     async def _indexing(self) -> AsyncIterator[None]:
         """Hold the lock; what was committed inside is searchable afterwards, even if the rest failed."""
-        with self._locked():
+        with await self._waited_for():
             try:
                 yield
             except BaseException:
                 with suppress(KnowledgeBaseError):  # the first error says more
                     self._follow()
                 raise
-            following = asyncio.ensure_future(asyncio.to_thread(self._follow))
+            await self._follow_whole()
+
+    async def _follow_whole(self) -> None:
+        """`_follow` in a thread, to its end: what its caller holds is held until the thread has finished."""
+        following = asyncio.ensure_future(asyncio.to_thread(self._follow))
+        try:
+            await asyncio.shield(following)
+        except asyncio.CancelledError:
+            await following
+            raise
+
+    async def _waited_for(self, patience: index.Patience | None = None) -> ExitStack:
+        """The lock, held; waited for without keeping the event loop from others."""
+        pause, held = (patience or self._patience).pauses(), ExitStack()
+        while True:
             try:
-                await asyncio.shield(following)
-            except asyncio.CancelledError:  # the lock is held until the thread has finished
-                await following
-                raise
+                held.enter_context(self._locked(index.ONCE))
+                return held
+            except Locked as refusal:
+                await asyncio.sleep(pause(refusal))
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with index.indexing(self._home.folder):
-            if self.superseded:  # what is written to the old version would be lost with it
-                raise KnowledgeBaseError(f"{self._home.folder} was rebuilt since it was opened; open it again")
+    def _locked(self, patience: index.Patience | None = None) -> Iterator[None]:
+        with index.indexing(self._home.folder, patience or self._patience):
+            self._refuse_superseded()
+            self._home.settle()
             yield
+
+    def _refuse_superseded(self) -> None:
+        if self.superseded:  # what is written to the old version would be lost with it
+            raise KnowledgeBaseError(f"{self._home.folder} was rebuilt this very moment; try again")
 
     def _follow(self) -> None:
         """Bring the indexes up to the catalog; only under the lock."""
         self._terms.follow()
         self._vectors.follow(write=True)
 
-    def _follow_catalog(self) -> tuple[str, ...]:
+    async def _followed_catalog(self) -> tuple[str, ...]:
         """Bring the keyword index up to date, where an indexer was cut short; the vector index does so by itself.
 
         Returns:
             Why that could not be done, if so.
         """
+        if "_terms" in self.__dict__ and self._terms.stamp == self._catalog.stamp():
+            return ()  # two looks, quicker than a thread is asked
+        return await asyncio.to_thread(self._follow_catalog)
+
+    def _follow_catalog(self) -> tuple[str, ...]:
         if self._terms.stamp == self._catalog.stamp():
             return ()
         try:
-            with index.indexing(self._home.folder):
+            with index.indexing(self._home.folder, index.ONCE, asking=True):
                 self._terms.follow()
         except Locked:
             return ("indexing is under way; keyword search does not know the newest documents yet",)
