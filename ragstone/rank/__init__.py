@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ragstone.protocols import Reranker, TokenEmbedder, TokenMatcher, Weigher
+from ragstone.rank.boost import boost
+from ragstone.rank.fit import join_neighbours, within_budget
 from ragstone.rank.select import mmr, one_per_document, round_robin
 from ragstone.sections import RankSettings
 
-__all__ = ["build_matcher", "build_reranker", "mmr", "one_per_document", "round_robin"]
+__all__ = [
+    "boost",
+    "build_matcher",
+    "build_reranker",
+    "join_neighbours",
+    "mmr",
+    "one_per_document",
+    "round_robin",
+    "within_budget",
+]
 
 
 def build_matcher(embedder: TokenEmbedder, weigh: Weigher) -> TokenMatcher:
@@ -25,3 +38,12 @@ def build_reranker(settings: RankSettings, matcher: TokenMatcher) -> Reranker | 
             from ragstone.rank.maxsim import MaxSimReranker
 
             return MaxSimReranker(matcher)
+        case _:  # settings let nothing else pass
+            from ragstone.rank import cross_encoder
+
+            name = settings.reranker.removeprefix("cross-encoder:")
+            if graph := cross_encoder.exported(Path(name)):
+                from ragstone.rank import cross_encoder_onnx
+
+                return cross_encoder_onnx.load(Path(name), graph)
+            return cross_encoder.load(name)

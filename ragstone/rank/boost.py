@@ -1,0 +1,66 @@
+"""Scores moved by what is known of question and chunk beside their likeness: kind, code, keywords, length, title.
+
+Every weight is a setting and 0, or 1 for a factor, unless a preset says otherwise: rules like these help on the
+documents they were made for. A pure function; each hit's history says what moved it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragstone.contracts import Chunk, Hit, QueryAnalysis, Step
+from ragstone.sections import BoostSettings
+
+_WORD = re.compile(r"\w+")
+
+
+def boost(hits: Sequence[Hit], question: QueryAnalysis, settings: BoostSettings) -> list[Hit]:
+    """The same hits with other scores, best first: what is added first, then the factors.
+
+    Facts that a chunk has not, such as a kind where it was cut without headings, add nothing.
+    """
+    moved: list[tuple[float, str, Hit]] = []
+    for hit in hits:
+        added = {name: value for name, value in _added(hit.chunk, question, settings).items() if value}
+        factors = {name: value for name, value in _factors(hit.chunk, settings).items() if value != 1}
+        score = hit.score + sum(added.values())
+        for factor in factors.values():
+            score *= factor
+        notes = [f"{value:+.3g} {name}" for name, value in added.items()]
+        notes += [f"x{value:.3g} {name}" for name, value in factors.items()]
+        moved.append((score, ", ".join(notes) or "nothing", hit))
+    moved.sort(key=lambda one: -one[0])
+    return [
+        replace(hit, score=score, why=(*hit.why, Step(stage="boost", score=score, rank=rank, note=note)))
+        for rank, (score, note, hit) in enumerate(moved, start=1)
+    ]
+
+
+def _added(chunk: Chunk, question: QueryAnalysis, settings: BoostSettings) -> dict[str, float]:
+    facts = chunk.facts
+    return {
+        "kind": settings.kind * (facts.get("chunk_kind") == question.intent),
+        "code": settings.code * (question.wants_code and facts.get("is_code") is True),
+        "keywords": settings.keywords * _share(question.keywords, chunk) if settings.keywords else 0.0,
+        "difficulty": settings.difficulty * (facts.get("difficulty") == question.difficulty),
+        "short": -settings.short * (len(chunk.text) < settings.short_characters),
+    }
+
+
+def _factors(chunk: Chunk, settings: BoostSettings) -> dict[str, float]:
+    full = settings.full_length
+    return {
+        "length": min(1.0, len(chunk.text) / full) if full else 1.0,
+        "title": settings.title if chunk.title else 1.0,
+    }
+
+
+def _share(keywords: Sequence[str], chunk: Chunk) -> float:
+    """Share of the question's keywords that the chunk has as a word, or as part of an identifier."""
+    if not keywords:
+        return 0.0
+    text = chunk.headed.lower()
+    words = set(_WORD.findall(text))
+    return sum(word in words or (not word.isalpha() and word in text) for word in keywords) / len(keywords)
