@@ -10,12 +10,14 @@ A data set is a folder of three files in UTF-8:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ragstone.contracts import Document, Metadata, Scalar
+from ragstone.conditions import Scalar
+from ragstone.contracts import Document, Metadata
 from ragstone.errors import SourceError
 from ragstone.review.metrics import Qrels
 
@@ -42,26 +44,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Questions and judgements in memory; the documents stay on disk until they are asked for."""
+    """Questions and judgements in memory; the documents stay on disk until ``documents`` is called to read them."""
 
     name: str
-    folder: Path
     queries: tuple[Query, ...]
     qrels: Qrels
-
-    def documents(self) -> Iterator[Document]:
-        """The documents in the order of the file.
-
-        Raises:
-            SourceError: a line is malformed or an id is used twice; named with its line number.
-        """
-        seen: set[str] = set()
-        for line in _json_lines(self.folder / _CORPUS):
-            document = _document(line)
-            if document.id in seen:
-                line.fail(f"the id '{document.id}' is used a second time")
-            seen.add(document.id)
-            yield document
+    documents: Callable[[], Iterator[Document]] = field(compare=False, repr=False)
 
 
 def load(folder: Path) -> Dataset:
@@ -80,7 +68,12 @@ def load(folder: Path) -> Dataset:
         if query.id in queries:
             line.fail(f"the id '{query.id}' is used a second time")
         queries[query.id] = query
-    return Dataset(name=_name(home), folder=home, queries=tuple(queries.values()), qrels=_qrels(home / _QRELS, queries))
+    return Dataset(
+        name=_name(home),
+        queries=tuple(queries.values()),
+        qrels=_qrels(home / _QRELS, queries),
+        documents=partial(_documents, home / _CORPUS),
+    )
 
 
 def _name(home: Path) -> str:
@@ -147,6 +140,21 @@ def _json_lines(path: Path) -> Iterator[_Line]:
         if not isinstance(fields, dict):
             raise SourceError(f"{path}, line {number}: a JSON object is expected")
         yield _Line(path=path, number=number, fields=fields)
+
+
+def _documents(path: Path) -> Iterator[Document]:
+    """The documents in the order of the file.
+
+    Raises:
+        SourceError: a line is malformed or an id is used twice; named with its line number.
+    """
+    seen: set[str] = set()
+    for line in _json_lines(path):
+        document = _document(line)
+        if document.id in seen:
+            line.fail(f"the id '{document.id}' is used a second time")
+        seen.add(document.id)
+        yield document
 
 
 def _document(line: _Line) -> Document:

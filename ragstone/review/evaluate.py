@@ -6,16 +6,19 @@ way. Its document ids must be those of the data set.
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ragstone.contracts import Answer, Hit
 from ragstone.review.citations import is_exact, locate, touches
 from ragstone.review.dataset import Dataset, Query
+from ragstone.review.kinds import kind
 from ragstone.review.metrics import Judgements, Measure, ndcg, precision, recall, reciprocal_rank
-from ragstone.review.significance import Interval, bootstrap
+from ragstone.review.report import AnswerReport, EvalReport, Group, QueryResult, Share
+from ragstone.review.significance import Interval, bootstraps
 
 MEASURES: Mapping[str, Measure] = {
     "ndcg@10": partial(ndcg, k=10),
@@ -28,6 +31,8 @@ MEASURES: Mapping[str, Measure] = {
 
 _DOCUMENTS = 20
 """Ranks the measures look at."""
+_KEPT = 3
+"""Documents found that are told of a question."""
 _FIRST_K, _LAST_K = 100, 6_400
 """Chunks asked for at first, and at most where they come from too few documents."""
 
@@ -42,118 +47,104 @@ class Ask(Protocol):
     async def __call__(self, question: str, /) -> Answer: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """``part`` of ``whole``, and ``value``, their quotient: None where there is nothing to divide by."""
-
-    part: int
-    whole: int
-    value: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerReport:
-    """How far answers can be trusted, over all questions asked.
-
-    Citation shares are taken over answerable questions with known evidence sentences. A citation is
-    right where it shares a character with such a sentence in a relevant document.
-    """
-
-    questions: int
-    abstained: int
-    citation_precision: Share
-    """Right citations of all citations, where the question was answered."""
-    citation_recall: Share
-    """Evidence sentences touched by a citation of all of them, those of refused questions too."""
-    refusal_precision: Share
-    """Unanswerable questions of all that were refused."""
-    refusal_recall: Share
-    """Refused questions of all that are unanswerable."""
-    quotes_exact: Share
-    """Citations whose quote is what the document has at that place, of all citations."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryResult:
-    """One question: its measures (none without a relevant document), and how it was answered, if it was asked."""
-
-    id: str
-    measures: Mapping[str, float]
-    answerable: bool
-    abstained: bool | None = None
-    confidence: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalReport:
-    """What was measured. ``measures`` are means with 95% intervals over the ``judged`` queries."""
-
-    dataset: str
-    queries: int
-    judged: int
-    measures: Mapping[str, Interval]
-    answers: AnswerReport | None
-    per_query: tuple[QueryResult, ...]
-
-
 async def evaluate(
     dataset: Dataset,
     search: Search,
     ask: Ask | None = None,
     *,
     limit: int | None = None,
+    kind_of: Callable[[str], str] = kind,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> EvalReport:
     """Runs the queries of a data set, one after another.
 
     Chunks are collapsed to documents at their best rank. A query without a relevant document has no
-    measures. Each question is also asked, where ``ask`` is given.
+    measures. Each question is also asked, where ``ask`` is given. Means are told for each language and each kind
+    of question too.
 
     Args:
         dataset: the queries and what is relevant to them.
         search: the system's search.
         ask: the system's answers; without it only the search is measured.
         limit: this many queries at most, spread evenly over the data set.
+        kind_of: what kind of question one is, where the data set does not say.
         on_progress: told after each query how many are done, of how many.
 
     Raises:
         SourceError: the documents of the data set cannot be read.
     """
-    queries = _spread(dataset.queries, limit)
+    queries = spread(dataset.queries, limit)
     results: list[QueryResult] = []
     answers: list[tuple[Query, Answer]] = []
     for done, query in enumerate(queries, start=1):
-        measures: dict[str, float] = {}
-        judgements = dataset.qrels.get(query.id, {})
-        if _relevant(judgements):
-            ranking = await _ranking(search, query.text)
-            measures = {name: measure(ranking, judgements) for name, measure in MEASURES.items()}
         answer = None if ask is None else await ask(query.text)
         if answer is not None:
             answers.append((query, answer))
-        results.append(
-            QueryResult(
-                id=query.id,
-                measures=measures,
-                answerable=query.answerable,
-                abstained=None if answer is None else answer.abstained,
-                confidence=None if answer is None else answer.confidence,
-            )
-        )
+        results.append(await _result(query, dataset.qrels.get(query.id, {}), search, answer, kind_of))
         if on_progress is not None:
             on_progress(done, len(queries))
-    judged = [result.measures for result in results if result.measures]
+    return summarise(dataset.name, results, None if ask is None else _answer_report(dataset, answers))
+
+
+def summarise(dataset: str, results: Sequence[QueryResult], answers: AnswerReport | None = None) -> EvalReport:
+    """A report from the results of its questions."""
+    judged = [result for result in results if result.measures]
     return EvalReport(
-        dataset=dataset.name,
+        dataset=dataset,
         queries=len(results),
         judged=len(judged),
-        measures={name: bootstrap([measures[name] for measures in judged]) for name in MEASURES if judged},
-        answers=None if ask is None else _answer_report(dataset, answers),
+        measures=_means(judged),
+        answers=answers,
         per_query=tuple(results),
+        groups=(*_groups(judged, "language"), *_groups(judged, "kind")),
     )
 
 
-def _spread(queries: Sequence[Query], limit: int | None) -> Sequence[Query]:
+async def _result(
+    query: Query, judgements: Judgements, search: Search, answer: Answer | None, kind_of: Callable[[str], str]
+) -> QueryResult:
+    expected = _relevant(judgements)
+    ranking, started = list[str](), time.perf_counter()
+    if expected:
+        ranking = await _ranking(search, query.text)
+    spent = (time.perf_counter() - started) * 1000
+    told = query.extras.get("kind")  # the data set may know better
+    return QueryResult(
+        id=query.id,
+        measures={name: measure(ranking, judgements) for name, measure in MEASURES.items() if expected},
+        answerable=query.answerable,
+        text=query.text,
+        lang=query.lang,
+        kind=told if isinstance(told, str) and told else kind_of(query.text),
+        expected=tuple(expected),
+        found=tuple(ranking[:_KEPT]),
+        first=next((rank for rank, document in enumerate(ranking, start=1) if document in expected), None),
+        milliseconds=round(spent, 3),
+        abstained=None if answer is None else answer.abstained,
+        confidence=None if answer is None else answer.confidence,
+    )
+
+
+def _means(judged: Sequence[QueryResult]) -> dict[str, Interval]:
+    if not judged:
+        return {}
+    return bootstraps({name: [result.measures[name] for result in judged] for name in MEASURES})
+
+
+def _groups(judged: Sequence[QueryResult], by: Literal["language", "kind"]) -> list[Group]:
+    """The judged questions by a trait, the most frequent first; none where all have the same."""
+    names = [result.lang or "-" if by == "language" else result.kind for result in judged]
+    counts = Counter(names)
+    if len(counts) < 2:
+        return []
+    parted = {name: [one for one, its in zip(judged, names, strict=True) if its == name] for name in counts}
+    return [
+        Group(by=by, name=name, questions=count, measures=_means(parted[name])) for name, count in counts.most_common()
+    ]
+
+
+def spread(queries: Sequence[Query], limit: int | None) -> Sequence[Query]:
+    """At most ``limit`` of the queries, in their order."""
     # Evenly, because data sets are often sorted: the first questions may all be answerable.
     if limit is None or limit >= len(queries):
         return queries

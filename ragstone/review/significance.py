@@ -6,7 +6,7 @@ No distribution is assumed, which suits measures that are mostly 0 or 1. Equal s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,9 +44,24 @@ def bootstrap(
     Raises:
         ValueError: there are no values.
     """
-    means = _resampled_means(values, resamples, seed)
-    low, high = _percentiles(means, confidence)
-    return Interval(mean=float(np.mean(values)), low=low, high=high)
+    return bootstraps({"": values}, confidence=confidence, resamples=resamples, seed=seed)[""]
+
+
+def bootstraps(
+    measures: Mapping[str, Sequence[float]], *, confidence: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Interval]:
+    """The interval of each of several measures of the same queries, drawn together, which takes no longer than one.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    columns = np.array(list(measures.values()), dtype=np.float64).T
+    bounds = _percentiles(_resampled_means(columns, resamples, seed), confidence)
+    means = columns.mean(axis=0)
+    return {
+        name: Interval(mean=float(mean), low=float(low), high=float(high))
+        for name, mean, low, high in zip(measures, means, *bounds, strict=True)
+    }
 
 
 def paired_difference(
@@ -68,24 +83,61 @@ def paired_difference(
     if len(a) != len(b):
         raise ValueError(f"paired values are needed: a has {len(a)}, b has {len(b)}")
     differences = np.subtract(a, b)
-    means = _resampled_means(differences, resamples, seed)
+    means = _resampled_means(differences[:, np.newaxis], resamples, seed)[:, 0]
     mean = float(differences.mean())
-    low, high = _percentiles(means, confidence)
+    low, high = map(float, _percentiles(means, confidence))
     # The margin makes sums that are equal but for rounding count as equal.
-    as_far = np.count_nonzero(np.abs(means - mean) >= abs(mean) - 1e-12)
+    as_far = int(np.count_nonzero(np.abs(means - mean) >= abs(mean) - 1e-12))
     return Difference(mean=mean, low=low, high=high, p=(as_far + 1) / (resamples + 1))
 
 
-def _resampled_means(values: Sequence[float] | NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
-    data = np.asarray(values, dtype=np.float64)
-    if not data.size:
+def randomisation_p(a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> float:
+    """How often chance alone would give a mean difference as large: Fisher's paired randomisation test, two-sided.
+
+    If both were equally good, each query could as well have had its two values the other way round; the signs of
+    the differences are drawn anew (Smucker, Allan and Carterette, CIKM 2007). Never 0: what was measured counts.
+
+    Raises:
+        ValueError: there are no values, or not as many in ``a`` as in ``b``.
+    """
+    if len(a) != len(b) or not len(a):
+        raise ValueError(f"paired values are needed: a has {len(a)}, b has {len(b)}")
+    differences = np.subtract(a, b)
+    random, as_far = np.random.default_rng(seed), 0
+    for done in range(0, resamples, _BLOCK):
+        signs = random.choice((-1.0, 1.0), size=(min(_BLOCK, resamples - done), differences.size))
+        as_far += int(np.count_nonzero(np.abs(signs @ differences) >= abs(differences.sum()) - 1e-12))
+    return (as_far + 1) / (resamples + 1)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """``p`` of each of several comparisons, corrected for their number (Holm, Scand. J. Statistics 6, 1979).
+
+    Those below .05 are then all true with a probability of 95%, however many were tried.
+    """
+    corrected, worst = [0.0] * len(ps), 0.0
+    for place, one in enumerate(sorted(range(len(ps)), key=lambda index: ps[index])):
+        worst = max(worst, min(1.0, ps[one] * (len(ps) - place)))
+        corrected[one] = worst
+    return corrected
+
+
+def _resampled_means(data: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+    """Means of resamples of the rows of ``data``, shape (values, measures); gives shape (resamples, measures)."""
+    count = len(data)
+    if not count:
         raise ValueError("a mean of no values is asked for")
-    random = np.random.default_rng(seed)
-    blocks = [min(_BLOCK, resamples - done) for done in range(0, resamples, _BLOCK)]
-    return np.concatenate([data[random.integers(data.size, size=(n, data.size))].mean(axis=1) for n in blocks])
+    random, means = np.random.default_rng(seed), []
+    for done in range(0, resamples, _BLOCK):
+        size = min(_BLOCK, resamples - done)
+        drawn = random.integers(count, size=(size, count)) + np.arange(0, size * count, count)[:, np.newaxis]
+        # How often each value was drawn, so that all measures are summed up in one product.
+        times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
+        means.append(times @ data / count)
+    return np.concatenate(means)
 
 
-def _percentiles(means: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+def _percentiles(means: NDArray[np.float64], confidence: float) -> NDArray[np.float64]:
+    """The lower and the upper end, along the first axis."""
     tail = (1 - confidence) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return float(low), float(high)
+    return np.quantile(means, [tail, 1 - tail], axis=0)

@@ -11,7 +11,7 @@ import pytest
 from ragstone.engine import Engine
 from ragstone.errors import UsageError
 from ragstone.experiment import evaluate_dataset
-from ragstone.review.evaluate import EvalReport
+from ragstone.review.report import EvalReport
 
 TEXTS = {
     "cats": "Cats sleep for most of the day. They hunt at dusk.",

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from ragstone.contracts import Answer, Chunk, Citation, Hit, Span, Usage
 from ragstone.review.citations import Place, is_exact, locate, touches
 from ragstone.review.dataset import Dataset, load
-from ragstone.review.evaluate import EvalReport, Share, evaluate
+from ragstone.review.evaluate import evaluate
+from ragstone.review.report import EvalReport, Share
 
 TEXTS = {"d1": "Cats sleep.\nDogs  bark loudly. Birds sing.", "d2": "Fish swim.", "d3": "Nothing else."}
 QUERIES = [

@@ -1,0 +1,115 @@
+"""Questions and where their answers stand, from a CSV: what a team can write down about its own documents.
+
+    question,source,answerable,lang,kind
+    How long is the warranty?,terms.md,,en,
+    Where do visitors park?,visitors.md;map.pdf,,en,
+    Who won the cup in 1998?,,no,en,
+
+Only ``question`` and ``source`` must be there. A source is the id of a document, or the end of it; several are
+separated by semicolons. Where the documents do not answer a question, ``answerable`` says no.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from ragstone.contracts import Document
+from ragstone.errors import NotFound, SourceError
+from ragstone.review.dataset import Dataset, Query
+
+_SEPARATORS = (",", ";", "\t")
+_YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A line of the table, by the names of its columns."""
+
+    path: Path
+    line: int
+    cells: dict[str, str]
+
+    def fail(self, problem: str) -> NoReturn:
+        raise SourceError(f"{self.path}, line {self.line}: {problem}")
+
+    def cell(self, name: str) -> str:
+        return self.cells.get(name, "").strip()
+
+    def sources(self) -> list[str]:
+        return [source.strip() for source in self.cell("source").split(";") if source.strip()]
+
+    def answerable(self) -> bool:
+        said = self.cell("answerable").lower()
+        if said not in ("", *_YES, *_NO):
+            self.fail(f"'answerable' is '{said}'; write yes or no")
+        answerable = said not in _NO
+        if answerable and not self.sources():
+            self.fail("a source is missing; where the documents do not answer the question, write no as 'answerable'")
+        if not answerable and self.sources():
+            self.fail("a question that the documents do not answer has no source")
+        return answerable
+
+
+def read_questions(path: Path, find: Callable[[str], str], documents: Callable[[], Iterator[Document]]) -> Dataset:
+    """The questions of a CSV as a data set; a question is known by its own words.
+
+    Args:
+        path: the CSV, in UTF-8, with a header.
+        find: the id of a stored document from what the CSV calls it; raises `NotFound`.
+        documents: all documents that the questions are asked of.
+
+    Raises:
+        SourceError: the file cannot be read, or a line is not as it should be; named with its number.
+    """
+    queries: dict[str, Query] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for row in _rows(path):
+        text = row.cell("question") or row.fail("the question is missing")
+        if text in queries:
+            row.fail(f"the question '{text}' is asked a second time")
+        extras = {"kind": row.cell("kind")} if row.cell("kind") else {}
+        queries[text] = Query(id=text, text=text, lang=row.cell("lang"), answerable=row.answerable(), extras=extras)
+        try:
+            qrels[text] = {find(source): 1 for source in row.sources()}
+        except NotFound as error:
+            row.fail(str(error))
+    if not queries:
+        raise SourceError(f"{path} holds no questions")
+    return Dataset(name=path.stem, queries=tuple(queries.values()), qrels=qrels, documents=documents)
+
+
+def _rows(path: Path) -> Iterator[_Row]:
+    line = 1
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            first = file.readline()
+            separator = next((one for one in _SEPARATORS if _has_columns(_names(first, one))), None)
+            if separator is None:
+                raise SourceError(f"{path}, line 1: the columns 'question' and 'source' are expected")
+            names, line = _names(first, separator), 2
+            reader = csv.reader(file, delimiter=separator, strict=True)
+            for cells in reader:
+                row = _Row(path=path, line=line, cells=dict(zip(names, cells, strict=False)))
+                line = reader.line_num + 2  # where the next one begins: one may go over several lines
+                if len(cells) > len(names):
+                    row.fail(f"{len(cells)} cells where the header names {len(names)}; one with a comma needs quotes")
+                if any(map(str.strip, cells)):
+                    yield row
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path} is not text in UTF-8; save it as such") from error
+    except csv.Error as error:
+        raise SourceError(f"{path}, line {line}: {error}") from error
+
+
+def _names(header: str, separator: str) -> list[str]:
+    return [name.strip().lower() for name in next(csv.reader([header], delimiter=separator), [])]
+
+
+def _has_columns(names: list[str]) -> bool:
+    return {"question", "source"} <= set(names)
