@@ -13,7 +13,7 @@ from ragstone.serve.cli import app
 
 PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 HEAD = """\
-<!-- Written by tools/command_line_page.py; run `make docs` after a change of ragstone/serve/cli.py. -->
+<!-- Written by tools/command_line_page.py; run `make docs` after a change of ragstone/serve/commands. -->
 
 # The command line
 
@@ -49,15 +49,15 @@ All settings are on the page [Settings](settings.md).
 | exit code | meaning |
 |---|---|
 | 0 | done; an answer that says the documents do not tell is an answer |
-| 1 | it could not be done; one line on standard error says why |
+| 1 | it could not be done; one line on standard error says why. Of `gate`: something was lost |
 | 2 | what was asked cannot be done as asked: an option, a setting, a filter, an empty question |
 | 130 | stopped by Ctrl-C; documents reported as added are kept |
 """
 SHARED = """\
 ## Settings options
 
-The commands ask, chat, search, add, settings, rebuild and eval take these as well. An option with a name of its own
-stands above `--set`.
+The commands ask, chat, search, add, settings, rebuild, eval, sweep and gate take these as well. An option with a
+name of its own stands above `--set`.
 """
 
 

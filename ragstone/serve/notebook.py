@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ragstone.built import Status
-from ragstone.contracts import AddReport, Document
+from ragstone.contracts import Document
 from ragstone.engine import Engine
+from ragstone.experiment import evaluate_questions
+from ragstone.reports import AddReport
+from ragstone.review.report import EvalReport
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -74,16 +77,16 @@ class Ragstone:
         """What the knowledge base holds."""
         return self.engine().status()
 
+    def evaluate(self, questions: str | Path, *, limit: int | None = None, answers: bool = True) -> EvalReport:
+        """Measure on a CSV with the columns question and source; see `ragstone.review.questions`."""
+        return self._wait(evaluate_questions(self.engine(), Path(questions), limit=limit, answers=answers))
+
     def rebuild(self, *settings: str, preset: str | None = None) -> AddReport:
         """Cut and embed everything anew with other settings; see `Engine.rebuild`."""
-        report = self._wait(self.engine().rebuild(settings, preset=preset))
-        self.close()
-        return report
+        return self._wait(self.engine().rebuild(settings, preset=preset))
 
     def engine(self, *, create: bool = False) -> Engine:
-        """The engine behind it, opened when first needed, and again after another process's rebuild."""
-        if self._engine is not None and self._engine.superseded:
-            self.close()
+        """The engine behind it, opened when first needed."""
         if self._engine is None:
             self._engine = Engine.open(self._folder, self._settings, preset=self._preset, create=create)
         return self._engine

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +22,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Where = Annotated[
     str | None, typer.Option("--where", metavar="FILTER", help="Only documents such as: language = de and kind = pdf.")
 ]
+Wait = Annotated[
+    float,
+    typer.Option(
+        "--wait", metavar="[SECONDS]", min=0, help="Wait while another process is indexing; for ever if not given."
+    ),
+]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each score came about.")]
 
 
@@ -30,10 +38,17 @@ class Asked:
     preset: str | None
     overrides: tuple[str, ...]
 
-    def open(self, kb: Path, *, create: bool = False, rebuilding: bool = False) -> Engine:
-        from ragstone.engine import Engine
+    def plus(self, overrides: Sequence[str]) -> Asked:
+        """The same with more settings, which stand above."""
+        return Asked(preset=self.preset, overrides=(*self.overrides, *overrides))
 
-        return Engine.open(kb, self.overrides, preset=self.preset, create=create, rebuilding=rebuilding)
+    def open(self, kb: Path, *, create: bool = False, as_built: bool = False, wait: float = 0.0) -> Engine:
+        from ragstone.engine import Engine
+        from ragstone.index import Patience
+        from ragstone.serve.failures import tell
+
+        patience = Patience(wait, tell)
+        return Engine.open(kb, self.overrides, preset=self.preset, create=create, as_built=as_built, patience=patience)
 
 
 def _asked(
@@ -83,5 +98,14 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     return _call
 
 
-def open_kb(kb: Path) -> Engine:
-    return Asked(preset=None, overrides=()).open(kb)
+def open_kb(kb: Path, wait: float = 0.0) -> Engine:
+    return Asked(preset=None, overrides=()).open(kb, wait=wait)
+
+
+def spelled_out(arguments: Sequence[str]) -> list[str]:
+    """The same with a number after every ``--wait``, which the parser cannot leave out: for ever."""
+    options = list(takewhile(lambda argument: argument != "--", arguments))
+    for i, (one, following) in enumerate(zip(options, [*options[1:], ""], strict=True)):
+        if one == "--wait" and not re.fullmatch(r"[0-9.]+|inf", following):
+            options[i] = "--wait=inf"
+    return [*options, *arguments[len(options) :]]

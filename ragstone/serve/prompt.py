@@ -46,6 +46,7 @@ class Chat:
         self._open, self._overrides, self._where = open_engine, list(overrides), where
         self._engine = open_engine(self._overrides)
         self._last: Answer | None = None
+        self._asked: list[str] = []
 
     def run(self) -> None:
         """Until the input ends, or ``/quit``."""
@@ -83,9 +84,8 @@ class Chat:
         return True
 
     def _ask(self, question: str) -> None:
-        if self._engine.superseded:
-            self._reopen(self._overrides)
-        self._last = answer = asyncio.run(self._engine.ask(question, self._where))
+        self._last = answer = asyncio.run(self._engine.ask(question, self._where, before=self._asked))
+        self._asked.append(question)
         write(render.answer(answer, metadata=self._engine.settings.respond.metadata))
         write(render.notices(answer), sys.stderr)
         write([line()])

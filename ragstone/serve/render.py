@@ -6,20 +6,29 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragstone.contracts import AddReport, Answer, Citation, Hit, Metadata, Plan, Skipped
+from ragstone.config import written
+from ragstone.contracts import Answer, Citation, Hit, Metadata, Skipped
+from ragstone.reports import AddReport, Plan
 from ragstone.serve.screen import Line, Part, line, one_line
 
 if TYPE_CHECKING:
+    from ragstone.backup import Copied
     from ragstone.built import Status
-    from ragstone.experiment import EvalReport
+    from ragstone.cache import CacheStatus
+    from ragstone.comparison import Comparison
+    from ragstone.doctor import Health
     from ragstone.serve.in_force import Setting
 
 SHOWN_SKIPPED = 20
 """Reasons for skipping that are shown."""
+SHOWN_IDS = 20
+"""Documents that a finding of the doctor names."""
 SHOWN_ALIKE = 3
 """Sources shown for each reason."""
 EXCERPT = 280
 """Characters of a chunk that a search shows."""
+SHOWN_CHANGED = 10
+"""Questions with another answer that a comparison shows."""
 LONGEST_FACT = 100
 """Characters of a fact shown below a source; ``search --json`` has all of them."""
 
@@ -81,7 +90,7 @@ def hits(hits: Sequence[Hit], *, explain: bool = False, excerpt: bool = True) ->
         where = chunk.url or chunk.document_id
         yield line((f"{one_line(where)}, characters {chunk.start}-{chunk.end}", "dim"), indent=3)
         if excerpt:
-            yield line(_cut(chunk.text, EXCERPT), indent=3)
+            yield line(cut(chunk.text, EXCERPT), indent=3)
         if explain:
             yield from table([("stage", "score", "rank", "note"), *_steps(hit)], indent=3)
 
@@ -109,6 +118,8 @@ def report(report: AddReport, kb: str) -> Iterator[Line]:
         f" {report.chunks:,} chunks, {report.embedded:,} embedded, in {report.seconds:.1f} s",
     )
     yield from skipped(report.skipped, f"all of them: ragstone status --kb {kb} --json")
+    for notice in report.notices:
+        yield line(("note: ", "yellow"), notice)
 
 
 def plan(plan: Plan) -> Iterator[Line]:
@@ -157,47 +168,82 @@ def status(status: Status) -> Iterator[Line]:
         rows.append(
             ("behind", f"keyword search does not know the last {status.behind:,} changes; the next use adds them")
         )
+    for other in status.others:
+        remedy = "revert goes back to it, --drop-previous removes it" if other.role == "previous" else "switch takes it"
+        rows.append((f"{other.role} version", f"{other.megabytes:,.2f} MB; ragstone rebuild --{remedy}"))
+    if any(one.hits + one.misses for one in status.cache):
+        rows.append(("cache", f"{sum(one.megabytes for one in status.cache):,.2f} MB; ragstone cache tells more"))
     for name, value in rows:
-        yield line(one_line(value), indent=2, head=(name.ljust(16), "dim"))
+        yield line(one_line(value), indent=2, head=(name.ljust(18), "dim"))
     yield from skipped(status.skipped, "all of them: --json")
+
+
+def caches(caches: Sequence[CacheStatus]) -> Iterator[Line]:
+    """What is kept of earlier questions, and how often that helped."""
+    if not caches:
+        yield line("nothing is kept: cache.enabled is false")
+        return
+    rows = [("kept", "entries", "MB", "of MB", "found", "not found")]
+    for one in caches:
+        sizes = (f"{one.entries:,}", f"{one.megabytes:,.2f}", f"{one.limit_mb:,.1f}")
+        rows.append((one.kind, *sizes, f"{one.hits:,}", f"{one.misses:,}"))
+    yield from table(rows)
+
+
+def health(health: Health) -> Iterator[Line]:
+    """What a look at everything found; each finding with what to do about it."""
+    yield line((one_line(health.folder), "bold"), f": {health.documents:,} documents, {health.chunks:,} chunks")
+    for found in health.findings:
+        yield line(one_line(f"{found.part}: {found.what}"), indent=2)
+        for id in found.documents[:SHOWN_IDS]:
+            yield line(one_line(id), indent=4)
+        if len(found.documents) > SHOWN_IDS:
+            yield line(f"and {len(found.documents) - SHOWN_IDS:,} more; all of them: --json", indent=4)
+        yield line("mended" if found.mended else one_line(found.remedy) or "run: ragstone doctor --mend", indent=4)
+    if not health.findings:
+        yield line("all is well", indent=2)
+
+
+def copied(copied: Copied) -> Iterator[Line]:
+    """What was copied where."""
+    what = f"{copied.documents:,} documents, {copied.chunks:,} chunks, checked"
+    yield line(one_line(f"{copied.source} -> {copied.folder}: {what}"))
 
 
 def settings(settings: Sequence[Setting]) -> Iterator[Line]:
     """One setting a line."""
     rows = [("setting", "value", "from", "what it is")]
-    rows += [(one.path, one_line(_value(one.value)), one_line(one.origin), one.description) for one in settings]
+    rows += [(one.path, one_line(written(one.value)), one_line(one.origin), one.description) for one in settings]
     yield from table(rows)
 
 
-def evaluation(report: EvalReport) -> Iterator[Line]:
-    """Means with their intervals, then how far answers can be trusted."""
-    yield line((one_line(report.dataset), "bold"), f": {report.queries:,} questions, {report.judged:,} of them judged")
-    rows = [(name, f"{it.mean:.4f}", f"{it.low:.4f} to {it.high:.4f}") for name, it in report.measures.items()]
-    if rows:
-        yield from table([("measure", "mean", "95% interval"), *rows], indent=2)
-    if (answers := report.answers) is None:
-        return
-    yield line()
-    yield line(("Answers", "bold"), f": {answers.questions:,} questions, {answers.abstained:,} abstained")
-    shares = {
-        "citation precision": answers.citation_precision,
-        "citation recall": answers.citation_recall,
-        "refusal precision": answers.refusal_precision,
-        "refusal recall": answers.refusal_recall,
-        "quotes exact": answers.quotes_exact,
-    }
-    counted = [
-        (name, "-" if share.value is None else f"{share.value:.4f}", f"{share.part:,} of {share.whole:,}")
-        for name, share in shares.items()
+def comparison(comparison: Comparison) -> Iterator[Line]:
+    """Old and new side by side, then the questions whose answers changed most."""
+    old, new = comparison.before, comparison.after
+    rows = [
+        ("", "old", "new", ""),
+        ("chunks", f"{old.chunks:,}", f"{new.chunks:,}", ""),
+        ("megabytes", f"{old.megabytes:,.2f}", f"{new.megabytes:,.2f}", ""),
     ]
-    yield from table([("measure", "share", "count"), *counted], indent=2)
-
-
-def _value(value: object) -> str:
-    """As it is written on the command line."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+    if asked := comparison.asked or comparison.judged:
+        rows.append(("seconds a question", f"{old.seconds:.3f}", f"{new.seconds:.3f}", ""))
+    for name, it in comparison.differences.items():
+        note = f"{it.mean:+.4f} ({it.low:+.4f} to {it.high:+.4f}, p {it.p:.3f}, {comparison.judged:,} questions)"
+        rows.append((name, f"{old.measures[name]:.4f}", f"{new.measures[name]:.4f}", note))
+    yield from table(rows, indent=2)
+    if not asked:
+        yield line("there are no questions to compare on; --compare DATASET names some", indent=2)
+        return
+    yield line(f"{comparison.overlap:.0%} of the old version's five best chunks touch one of the new one's", indent=2)
+    changed = sorted((one for one in comparison.asked if one.changed), key=lambda one: one.overlap)
+    if comparison.asked:
+        yield line(f"{len(changed):,} of {len(comparison.asked):,} questions are answered in other words", indent=2)
+    if changed:
+        shown = [
+            (f"{one.overlap:.0%}", f"{one.before:.2f}", f"{one.after:.2f}", cut(one.question, LONGEST_FACT))
+            for one in changed[:SHOWN_CHANGED]
+        ]
+        yield from table([("same", "confidence old", "new", "question"), *shown], indent=2)
 
 
 def _place(citation: Citation) -> Iterator[Part]:
@@ -215,11 +261,12 @@ def _place(citation: Citation) -> Iterator[Part]:
 def _facts(metadata: Metadata) -> str:
     values = {key: value for key, value in metadata.items() if key not in _PLACE}
     return " · ".join(
-        f"{one_line(key)}: {_cut(', '.join(map(str, value)) if isinstance(value, tuple) else str(value), LONGEST_FACT)}"
+        f"{one_line(key)}: {cut(', '.join(map(str, value)) if isinstance(value, tuple) else str(value), LONGEST_FACT)}"
         for key, value in values.items()
     )
 
 
-def _cut(text: str, length: int) -> str:
+def cut(text: str, length: int) -> str:
+    """A text on one line, and no longer than so many characters."""
     text = one_line(text)
     return text if len(text) <= length else text[:length].rstrip() + " …"

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from ragstone.contracts import AddReport, Progress
+from ragstone.reports import AddReport, Progress
 
 Part = tuple[str, str]
 """A text and its style, in the words of rich: ``bold``, ``dim``, ``cyan``."""

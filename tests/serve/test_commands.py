@@ -75,7 +75,7 @@ def test_scores_are_explained(run: Run) -> None:
     shown = run("ask", QUESTION, "--explain").out
     assert "stage" in shown
     assert "fusion" in shown
-    assert "time: open" in shown
+    assert "time: cache" in shown
     hits = run("ask", QUESTION, "--explain", "--json").json["hits"]
     assert [step["stage"] for step in hits[0]["why"]] == ["bm25", "vector", "fusion"]
     assert "fusion" in run("search", QUESTION, "--explain").out
@@ -120,7 +120,7 @@ def test_where_narrows(run: Run) -> None:
 def test_status_and_settings(run: Run) -> None:
     status = run("status", "--json").json
     assert (status["documents"], status["chunks"]) == (3, 3)
-    assert "chunk.size      1200" in run("status").out
+    assert "chunk.size        1200" in run("status").out
     settings = run("settings", "--set", "rank.top_k=3", "--json").json["settings"]
     origins = {one["path"]: (one["value"], one["origin"]) for one in settings}
     assert origins["rank.top_k"] == (3, "command line")
@@ -227,7 +227,7 @@ def test_eval(run: Run, tmp_path: Path) -> None:
 def test_chat_notices_a_rebuild(run: Run, kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def typed() -> Iterator[str]:
         yield QUESTION
-        with closing(Engine.open(kb, rebuilding=True)) as engine:
+        with closing(Engine.open(kb, as_built=True)) as engine:
             asyncio.run(engine.rebuild(["chunk.size=400"]))
         yield QUESTION
 
