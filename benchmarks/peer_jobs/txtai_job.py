@@ -1,0 +1,45 @@
+"""txtai: a hybrid index with content, the model through transformers. The first batch is indexed, the others upserted.
+
+It keeps everything in memory until `save` writes it all.
+"""
+
+from job import run
+from txtai import Embeddings
+
+
+class Store:
+    UPDATE = "upsert"
+
+    def __init__(self, folder, model):
+        self.folder = str(folder)
+        self.new = not folder.exists()
+        if self.new:
+            self.index = Embeddings(
+                path=str(model), hybrid=True, content=True, maxlength=256, encodebatch=32, gpu=False
+            )
+        else:
+            self.index = Embeddings()
+            self.index.load(self.folder)
+
+    def embed(self, question):
+        return self.index.transform(question)
+
+    def add(self, passages):
+        documents = [(one["id"], one["text"], None) for one in passages]
+        self.index.index(documents) if self.new else self.index.upsert(documents)
+        self.new = False
+
+    def save(self):
+        self.index.save(self.folder)
+
+    def search(self, question):
+        return [found["id"] for found in self.index.search(question, 10)]
+
+    def stored(self):
+        return [(one["id"], one["text"]) for one in self.index.search("select id, text from txtai", 1_000_000)]
+
+    def update(self, passage):
+        self.add([passage])
+
+
+run(Store)
