@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from benchmarks.common import Options, Result, Table, home, main, skipped, told
+from benchmarks.common import Options, Result, Table, main, skipped, told
 from ragstone.config import load
-from ragstone.experiment import evaluate_dataset
+from ragstone.experiment import evaluate_dataset, kept_at
 from ragstone.index import build_embedder
-from ragstone.review.evaluate import AnswerReport, Share
+from ragstone.review.report import AnswerReport, Share
 
 SET = "clapnq"
 QUICK_LIMIT = 60
@@ -24,9 +24,12 @@ MEANING = {
 async def measure(options: Options) -> Result:
     if options.data is None or not (options.data / SET).is_dir():
         return skipped(f"answers are measured on {SET}, with its evidence sentences and unanswerable questions")
+    chosen = [f"index.embedder={options.embedders[0]}"]
+    settings = load(chosen).settings
     report = await evaluate_dataset(
         options.data / SET,
-        kb=home(options, SET, build_embedder(load().settings.index)),
+        chosen,
+        kb=kept_at(options.keep, SET, settings, build_embedder(settings.index)),
         limit=QUICK_LIMIT if options.quick else None,
         on_progress=lambda message: told(f"{SET}: {message}"),
     )

@@ -113,7 +113,7 @@ def _variants(*, quick: bool) -> Iterator[tuple[str, list[str]]]:
 
 
 async def _covered(dataset: Dataset, folder, settings: Sequence[str], quick: bool) -> Coverage:
-    with closing(Engine.open(folder, settings, create=True)) as engine:
+    with closing(Engine.open(folder, ("cache.enabled=false", *settings), create=True)) as engine:
         await add_corpus(engine, dataset)
         queries = dataset.queries[:: 8 if quick else 1]
         found = [(query, await engine.search(query.text, 40)) for query in queries]

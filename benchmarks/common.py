@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import json
 import os
 import platform
@@ -18,9 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ragstone.built import BuiltWith
 from ragstone.config import leaves, load
-from ragstone.protocols import Embedder
 from ragstone.sections import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -67,14 +64,16 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the command line asks for. ``keep`` is where knowledge bases are kept."""
+    """What the command line asks for. ``keep`` is where knowledge bases are kept; ``embedders`` are compared."""
 
     quick: bool = False
     keep: Path
     data: Path | None = None
+    embedders: tuple[str, ...] = ("minilm",)
 
     def flags(self) -> str:
-        return " --quick" if self.quick else ""
+        compared = f" --embedders {','.join(self.embedders)}" if self.embedders != ("minilm",) else ""
+        return (" --quick" if self.quick else "") + compared
 
 
 Measure = Callable[[Options], Coroutine[Any, Any, Result]]
@@ -85,13 +84,15 @@ def main(benchmarks: Mapping[str, Measure], name: str) -> None:
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}")
     parser.add_argument("--quick", action="store_true", help="less of everything, in about a minute")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases there for the next run")
+    parser.add_argument("--embedders", metavar="A,B", default="minilm", help="to compare; answers use the first")
     parser.add_argument("--write", type=Path, metavar="PAGE", nargs="?", const=PAGE, help=f"write to {PAGE.name}")
     given = parser.parse_args()
     for title in benchmarks if given.write else ():
         _around(given.write, title)  # what is wrong with the page is said before the hour is spent
     with ExitStack() as stack:
         keep = given.keep or Path(stack.enter_context(TemporaryDirectory(prefix="ragstone-bench-")))
-        options = Options(quick=given.quick, keep=keep, data=data_folder())
+        embedders = tuple(given.embedders.split(","))
+        options = Options(quick=given.quick, keep=keep, data=data_folder(), embedders=embedders)
         figures = {}
         for title, measure in benchmarks.items():
             result = asyncio.run(measure(options))
@@ -108,12 +109,6 @@ def data_folder() -> Path | None:
     if named and not Path(named).is_dir():
         sys.exit(f"{DATA} is {named}, which is not a folder")
     return Path(named) if named else None
-
-
-def home(options: Options, dataset: str, embedder: Embedder) -> Path:
-    """Where the knowledge base of a data set is kept: another place where it would be built otherwise."""
-    built = json.dumps(BuiltWith.of(load().settings, embedder).to_json(), sort_keys=True)
-    return options.keep / f"{dataset.replace('/', '-')}-{hashlib.sha256(built.encode()).hexdigest()[:8]}"
 
 
 def skipped(what: str) -> Result:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import mean
 from typing import Any
 
 from benchmarks.common import Result, Table
-from ragstone.review.evaluate import EvalReport
+from ragstone.review.report import EvalReport
 from ragstone.review.significance import Difference, paired_difference
 
 LEGS = ("bm25", "vector")
+BY_EMBEDDER = ("vector", "default")
+"""Variants that differ from embedder to embedder."""
 MEASURES = ("ndcg@10", "recall@10", "recall@20", "mrr@10", "p@5")
 
 Reports = Mapping[str, EvalReport]
@@ -31,6 +34,26 @@ def summary(reports: Mapping[str, Reports]) -> Result:
     tables.append(Table(title="nDCG@10: default minus the better of its two legs", columns=columns, rows=rows))
     tables += [_minus_default(reports), _means(reports)]
     return Result(tables=tables, figures=_figures(reports, gains, overall))
+
+
+def by_embedder(found: Mapping[str, Mapping[str, Reports]], first: Result) -> Result:
+    """The tables of the first embedder, and one in which each has its columns."""
+    names = list(found)
+    base = found[names[0]]
+    tables = []
+    for measure in ("ndcg@10", "mrr@10", "recall@10"):
+        rows = []
+        for one, by_variant in base.items():
+            reports = [by_variant["bm25"], *(found[name][one][leg] for name in names for leg in BY_EMBEDDER)]
+            gains = [_starred(_difference(found[name][one]["default"], by_variant["default"])) for name in names[1:]]
+            rows.append([one, *(f"{report.measures[measure].mean:.3f}" for report in reports), *gains])
+        together = [[float(row[column]) for row in rows] for column in range(1, 2 + len(BY_EMBEDDER) * len(names))]
+        rows.append(["mean", *(f"{mean(values):.3f}" for values in together), *[""] * (len(names) - 1)])
+        columns = ["set", "bm25", *(f"{name} {leg}" for name in names for leg in BY_EMBEDDER)]
+        columns += [f"nDCG@10 of {name} default minus {names[0]} default" for name in names[1:]]
+        tables.append(Table(title=f"{measure} by embedder", columns=columns, rows=rows))
+    figures = {name: _figures_of(reports) for name, reports in found.items()}
+    return replace(first, tables=[*first.tables, *tables], figures={**first.figures, "embedders": figures})
 
 
 def verdict(gain: Difference) -> str:
@@ -95,13 +118,7 @@ def _figures(
     reports: Mapping[str, Reports], gains: Mapping[str, tuple[str, Difference]], overall: float
 ) -> dict[str, Any]:
     return {
-        "sets": {
-            name: {
-                variant: {m: [round(v, 4) for v in _three(report, m)] for m in MEASURES}
-                for variant, report in by_variant.items()
-            }
-            for name, by_variant in reports.items()
-        },
+        "sets": _figures_of(reports),
         "default_minus_better_leg": {
             name: {
                 "leg": leg,
@@ -114,6 +131,16 @@ def _figures(
             for name, (leg, gain) in gains.items()
         },
         "mean_over_sets": round(overall, 4),
+    }
+
+
+def _figures_of(reports: Mapping[str, Reports]) -> dict[str, Any]:
+    return {
+        name: {
+            variant: {m: [round(v, 4) for v in _three(report, m)] for m in MEASURES}
+            for variant, report in by_variant.items()
+        }
+        for name, by_variant in reports.items()
     }
 
 

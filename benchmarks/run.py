@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from benchmarks import answers, chunking, parsing, retrieval, startup, sync
+from benchmarks import (
+    answers,
+    caches,
+    chunking,
+    durability,
+    embed,
+    ingest,
+    language,
+    parsing,
+    query,
+    retrieval,
+    startup,
+    sync,
+)
 from benchmarks.common import Options, Result, main
 
 
@@ -14,9 +27,15 @@ ALL = {
     "startup": startup.measure,
     "parsing": _parsing,
     "chunking": chunking.measure,
+    "embed": embed.measure,
+    "ingest": ingest.measure,
     "sync": sync.measure,
+    "caches": caches.measure,
+    "durability": durability.measure,
+    "query": query.measure,
     "answers": answers.measure,
     "retrieval": retrieval.measure,
+    "language": language.measure,
 }
 
 if __name__ == "__main__":

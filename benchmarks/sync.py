@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.common import Options, Result, Table, main, told
-from ragstone.contracts import AddReport
 from ragstone.engine import Engine
+from ragstone.reports import AddReport
 
 DOCUMENTS, QUICK_DOCUMENTS = 2000, 300
 TARGET = 2.0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -93,7 +95,14 @@ def _row(*cells: str) -> str:
 
 def _values(info: FieldInfo) -> str:
     """The type in words, or the choices, and the bounds."""
-    kind: Any = info.annotation
+    return _of_kind(info.annotation, info.metadata)
+
+
+def _of_kind(kind: Any, limits: Sequence[Any] = ()) -> str:
+    if get_origin(kind) is Annotated:
+        return _of_kind(get_args(kind)[0], get_args(kind)[1].metadata)
+    if get_origin(kind) in (Union, UnionType):
+        return ", or ".join(map(_of_kind, get_args(kind)))
     if get_origin(kind) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(kind))
     if get_origin(kind) is tuple:
@@ -106,7 +115,7 @@ def _values(info: FieldInfo) -> str:
     words = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
     bounds = [
         f"{words[bound]} {getattr(limit, bound):g}"
-        for limit in info.metadata
+        for limit in limits
         for bound in words
         if getattr(limit, bound, None) is not None
     ]

@@ -11,9 +11,10 @@ import pytest
 from kb import FAST, add, check_whole, embedder_of, open_fast
 from servers.site import Reply, WebSite, page
 
-from ragstone.contracts import AddReport, Document
+from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import SourceError, UsageError
+from ragstone.reports import AddReport
 
 CRAWL = ("acquire.crawl.allow_private=true", "acquire.crawl.delay_seconds=0", "acquire.crawl.retries=0")
 ANSWER = "respond.abstain_below=0"

@@ -14,9 +14,11 @@ import pytest
 from kb import FAST, add, check_whole, embedder_of, look, open_fast
 
 from ragstone import acquire
-from ragstone.contracts import AddReport, And, Document, Plan
+from ragstone.conditions import And
+from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import SourceError
+from ragstone.reports import AddReport, Plan
 
 
 @pytest.fixture
@@ -437,7 +439,7 @@ def test_one_in_a_hundred_of_two_thousand_changes(engine: Engine, docs: Path) ->
         asyncio.run(engine._terms.search(["part", "rest"], 5000)),
         asyncio.run(engine._vectors.search(vector, 5000)),
     ):
-        assert sorted(match.row for match in found) == rows
+        assert sorted(found.rows.tolist()) == rows
     assert engine.status().behind == 0
 
 
