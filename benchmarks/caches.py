@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import ROOT, Options, Result, Table, main, told
-from ragstone.contracts import Answer, Document, Span, TokenVectors
+from ragstone.answers import Answer
+from ragstone.contracts import Document, Span, TokenVectors
 from ragstone.engine import Engine
 from ragstone.errors import NotFound
 from ragstone.protocols import Role
@@ -116,6 +117,7 @@ class Changes:
 
     def __init__(self, folder: Path, seed: int = 0) -> None:
         self._rng, self._home, self._copy = random.Random(seed), folder / "kb", folder / "copy"
+        self._runner = asyncio.Runner()  # one for all: a loop for each question would be most of the work
         self._files = folder / "files"
         self._files.mkdir(parents=True)
         (self._files / "0.txt").write_text("owlnest")
@@ -142,6 +144,7 @@ class Changes:
             if (step + 1) % 500 == 0:
                 told(f"{step + 1} changes, {len(tally.stale)} stale, {time.monotonic() - started:.0f} s")
         self.close()
+        self._runner.close()
         return tally
 
     def close(self) -> None:
@@ -153,11 +156,11 @@ class Changes:
     def add(self) -> None:
         self._count += 1
         self._ids.append(f"d{self._count}")
-        asyncio.run(self._any().add([self._document(self._ids[-1])]))
+        self._runner.run(self._any().add([self._document(self._ids[-1])]))
 
     def change(self) -> None:
         if self._ids:
-            asyncio.run(self._any().add([self._document(self._rng.choice(self._ids))]))
+            self._runner.run(self._any().add([self._document(self._rng.choice(self._ids))]))
 
     def remove(self) -> None:
         if self._ids:
@@ -170,7 +173,7 @@ class Changes:
             file = self._files / f"{number}.txt"
             gone = number > 0 and self._rng.random() < 0.3  # of a folder without any file nothing can be told
             file.unlink(missing_ok=True) if gone else file.write_text(self._text())
-        asyncio.run(self._any().sync([str(self._files)]))
+        self._runner.run(self._any().sync([str(self._files)]))
 
     def add_while_asked(self) -> None:
         """What is kept of a question must be of one state, though the state changes while it is answered."""
@@ -182,7 +185,7 @@ class Changes:
             writer, (reader, _) = self._any(), self._rng.choice(self._pairs)
             await asyncio.gather(writer.add([self._document(self._ids[-1])]), *map(reader.ask, asked))
 
-        asyncio.run(both())
+        self._runner.run(both())
 
     def nothing(self) -> None:
         """Asking again, and again."""
@@ -192,11 +195,11 @@ class Changes:
         self._open()
 
     def rebuild(self) -> None:
-        asyncio.run(self._any().rebuild([self._rng.choice(OF_STORED)]))
+        self._runner.run(self._any().rebuild([self._rng.choice(OF_STORED)]))
 
     def revert(self) -> None:
         with suppress(NotFound):
-            asyncio.run(self._any().revert())
+            self._runner.run(self._any().revert())
 
     def copy(self) -> None:
         self.close()
@@ -224,7 +227,7 @@ class Changes:
     def _compare(self, tally: Tally, when: str) -> None:
         for settings, (cached, plain) in zip(self._settings, self._pairs, strict=True):
             question, where = self._rng.choice(QUESTIONS), self._rng.choice(FILTERS)
-            answers = [asyncio.run(engine.ask(question, where)) for engine in (cached, plain, cached)]
+            answers = [self._runner.run(engine.ask(question, where)) for engine in (cached, plain, cached)]
             tally.asked += 2
             tally.from_cache += sum("search" in answer.usage.cached for answer in answers)
             if not (same(answers[0], answers[1]) and same(answers[2], answers[1])):

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.common import ROOT, Options, Result, Table, main, skipped, told
 from ragstone.engine import Engine
 
-DOCUMENTS, QUICK_DOCUMENTS = 1000, 40
+DOCUMENTS, QUICK_DOCUMENTS = 400, 40
 TARGET = 1.15
 _ALONE = "import asyncio, sys; from benchmarks.ingest import alone; asyncio.run(alone(*sys.argv[1:]))"
 

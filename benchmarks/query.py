@@ -16,6 +16,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -101,18 +102,29 @@ class Measured:
 async def measure(options: Options) -> Result:
     if options.data is None:
         return skipped("questions at scale")
-    from ragstone import index
-    from ragstone.config import load
-
-    embedder = index.build_embedder(load().settings.index)
-    real = await query_data.real(options.data, options.keep, embedder, quick=options.quick)
-    Given.known = dict(zip(real.questions, real.question_vectors, strict=True))
+    real = await _real(options)
     questions = list(Given.known)[: QUICK_QUESTIONS if options.quick else QUESTIONS]
     sizes = QUICK_SIZES if options.quick else (len(real.passages), *SIZES)
     return summary([await _measured(options, real, questions, count) for count in sizes])
 
 
-async def _measured(options: Options, real: query_data.Real, questions: Sequence[str], count: int) -> Measured:
+async def base(options: Options, count: int) -> Path:
+    """Where a knowledge base of so many chunks is kept, with the questions and their vectors beside it."""
+    return _filled(options, await _real(options), list(Given.known)[:QUESTIONS], count)
+
+
+async def _real(options: Options) -> query_data.Real:
+    from ragstone import index
+    from ragstone.config import load
+
+    assert options.data is not None
+    embedder = index.build_embedder(load().settings.index)
+    real = await query_data.real(options.data, options.keep, embedder, quick=options.quick)
+    Given.known = dict(zip(real.questions, real.question_vectors, strict=True))
+    return real
+
+
+def _filled(options: Options, real: query_data.Real, questions: Sequence[str], count: int) -> Path:
     folder = options.keep / f"query-{count}"
     filled = folder / "filled"
     if not filled.exists():
@@ -121,12 +133,17 @@ async def _measured(options: Options, real: query_data.Real, questions: Sequence
             told(f"query: indexing {count:,} chunks")
             engine._follow()
         filled.touch()
-    told(f"query: asking {count:,} chunks")
     asked_file = folder / "questions.npz"
     np.savez(asked_file, questions=np.array(questions), vectors=np.stack([Given.known[one] for one in questions]))
+    return folder
+
+
+async def _measured(options: Options, real: query_data.Real, questions: Sequence[str], count: int) -> Measured:
+    folder = _filled(options, real, questions, count)
+    told(f"query: asking {count:,} chunks")
     fresh = json.loads(
         subprocess.run(
-            [sys.executable, "-m", "benchmarks.query_memory", str(folder), str(asked_file)],
+            [sys.executable, "-m", "benchmarks.query_memory", str(folder), str(folder / "questions.npz")],
             capture_output=True,
             text=True,
             check=True,

@@ -13,9 +13,9 @@ import mmap
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,12 +25,13 @@ import tantivy
 from ragstone.conditions import Filter
 from ragstone.contracts import Chunk, Matches
 from ragstone.errors import Damaged
-from ragstone.index.analyze import MARKS, START, fold, words
+from ragstone.index.analyze import MARKS, START, fold
 from ragstone.index.catalog import Catalog
 from ragstone.index.disk import clear_away, make_folder
 from ragstone.index.files import disposable, identity, read_json, write_json
 from ragstone.index.records import NO_MATCHES, Stamp
 from ragstone.index.scoring import bm25, idf
+from ragstone.index.wordbook import Gathering, Wordbook, clear
 from ragstone.protocols import Analyzer, Detector
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
 
 ENGINE_K1, ENGINE_B = 1.2, 0.75
 RESCORED = 1000
+HEAP = 256_000_000
+"""Bytes that indexing may hold before it writes a segment. Each is searched by itself: the fewer, the faster."""
+QUICK = 200_000
+"""Up to so many chunks are searched in a millisecond or two, quicker than a thread takes over and hands back."""
 MOST_TERMS = 1024
 """A longer question is cut: no more clauses than the engine searches in milliseconds."""
 PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
@@ -46,15 +51,18 @@ PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What is known of the index since its manifest was the one with this identity; without searcher, nothing."""
+    """What is known of the index since its files had these identities; without searcher, nothing.
 
-    manifest: tuple[int, int, int] = (0, 0, 0)
+    The files are the manifest, and tantivy's list of segments: merged ones weigh words a bit otherwise.
+    """
+
+    files: tuple[tuple[int, int, int], ...] = ()
     stamp: Stamp = Stamp()  # noqa: RUF009 - frozen
     searcher: tantivy.Searcher | None = None
+    languages: Mapping[str, float] = field(default_factory=dict)
+    book: Wordbook = field(default_factory=Wordbook)
 
 
-FUZZY = 200
-"""Chunks read to find the word that a mistyped one was meant to be."""
 _CODE = re.compile("[a-z]{2}")
 
 
@@ -92,6 +100,9 @@ class TermIndex:
 
     async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> Matches:
         """The ``k`` best chunks by BM25, best first, of those ``where`` lets through."""
+        searcher = self._looked().searcher if where is None else None
+        if searcher is not None and searcher.num_docs <= QUICK and (self._k1, self._b) == (ENGINE_K1, ENGINE_B):
+            return self._search(terms, k, None)
         return await asyncio.to_thread(self._search, terms, k, where)
 
     @property
@@ -100,10 +111,10 @@ class TermIndex:
         return self._looked().stamp
 
     def _looked(self) -> _Seen:
-        """The index as it is now. What it was the last time, unless another follow has written its manifest since."""
+        """The index as it is now. What it was the last time, unless a follow has changed it since."""
         manifest = self._folder / "manifest.json"
-        now, seen = identity(manifest), self._seen
-        if seen.searcher is not None and seen.manifest == now:
+        now, seen = (identity(manifest), identity(self._folder / "meta.json")), self._seen
+        if seen.searcher is not None and seen.files == now:
             return seen
         index = self._index = self._index or self._opened()
         about = read_json(manifest)
@@ -116,8 +127,14 @@ class TermIndex:
                 sound = about.get("analyzer") == self._analyzer.fingerprint
                 # A last look at what tantivy itself does not check: its list of segments.
                 sound = sound and searcher.num_docs == about["chunks"]
-                seen = _Seen(manifest=now, stamp=Stamp(**about["stamp"]) if sound else Stamp(), searcher=searcher)
-        except (KeyError, TypeError, Damaged):
+                seen = _Seen(
+                    files=now,
+                    stamp=Stamp(**about["stamp"]) if sound else Stamp(),
+                    searcher=searcher,
+                    languages=_shares(searcher, about.get("languages", [])),
+                    book=Wordbook.read(self._folder, about["words"], seen.book),
+                )
+        except (KeyError, TypeError, ValueError, AttributeError, OSError, Damaged):
             return _Seen()
         self._seen = seen
         return seen
@@ -143,41 +160,40 @@ class TermIndex:
         with self._sound():
             return (self._k1 + 1) * sum(idf(searcher.doc_freq("terms", t), searcher.num_docs) for t in terms)
 
-    def languages(self) -> dict[str, float]:
+    def languages(self) -> Mapping[str, float]:
         """The share of the chunks in each language; empty where none is known."""
-        if self._index is None or self._detect is None:
-            return {}
-        with self._sound():
-            searcher = self._index.searcher()
-            codes = read_json(self._folder / "manifest.json").get("languages", [])
-            count = {code: searcher.doc_freq("language", code) for code in codes}
-        total = sum(count.values())
-        return {code: part / total for code, part in count.items() if part}
+        return self._looked().languages if self._detect else {}
 
     def known(self, words: Sequence[str], language: str) -> list[bool]:
         """Whether any chunk has the word, or another form of it in that language; true where there is no index."""
-        if self._index is None:
+        searcher = self._looked().searcher
+        if searcher is None:
             return [True] * len(words)
         with self._sound():
-            searcher = self._index.searcher()
             terms = [[t for t in self._analyzer(word, language) if not t.startswith(START)] for word in words]
             return [any(searcher.doc_freq("terms", term) for term in some) for some in terms]
 
     def near(self, word: str, errors: int) -> dict[str, int]:
-        """Terms, as they are written, that differ from a word by so few errors, and how many chunks have each.
-
-        They are looked for in `FUZZY` chunks: tantivy finds chunks by such terms, and does not tell the terms.
+        """Words of the documents, folded, and how many chunks have each: all that differ from one by so few errors,
+        and some others.
         """
-        word = fold(word)
-        if self._index is None:
+        seen = self._looked()
+        if seen.searcher is None:
             return {}
         with self._sound():
-            searcher = self._index.searcher()
-            query = tantivy.Query.fuzzy_term_query(self._schema, "terms", word, errors)
-            rows = _read(searcher, query, min(FUZZY, max(searcher.num_docs, 1))).rows.tolist()
-            texts = self._catalog.chunks(rows).values()
-            found = {term for chunk in texts for term in map(fold, words(chunk.headed)) if _alike(word, term, errors)}
-            return {term: searcher.doc_freq("terms", term) for term in found}
+            counted = {term: self._count(seen.searcher, term) for term in seen.book.near(fold(word), errors)}
+        return {term: count for term, count in counted.items() if count}
+
+    def _count(self, searcher: tantivy.Searcher, word: str) -> int:
+        """How many chunks have a word; where the analyzer keeps none as it is written, a form of it."""
+        if count := searcher.doc_freq("terms", word):
+            return count
+        others = (term for term in self._analyzer(word) if not term.startswith(MARKS))
+        return max((searcher.doc_freq("terms", term) for term in others), default=0)
+
+    def language(self, text: str) -> str | None:
+        """The language of a question, one of the documents', by how their texts look; None where that is not known."""
+        return self._looked().book.profiles.language(text, self.languages())
 
     def follow(self) -> None:
         """Take in what the catalog has and the index has not. Only for the process that holds the lock.
@@ -192,6 +208,7 @@ class TermIndex:
             if self._index is None or not self._catalog.knows(since):
                 self._index, since = self._made(), Stamp()
             languages = set(read_json(self._folder / "manifest.json").get("languages", []) if since.generation else [])
+            gathering = Gathering(self._looked().book if since.generation else Wordbook())
             with _writer(self._index) as writer:
                 if since.generation:
                     for row in self._catalog.removed_since(since.generation):
@@ -201,16 +218,19 @@ class TermIndex:
                         writer.delete_documents_by_term("row", row)
                     language = self._language(chunk)
                     languages.add(language)
+                    gathering.take(chunk.headed, language)
                     terms = " ".join(analysed := self._analyzer(chunk.headed, language))
                     writer.add_document(tantivy.Document(row=row, length=len(analysed), terms=terms, language=language))
                 writer.commit()
                 self._index.reload()
+                book = gathering.written(self._folder, now.generation)
                 # Only now, and before segments are merged, which may take long and changes no count. An index
                 # that was committed and not described is not believed, and made again.
                 about = {"stamp": asdict(now), "analyzer": self._analyzer.fingerprint}
-                about["languages"] = sorted(languages - {""})
+                about |= {"languages": sorted(languages - {""}), "words": book.told()}
                 write_json(self._folder / "manifest.json", about | {"chunks": self._index.searcher().num_docs})
             self._index.reload()
+            clear(self._folder, book)
 
     def _language(self, chunk: Chunk) -> str:
         """Of the document, where it tells; of the chunk's own text otherwise."""
@@ -255,7 +275,8 @@ class TermIndex:
         ours = (self._k1, self._b) != (ENGINE_K1, ENGINE_B)
         with self._sound():
             depth = max(k, RESCORED) if ours else k
-            matches = _filtered(searcher, self._schema, _query(self._schema, terms), depth, allowed)
+            wanted = _query(searcher, self._schema, terms)
+            matches = _filtered(searcher, self._schema, wanted, depth, allowed)
             if ours and len(matches):
                 matches = self._rescored(searcher, terms, matches)
         return Matches(rows=matches.rows[:k], scores=matches.scores[:k])
@@ -269,15 +290,19 @@ class TermIndex:
         return _best_first(np.fromiter(texts, dtype=np.int64, count=len(texts)), scores)
 
 
-def _alike(word: str, term: str, errors: int) -> bool:
-    """Whether a term may be so near, by its length and letters; a cheap look before the errors are counted."""
-    return abs(len(word) - len(term)) <= errors and sum((Counter(word) - Counter(term)).values()) <= errors
+def _shares(searcher: tantivy.Searcher, codes: Sequence[str]) -> dict[str, float]:
+    count = {code: searcher.doc_freq("language", code) for code in codes}
+    total = sum(count.values())
+    return {code: part / total for code, part in count.items() if part}
 
 
-def _query(schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
-    should = [
-        (tantivy.Occur.Should, tantivy.Query.term_query(schema, "terms", term, "freq")) for term in terms[:MOST_TERMS]
-    ]
+def _query(searcher: tantivy.Searcher, schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
+    """Any of the terms; one that comes twice counts twice, and those that no chunk has are left out."""
+    should = []
+    for term, count in Counter(terms).items():
+        if searcher.doc_freq("terms", term):
+            one = tantivy.Query.term_query(schema, "terms", term, "freq")
+            should.append((tantivy.Occur.Should, one if count == 1 else tantivy.Query.boost_query(one, count)))
     return tantivy.Query.boolean_query(should)
 
 
@@ -304,19 +329,29 @@ def _filtered(
             k,
         )
     while True:
-        matches = _read(searcher, query, depth)
-        at = np.minimum(np.searchsorted(allowed, matches.rows), len(allowed) - 1)
-        kept = allowed[at] == matches.rows
-        if np.count_nonzero(kept) >= k or len(matches) < depth or depth == most:
-            return Matches(rows=matches.rows[kept][:k], scores=matches.scores[kept][:k])
+        rows, scores = _hits(searcher, query, depth)
+        at = np.minimum(np.searchsorted(allowed, rows), len(allowed) - 1)
+        kept = allowed[at] == rows
+        if np.count_nonzero(kept) >= k or len(rows) < depth or depth == most:
+            found = _best_first(rows[kept], scores[kept])
+            return Matches(rows=found.rows[:k], scores=found.scores[:k])
         depth = min(depth * 4, most)
 
 
 def _read(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> Matches:
+    return _best_first(*_hits(searcher, query, k))
+
+
+def _hits(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Rows and scores of the best, those with the same score in any order."""
     hits = searcher.search(query, k, count=False).hits
-    rows = searcher.fast_field_values("row", [address for _, address in hits])
-    scores = np.array([score for score, _ in hits], dtype=np.float32)
-    return _best_first(np.array([row or 0 for row in rows], dtype=np.int64), scores)
+    if not hits:
+        return NO_MATCHES.rows, np.empty(0, dtype=np.float32)
+    scores, addresses = zip(*hits, strict=True)
+    rows = searcher.fast_field_values("row", list(addresses))
+    if None in rows:  # of a damaged file
+        rows = [row or 0 for row in rows]
+    return np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)
 
 
 def _best_first(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> Matches:
@@ -327,7 +362,7 @@ def _best_first(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> Matche
 @contextmanager
 def _writer(index: tantivy.Index) -> Iterator[tantivy.IndexWriter]:
     """A writer that is let go of in any case; tantivy's own context manager commits even after an exception."""
-    writer = index.writer(heap_size=64_000_000, num_threads=1)
+    writer = index.writer(heap_size=HEAP, num_threads=1)
     try:
         yield writer
     finally:

@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import math
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.resources import files
 
 _SHORTEST_WORD = 8
@@ -33,6 +34,7 @@ class Compounds:
         self.fingerprint = hashlib.sha256(" ".join(self._cost).encode()).hexdigest()[:12]
 
     @classmethod
+    @cache
     def shipped(cls, language: str) -> Compounds:
         """With the word list of a language."""
         packed = (files("ragstone.index") / "words" / f"compounds_{language}.txt.gz").read_bytes()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import Damaged, KnowledgeBaseError
-from ragstone.index.migrations import new_mark
+from ragstone.index.migrations import connect, new_mark
 
 
 class Database:
@@ -78,16 +78,7 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         with self._readable():
-            connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30)
-            try:
-                connection.execute("PRAGMA synchronous=FULL")
-                connection.execute("PRAGMA fullfsync=ON")  # of macOS; elsewhere it changes nothing
-                connection.execute("PRAGMA checkpoint_fullfsync=ON")
-                connection.execute("PRAGMA foreign_keys=ON")
-            except sqlite3.Error:
-                connection.close()
-                raise
-            return connection
+            return connect(self._path)
 
     @property
     def _reader(self) -> sqlite3.Connection:

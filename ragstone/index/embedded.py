@@ -41,6 +41,9 @@ OUTGROWN = 10
 """Codes are made anew, around another mean, when there are so many times more of them than when it was taken."""
 SAMPLED = 20_000
 """Vectors that the mean is taken of."""
+QUICK = 200_000
+"""Up to so many chunks are searched in a millisecond or two, where no file needs to be read and no filter worked out:
+quicker than a thread takes over and hands back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,6 +97,9 @@ class EmbeddedVectors:
         Above ``exact_limit`` chunks most of the nearest are found, not always all; the similarities of the best few
         are exact, those of the rest within a thousandth or so.
         """
+        state = self._state
+        if where is None and sum(map(len, state.parts)) <= QUICK and state.stamp == self._catalog.stamp():
+            return self._nearest(state, vector, k, None)
         return await asyncio.to_thread(self._search, vector, k, where)
 
     @property
@@ -138,10 +144,11 @@ class EmbeddedVectors:
     def _search(self, vector: Vector, k: int, where: Filter | None) -> Matches:
         if self._state.stamp != self._catalog.stamp():
             self.follow(write=False)
-        state = self._state
+        return self._nearest(self._state, vector, k, None if where is None else self._catalog.select(where))
+
+    def _nearest(self, state: _State, vector: Vector, k: int, selected: NDArray[np.int64] | None) -> Matches:
         if k < 1 or not state.parts:
             return NO_MATCHES
-        selected = None if where is None else self._catalog.select(where)
         query = None if state.sketcher is None else state.sketcher.query(vector)
         wanted = max(k, EXACT) if query else k
         found = [part.nearest(vector, query, wanted, selected) for part in state.parts]

@@ -15,6 +15,7 @@ by vector, so that each step is a few operations on long arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,8 +38,9 @@ MEASURED_ON = 384
 """Dimensions for which these numbers were chosen. With fewer, signs tell less, and more stay: the work is the same."""
 FEW = 1500
 """Up to so many vectors only the last comparison is made."""
-_BLOCK, _SAMPLE = 32_768, 16_384
+_BLOCK, _SAMPLE = 16_384, 16_384
 _WORD = 64
+_PLACES = (1 << np.arange(STEPS, dtype=np.uint8))[:, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ class Query:
     offset: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Sketcher:
     """Makes codes of the vectors of one knowledge base, around their mean (dimensions,).
 
@@ -103,20 +105,27 @@ class Sketcher:
     def query(self, vector: Vector) -> Query:
         """A query vector (dimensions,), ready to be compared."""
         turned = vector @ self.rotation
-        # The signs are those of the centred query, for they estimate an angle; the values are the query's own.
-        signs = _packed((turned - self.mean @ self.rotation > 0)[None])[:, 0]
         low, high = float(turned.min()), float(turned.max())
         width = max(high - low, 1e-30) / (2**STEPS - 1)
         steps = np.rint((turned - low) / width).astype(np.uint8)
+        bits = np.empty((1 + STEPS, len(turned)), dtype=np.bool_)
+        # The signs are those of the centred query, for they estimate an angle; the values are the query's own.
+        np.greater(turned, self._turned_mean, out=bits[0])
+        np.not_equal(steps & _PLACES, 0, out=bits[1:])
+        words = _packed(bits).T
         return Query(
-            signs=signs,
-            steps=np.stack([_packed((steps >> step & 1)[None] > 0)[:, 0] for step in range(STEPS)]),
+            signs=words[0],
+            steps=words[1:],
             low=low,
             width=width,
             total=float(turned.sum()),
             turned=turned,
             offset=float(self.mean @ vector),
         )
+
+    @cached_property
+    def _turned_mean(self) -> Vector:
+        return self.mean @ self.rotation
 
 
 def nearest(
@@ -205,13 +214,11 @@ def _differing(bits: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[n
 def _estimated(codes: Codes, query: Query, found: Positions) -> Vector:
     """The similarity of some vectors with the query, without its constant part, estimated from signs."""
     bits = np.take(codes.bits, found, axis=1)
-    set_bits = np.zeros(len(found), dtype=np.uint16)
+    set_bits = np.bitwise_count(bits).sum(axis=0, dtype=np.uint16)
     # Sixteen bits hold the sum of up to 4,000 dimensions.
     weighted = np.zeros(len(found), dtype=np.uint16 if len(query.turned) <= 4000 else np.uint32)
-    for word, ours in zip(bits, query.steps.T, strict=True):
-        set_bits += np.bitwise_count(word)
-        for step, mask in enumerate(ours):
-            weighted += np.left_shift(np.bitwise_count(word & mask), step, dtype=weighted.dtype)
+    for step, ours in enumerate(query.steps):
+        weighted += np.bitwise_count(bits & ours[:, None]).sum(axis=0, dtype=weighted.dtype) << step
     # The query's values are about low + width * step, and a sign counts them once or takes them off once.
     product = 2 * (query.low * set_bits.astype(np.float32) + query.width * weighted.astype(np.float32)) - query.total
     return (product * codes.norms[found]).astype(np.float32, copy=False)

@@ -7,31 +7,37 @@ from __future__ import annotations
 
 import re
 
-from ragstone.contracts import Question
-from ragstone.protocols import Detector
+from ragstone.contracts import QueryAnalysis, Question
 from ragstone.query import diacritics
 from ragstone.query.analysis import analyse
 from ragstone.query.spelling import Vocabulary, correct
+from ragstone.query.variations import variations
 from ragstone.sections import QuerySettings
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 def understand(
-    text: str, settings: QuerySettings, detect: Detector, languages: dict[str, float], vocabulary: Vocabulary
+    text: str, settings: QuerySettings, language: str, vocabulary: Vocabulary, *, analysed: bool = True
 ) -> Question:
     """The question, with what its typing hides.
 
     Args:
         text: as it was typed.
         settings: which words the user knows, and whether spelling is looked at.
-        detect: tells a language.
-        languages: the share of the knowledge base in each.
+        language: it is likely in, as ISO 639-1 code; empty where that is not known.
         vocabulary: the words of the documents.
+        analysed: whether it is looked at what the question is after.
     """
-    language = detect(text, languages)
     meant = _meant(text, settings, language, vocabulary) if settings.spelling else text
-    return Question(asked=text, text=meant, language=language, analysis=analyse(meant, language, settings.entities))
+    analysis = analyse(meant, language, settings.entities) if analysed else QueryAnalysis()
+    return Question(
+        asked=text,
+        text=meant,
+        language=language,
+        analysis=analysis,
+        variations=variations(meant, analysis, settings.synonyms, settings.variations),
+    )
 
 
 def _meant(text: str, settings: QuerySettings, language: str, vocabulary: Vocabulary) -> str:

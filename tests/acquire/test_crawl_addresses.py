@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.acquire.crawl import find_site
-from ragstone.acquire.crawl.guard import is_public
 from ragstone.acquire.crawl.links import decoded, read_links
 from ragstone.acquire.crawl.polite import Pace
 from ragstone.acquire.crawl.robots import Robots
 from ragstone.acquire.crawl.sitemap import read_sitemap
 from ragstone.acquire.crawl.urls import BadAddress, Scope, looks_like_a_trap, parse, worth_asking
 from ragstone.errors import UsageError
+from ragstone.network import is_public
 from ragstone.sections import AcquireSettings, SiteSettings
 
 BASE = parse("https://docs.example/guide/start.html")

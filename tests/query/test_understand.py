@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -38,10 +38,7 @@ def lithuanian() -> Spellings:
 def asked(
     text: str, *documents: str, words: tuple[str, ...] = (), spelling: bool = True, language: str = "lt"
 ) -> Question:
-    def detect(text: str, prior: Mapping[str, float] = {}) -> str:  # noqa: ARG001
-        return language
-
-    return understand(text, QuerySettings(words=words, spelling=spelling), detect, {}, Words(*documents))
+    return understand(text, QuerySettings(words=words, spelling=spelling), language, Words(*documents))
 
 
 @pytest.mark.parametrize(

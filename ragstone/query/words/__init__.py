@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-import yaml
+from ragstone.yaml_text import read_yaml
 
 _WORD = r"[^\W_]"
 
@@ -37,7 +37,7 @@ def languages() -> tuple[str, ...]:
 def lexicon(language: str) -> Lexicon:
     """The words of a language; of all, where it has no file or is not known."""
     known = (language,) if language in languages() else languages()
-    tables = [yaml.safe_load((files(__name__) / f"{name}.yaml").read_text(encoding="utf-8")) for name in known]
+    tables = [read_yaml((files(__name__) / f"{name}.yaml").read_text(encoding="utf-8")) for name in known]
     names = dict.fromkeys(name for table in tables for name in table["intents"])
     return Lexicon(
         intents=tuple(
