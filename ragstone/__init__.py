@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Answer, Chunk, Citation, Document, Hit
+    from ragstone.answers import Answer, Citation
+    from ragstone.contracts import Chunk, Document, Hit
     from ragstone.engine import Engine
     from ragstone.errors import RagstoneError
     from ragstone.sections import Settings
@@ -21,9 +22,9 @@ __version__ = "0.1.0"
 __all__ = ["Answer", "Chunk", "Citation", "Document", "Engine", "Hit", "Ragstone", "RagstoneError", "Settings"]
 
 _HOMES = {
-    "Answer": "contracts",
+    "Answer": "answers",
     "Chunk": "contracts",
-    "Citation": "contracts",
+    "Citation": "answers",
     "Document": "contracts",
     "Engine": "engine",
     "Hit": "contracts",

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ragstone import dotenv
 from ragstone.errors import SettingsError
 from ragstone.sections import Settings
+from ragstone.yaml_text import read_yaml
 
 Tree = dict[str, Any]
 """Settings as YAML has them: sections of sections of values."""
@@ -34,8 +35,20 @@ ALIASES = {
     "EMBEDDING_MODEL": "index.embedder",
     "TOP_K": "rank.top_k",
     "RERANK_TOP_K": "rank.pool",
+    "MAX_CONTEXT_TOKENS": "respond.context_tokens",
+    "LLM_MODEL": "respond.model.name",
+    "TEMPERATURE": "respond.model.temperature",
+    "OPENAI_API_KEY": "services.openai.api_key",
+    "OPENAI_BASE_URL": "services.openai.base_url",
+    "AZURE_OPENAI_ENDPOINT": "services.azure.endpoint",
+    "AZURE_OPENAI_API_KEY": "services.azure.api_key",
+    "AZURE_OPENAI_DEPLOYMENT": "services.azure.deployment",
+    "AZURE_EMBEDDING_DEPLOYMENT": "index.embedder",
+    "EXA_API_KEY": "services.exa.api_key",
 }
-"""Names of the environment that other systems use, and the settings they stand for."""
+"""Names of the environment that other systems use, and the settings they stand for. Of two for one the later wins."""
+KINDS = {"AZURE_EMBEDDING_DEPLOYMENT": "azure:"}
+"""What is put before the value of such a name, to say what it is a name of."""
 
 
 class Loaded:
@@ -101,7 +114,8 @@ def parse_overrides(pairs: Sequence[str]) -> Tree:
         path, equals, text = pair.partition("=")
         path = path.strip()
         if not equals or not path:
-            raise SettingsError(f"'{pair}' is not a setting; write it as path=value, such as chunk.size=600")
+            shown = "what was given" if "key" in pair else f"'{pair}'"  # a key that was typed wrongly is one still
+            raise SettingsError(f"{shown} is not a setting; write it as path=value, such as chunk.size=600")
         branch = _nested(path, _value(path, text, path))
         _refuse_unknown(branch, "on the command line")
         tree = merge(tree, branch)
@@ -123,7 +137,7 @@ def read_preset(name: str) -> Tree:
         known = ", ".join(["default", *preset_names()])
         raise SettingsError(f"no preset '{name}'; there are {known}, or give the path of a YAML file")
     try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        tree = read_yaml(path.read_text(encoding="utf-8")) or {}
     except (yaml.YAMLError, ValueError, OSError) as error:
         raise SettingsError(f"preset {name} could not be read as YAML: {error}") from error
     if not isinstance(tree, dict):
@@ -181,10 +195,10 @@ def _value(path: str, text: str, where: str) -> Any:
 
     All else stays text, which the model converts: YAML would read ``no`` as false and ``010`` as eight.
     """
-    if _annotation(path) is str or not text.lstrip().startswith(("[", "{")):
+    if _annotation(path) in (str, SecretStr) or not text.lstrip().startswith(("[", "{")):
         return text
     try:
-        return yaml.safe_load(text)
+        return read_yaml(text)
     except (yaml.YAMLError, ValueError) as error:
         raise SettingsError(f"{where}: not a list or mapping in YAML or JSON: {text}") from error
 
@@ -201,7 +215,7 @@ def _named(variables: Mapping[str, str | None], where: str) -> Tree:
     tree: Tree = {}
     for name, path in ALIASES.items():
         if text := variables.get(name):
-            tree = merge(tree, _nested(path, text))
+            tree = merge(tree, _nested(path, KINDS.get(name, "") + text))
     # Sorted, so that RAGSTONE_CHUNK__SIZE comes after RAGSTONE_CHUNK and wins.
     for name in sorted(variables):
         text = variables[name]

@@ -100,6 +100,10 @@ class Span:
         return text[self.start : self.end]
 
 
+WEB = "web:"
+"""Beginning of the ids of pages of the web, which are evidence for one question and never stored."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
     """A piece of a document: ``text`` is ``document.text[start:end]``, exactly.
@@ -120,6 +124,11 @@ class Chunk:
     metadata: Metadata = field(default_factory=dict)
     context: str = ""
     facts: Metadata = field(default_factory=dict)
+
+    @property
+    def is_web(self) -> bool:
+        """Whether it is a page of the web. No stored chunk can be taken for one: their ids are hashes."""
+        return self.id.startswith(WEB)
 
     @property
     def headed(self) -> str:
@@ -175,18 +184,21 @@ class QueryAnalysis:
 class Question:
     """A question as it was ``asked``, and its ``text`` as it was meant: diacritics and typing errors put right.
 
-    ``language`` is its ISO 639-1 code, empty where it does not tell; ``analysis`` what it is after.
+    ``language`` is its ISO 639-1 code, empty where it does not tell; ``analysis`` what it is after; ``variations``
+    are other wordings that are searched for beside it.
     """
 
     asked: str
     text: str
     language: str = ""
     analysis: QueryAnalysis = QueryAnalysis()
+    variations: tuple[str, ...] = ()
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What the asker should know."""
-        return () if self.text == self.asked else (f"searched also for: {self.text}",)
+        also = (() if self.text == self.asked else (self.text,)) + self.variations
+        return tuple(f"searched also for: {one}" for one in also)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -238,13 +250,16 @@ class Hit:
 class Evidence:
     """What retrieval hands to the answer.
 
-    ``question`` is as it was meant; ``missing`` says which legs failed, ``notices`` what else the asker should
-    know, in words.
+    ``question`` is as it was meant; ``missing`` says, in words, what failed or had no time, ``notices`` what else the
+    asker should know; ``language`` is that of the question, where it tells; ``asked`` the question as it was typed,
+    where that differs.
     """
 
     question: str
     hits: tuple[Hit, ...]
     method: str
+    language: str = ""
+    asked: str = ""
     missing: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
@@ -262,115 +277,15 @@ class TokenMatches:
     """A question against a text, token by token.
 
     ``weights`` (question tokens,) sum to 1; ``similarity`` is (question tokens, text tokens), cosines;
-    ``spans`` are the characters of the text's tokens.
+    ``spans`` are the characters of the text's tokens, ``asked`` those of the question's.
     """
 
     weights: Vector
     similarity: Vector
     spans: tuple[Span, ...]
+    asked: tuple[Span, ...] = ()
 
     def score(self, within: Span | None = None) -> float:
         """Weighted mean, over the question's tokens, of the best cosine with a token of the text, or of a part."""
         part = [within is None or within.start <= s.start < within.end for s in self.spans]
         return float(self.weights @ self.similarity[:, part].max(axis=1)) if any(part) else 0.0
-
-
-# ---------------------------------------------------------------- respond
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Citation:
-    """The exact words a sentence of the answer rests on: ``quote`` is ``document.text[start:end]``.
-
-    ``section`` and ``page`` say where a reader finds them, where the document has headings or pages.
-    """
-
-    marker: int
-    document_id: str
-    chunk_id: str
-    start: int
-    end: int
-    quote: str
-    title: str = ""
-    url: str = ""
-    section: str = ""
-    page: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A document or web page an answer used, once, with the best score any of its chunks had."""
-
-    type: Literal["internal", "web"]
-    title: str
-    author: str
-    url: str
-    document_id: str
-    relevance_score: float
-    sentiment: str | float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What a question cost. Tokens are those of the model that counted them.
-
-    ``cached`` names the steps that were not done again, for the same was asked before: ``search``, ``answer``.
-    """
-
-    embedded_texts: int = 0
-    cached: tuple[str, ...] = ()
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What an answerer returns: the text with its markers, and the proof of each sentence.
-
-    ``answerability`` is the estimated probability, 0 to 1, that the evidence answers the question.
-    """
-
-    text: str
-    citations: tuple[Citation, ...]
-    answerability: float
-    abstained: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeScores:
-    """A judge's marks, 0 to 10 each. Announced: no answer has any yet."""
-
-    relevance: float
-    factuality: float
-    completeness: float
-    feedback: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """An answer and everything needed to check it; ``hits`` are the evidence it was made from."""
-
-    response_id: str
-    question: str
-    answer: str
-    abstained: bool
-    citations: tuple[Citation, ...]
-    sources: tuple[Source, ...]
-    confidence: float
-    retrieval_method: str
-    timestamp: str
-    timings_ms: Mapping[str, float]
-    usage: Usage
-    judge_scores: JudgeScores | None = None
-    web_search_triggered: bool = False
-    notices: tuple[str, ...] = ()
-    hits: tuple[Hit, ...] = ()
-
-    def __str__(self) -> str:
-        return self.answer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """One turn of a chat prompt, for a `ChatModel`. Announced."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str

@@ -5,6 +5,7 @@
     │   └── SettingsError      a setting is unknown, malformed or contradicts another
     ├── MissingExtra           an optional package is not installed; names the extra
     ├── SourceError            a source could not be read
+    ├── EmbeddingError         an embedding service cannot be reached, refuses or fails
     ├── KnowledgeBaseError     the knowledge base on disk
     │   ├── NotFound           no such knowledge base, document or response
     │   ├── Locked             another process is indexing; names it
@@ -12,7 +13,9 @@
     │   └── Damaged            a stored file is not what was written
     └── QueryError             answering a question
         ├── RetrievalError     no leg of the search could be run
+        ├── OutOfTime          a step would not end in time; it is left out, and the answer says so
         └── ResponseError      the answer could not be generated
+            └── ModelError     a language model cannot be reached, refuses or fails
 
 A message says what is wrong, where, and what to do. Errors of other libraries
 are translated where they are called, always with ``raise ... from``.
@@ -49,6 +52,10 @@ class SourceError(RagstoneError):
     """A source could not be read at all; nothing of it was stored."""
 
 
+class EmbeddingError(RagstoneError):
+    """An embedding service cannot be reached, refuses, or fails; names it, and says what to do."""
+
+
 class KnowledgeBaseError(RagstoneError):
     """Something about the knowledge base on disk."""
 
@@ -81,5 +88,13 @@ class RetrievalError(QueryError):
     """No leg of the search could be run."""
 
 
+class OutOfTime(QueryError):
+    """A step would not end in the time there is."""
+
+
 class ResponseError(QueryError):
     """The answer could not be generated."""
+
+
+class ModelError(ResponseError):
+    """A language model cannot be reached, refuses, or fails; names it, and says what to do."""

@@ -6,27 +6,26 @@ One required method where that is honest. An outsider's `Embedder` or `Analyzer`
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from ragstone.answers import Adequacy, Draft, JudgeScores, Message, Piece, SentenceClosed, TextWritten, Turn
 from ragstone.conditions import Filter
-from ragstone.contracts import (
-    Document,
-    Draft,
-    Evidence,
-    Hit,
-    JudgeScores,
-    Matches,
-    Message,
-    Span,
-    TokenMatches,
-    TokenVectors,
-)
+from ragstone.contracts import Document, Evidence, Hit, Matches, Span, TokenMatches, TokenVectors
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from ragstone.contracts import Vector
 
 Role = Literal["query", "passage"]
+
+Pace = Callable[[int, int], None]
+"""Told how many parts of all are done; raises `OutOfTime` where the rest would not end in time."""
+
+
+def unhurried(done: int, total: int) -> None:
+    """The pace of what may take as long as it does."""
 
 
 class SentenceSplitter(Protocol):
@@ -129,30 +128,76 @@ class LexicalIndex(Protocol):
 
 
 class Reranker(Protocol):
-    async def rerank(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
-        """The same hits with new scores, best first."""
+    async def rerank(self, question: str, hits: Sequence[Hit], pace: Pace = unhurried) -> list[Hit]:
+        """The same hits with new scores, best first.
+
+        Raises:
+            OutOfTime: by ``pace``, which is told now and then how far it is.
+        """
         ...
 
 
 class Answerer(Protocol):
-    async def answer(self, evidence: Evidence) -> Draft: ...
+    async def answerability(self, evidence: Evidence) -> float:
+        """The probability, 0 to 1, that the evidence answers its question."""
+        ...
+
+    def stream(
+        self, evidence: Evidence, before: Sequence[Turn] = ()
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """The answer as it is made, and last the whole `Draft`.
+
+        Args:
+            evidence: all that it may rest on.
+            before: what was said before in the same conversation.
+        """
+        ...
 
 
 class ChatModel(Protocol):
-    """A language model. Announced; nothing calls one yet, and neither a `Judge` nor a `WebSearch`."""
+    """A language model, wherever it runs."""
 
-    def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
-        """The reply, piece by piece."""
+    @property
+    def name(self) -> str:
+        """As the settings name it, such as ``openai:gpt-4o-mini``."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Tokens of a text by the model's own tokenizer, or an estimate that is rather too high."""
+        ...
+
+    def stream(self, messages: Sequence[Message], form: type[BaseModel] | None = None) -> AsyncGenerator[Piece]:
+        """The reply piece by piece, and last the whole `Reply`. Closing the generator stops the model.
+
+        Args:
+            messages: the conversation so far.
+            form: what the reply should be as JSON; a hint to a server that can keep to it. The caller checks.
+
+        Raises:
+            ModelError: the model cannot be reached, refuses, or fails in the middle.
+        """
         ...
 
 
 class Judge(Protocol):
-    """Marks an answer. Announced."""
+    """Marks evidence and answers. What it gives is advice, never trusted as truth."""
 
-    async def judge(self, question: str, evidence: Evidence, answer: str) -> JudgeScores: ...
+    async def adequacy(self, evidence: Evidence) -> Adequacy:
+        """Whether the evidence can answer its question."""
+        ...
+
+    async def judge(self, question: str, evidence: Evidence, answer: str) -> JudgeScores:
+        """How good an answer is."""
+        ...
 
 
 class WebSearch(Protocol):
-    """Documents from the web, where the stored ones do not answer. Announced."""
+    """Pages of the web, where the stored documents do not answer. They are never stored."""
 
-    async def search(self, query: str, k: int) -> list[Document]: ...
+    async def search(self, query: str, k: int) -> list[Document]:
+        """The ``k`` best pages.
+
+        Raises:
+            RetrievalError: the service cannot be reached, or refuses.
+        """
+        ...

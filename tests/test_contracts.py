@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import contracts
-from ragstone.contracts import Answer, Chunk, Document, Span, Usage
+from ragstone.answers import Answer, Usage
+from ragstone.contracts import Chunk, Document, Span
 from ragstone.errors import MissingExtra, RagstoneError
 
 RECORDS = [kind for kind in vars(contracts).values() if dataclasses.is_dataclass(kind)]

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from ragstone.config import (
     ALIASES,
+    KINDS,
     environment_name,
     lasting_preset,
     leaves,
@@ -104,6 +106,16 @@ def test_dotenv_is_read_from_the_folder_given(tmp_path: Path) -> None:
     assert load(folder=elsewhere).settings.rank.top_k == 4
 
 
+GIVEN = {
+    "EMBEDDING_MODEL": "my.package:Embedder",
+    "TEMPERATURE": "0.7",
+    "MAX_CONTEXT_TOKENS": "777",
+    "OPENAI_BASE_URL": "http://127.0.0.1:77/v1",
+    "AZURE_OPENAI_ENDPOINT": "https://one.openai.azure.com",
+}
+"""What aliases are given where it cannot be a number."""
+
+
 @pytest.mark.parametrize("path", ALIASES.values(), ids=ALIASES)
 def test_aliases_stand_for_settings_that_exist(path: str) -> None:
     assert path in [known for known, _, _ in leaves(Settings())]
@@ -112,13 +124,21 @@ def test_aliases_stand_for_settings_that_exist(path: str) -> None:
 @pytest.mark.parametrize("name", ALIASES)
 @pytest.mark.parametrize("source", ["environment", ".env"])
 def test_aliases_work(name: str, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "my.package:Embedder" if name == "EMBEDDING_MODEL" else "77"
+    text = GIVEN.get(name, "77")
     if source == ".env":
         write(".env", f"{name}={text}")
     else:
         monkeypatch.setenv(name, text)
     settings = load(["chunk.size=900"] if name == "CHUNK_OVERLAP" else ["chunk.overlap=5"]).settings
-    assert text in [str(value) for path, _, value in leaves(settings) if path == ALIASES[name]]
+    (value,) = (value for path, _, value in leaves(settings) if path == ALIASES[name])
+    assert (value.get_secret_value() if isinstance(value, SecretStr) else str(value)) == KINDS.get(name, "") + text
+
+
+def test_a_model_of_openai_needs_no_vendor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDDING_MODEL", "text-embedding-ada-002")
+    assert load().settings.index.embedder == "openai:text-embedding-ada-002"
+    monkeypatch.setenv("AZURE_EMBEDDING_DEPLOYMENT", "mine")
+    assert load().settings.index.embedder == "azure:mine"
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -189,7 +209,7 @@ def test_names_in_the_environment_are_read_without_case(monkeypatch: pytest.Monk
 def test_the_environment_name_of_every_setting_works(monkeypatch: pytest.MonkeyPatch) -> None:
     known = list(leaves(Settings()))
     for path, info, value in known:
-        text = "[one, two]" if info.annotation == tuple[str, ...] else json.dumps(value).strip('"')
+        text = "[one, two]" if info.annotation == tuple[str, ...] else json.dumps(value, default=str).strip('"')
         monkeypatch.setenv(environment_name(path), text)
     settings = load().settings
     assert settings.acquire.columns.text == ("one", "two")
@@ -239,7 +259,7 @@ def test_unknown_keys_that_a_knowledge_base_remembers_are_refused() -> None:
 
 
 def test_other_programs_may_keep_their_names_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    write(".env", "DATABASE_URL=x\nOPENAI_API_KEY=y\nRAGSTONE_TEST_DATA=z\nchunk={}")
+    write(".env", "DATABASE_URL=x\nOPENAI_ORG_ID=y\nRAGSTONE_TEST_DATA=z\nchunk={}")
     monkeypatch.setenv("RAGSTONE_TEST_DATA", "z")
     monkeypatch.setenv("PRESET", "nowhere")
     assert load().settings == Settings()

@@ -1,0 +1,51 @@
+"""The settings, one section for each stage. Where they are read from is in `config`."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from ragstone.sections.acquire import AcquireSettings, ColumnSettings, CrawlSettings, MetadataSettings, SiteSettings
+from ragstone.sections.answer import ConfidenceWeights, JudgeModelSettings, MarkWeights, RespondSettings, ReviewSettings
+from ragstone.sections.search import BoostSettings, QuerySettings, RankSettings, WebSettings
+from ragstone.sections.store import CacheSettings, ChunkSettings, IndexSettings
+from ragstone.services import Section, ServiceSettings
+
+__all__ = [
+    "AUTO",
+    "AcquireSettings",
+    "BoostSettings",
+    "CacheSettings",
+    "ChunkSettings",
+    "ColumnSettings",
+    "ConfidenceWeights",
+    "CrawlSettings",
+    "IndexSettings",
+    "JudgeModelSettings",
+    "MarkWeights",
+    "MetadataSettings",
+    "QuerySettings",
+    "RankSettings",
+    "RespondSettings",
+    "ReviewSettings",
+    "Settings",
+    "SiteSettings",
+    "WebSettings",
+]
+
+AUTO = "auto"
+"""The value of ``index.embedder`` that stands for another, once the first documents are there."""
+
+
+class Settings(Section):
+    """Everything that can be set."""
+
+    preset: str = Field(default="default", description="YAML file of settings: a shipped name, or a path")
+    acquire: AcquireSettings = AcquireSettings()
+    chunk: ChunkSettings = ChunkSettings()
+    index: IndexSettings = IndexSettings()
+    query: QuerySettings = QuerySettings()
+    rank: RankSettings = RankSettings()
+    respond: RespondSettings = RespondSettings()
+    review: ReviewSettings = ReviewSettings()
+    services: ServiceSettings = ServiceSettings()
+    cache: CacheSettings = CacheSettings()
