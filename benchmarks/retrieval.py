@@ -40,6 +40,7 @@ VARIANTS = {
     "min_max, vector .7": ["query.fusion=min_max", "query.vector_weight=0.7", "query.adapt=false"],
     "min_max, vector .5": ["query.fusion=min_max", "query.vector_weight=0.5", "query.adapt=false"],
     "reciprocal_rank": ["query.fusion=reciprocal_rank", "query.vector_weight=0.5", "query.adapt=false"],
+    "default + telling words": ["query.variations=1"],
     "default + maxsim": ["rank.reranker=maxsim"],
 }
 CROSS = ("xquad/dev/de", "xquad/dev/en", "xquad/de-en")
@@ -88,21 +89,21 @@ async def _measure_embedder(
 async def _measure_set(
     dataset: Dataset, kb: Path, chosen: list[str], embedder: Remembering, variants: tuple[str, ...], limit: int | None
 ) -> Reports:
-    with closing(Engine.open(kb, chosen, create=True, build_embedder=lambda _: embedder)) as engine:
+    with closing(Engine.open(kb, chosen, create=True, build_embedder=lambda *_: embedder)) as engine:
         await add_corpus(engine, dataset, lambda message: told(f"{dataset.name}: {message}"))
         reports = {}
         for variant in variants:
             started = time.perf_counter()
             other = engine.with_settings(load_settings([*chosen, *VARIANTS[variant]]).settings)
             reranks = other.settings.rank.reranker != "none"
-            search = _reranked(other, engine) if reranks else other.search
+            search = reranked(other, engine) if reranks else other.search
             asked = min(limit or RERANKED, RERANKED) if reranks else limit
             reports[variant] = await evaluate(dataset, search, limit=asked)
             told(f"{dataset.name}: {variant} took {time.perf_counter() - started:.1f} s")
     return reports
 
 
-def _reranked(reranking: Engine, plain: Engine) -> Search:
+def reranked(reranking: Engine, plain: Engine) -> Search:
     """What people get: the pool reranked, and after it the rest as it was. Asked for many, an engine reranks all."""
     pool = reranking.settings.rank.pool
 

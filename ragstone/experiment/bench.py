@@ -19,6 +19,7 @@ from ragstone.review.dataset import Dataset
 from ragstone.review.dataset import load as load_dataset
 from ragstone.review.questions import read_questions
 from ragstone.sections import CacheSettings, IndexSettings, Settings
+from ragstone.services import ServiceSettings
 
 OnMessage = Callable[[str], None]
 
@@ -37,7 +38,7 @@ class Bench:
 
     def __init__(self, keep: Path, stack: ExitStack, on_progress: OnMessage | None) -> None:
         self._keep, self._stack, self._on_progress = keep, stack, on_progress
-        self._embedders: dict[tuple[str, str, int], Remembering] = {}
+        self._embedders: dict[tuple[str, int, str, int], Remembering] = {}
         self._stores: dict[tuple[str, ...], Engine] = {}
         self._remembered: Tree | None = None
         self.dataset: Dataset
@@ -75,16 +76,18 @@ class Bench:
         return engine
 
     async def _filled(self, settings: Settings, stored: Sequence[str]) -> Engine:
-        place = kept_at(self._keep, self.dataset.name, settings, self._build_embedder(settings.index))
+        place = kept_at(
+            self._keep, self.dataset.name, settings, self._build_embedder(settings.index, settings.services)
+        )
         opened = Engine.open(place, (*stored, *NO_CACHE), create=True, build_embedder=self._build_embedder)
         engine = self._stack.enter_context(closing(opened))
         await add_corpus(engine, self.dataset, self._on_progress)
         return engine
 
-    def _build_embedder(self, settings: IndexSettings) -> Embedder:
-        key = (settings.embedder, settings.engine, settings.threads)
+    def _build_embedder(self, settings: IndexSettings, services: ServiceSettings) -> Embedder:
+        key = (settings.embedder, settings.dimensions, settings.engine, settings.threads)
         if key not in self._embedders:
-            self._embedders[key] = Remembering(index.build_embedder(settings))
+            self._embedders[key] = Remembering(index.build_embedder(settings, services))
         return self._embedders[key]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ragstone import query
 from ragstone.errors import UsageError
 from ragstone.experiment.bench import Bench, OnMessage, open_bench
 from ragstone.experiment.measure import stamped, told
@@ -63,5 +64,7 @@ async def _measured(
 ) -> EvalReport:
     settings = bench.settings(overrides, preset)
     engine = await bench.engine(settings)
-    report = await evaluate(bench.dataset, engine.search, limit=limit, on_progress=told(on_progress))
+    report = await evaluate(
+        bench.dataset, engine.search, limit=limit, kind_of=query.kind, on_progress=told(on_progress)
+    )
     return stamped(report, settings)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ragstone import query
 from ragstone.config import leaves, written
 from ragstone.engine import Engine
 from ragstone.experiment.bench import LIVE, NO_CACHE, OnMessage, add_corpus, is_questions, uncached
@@ -88,7 +89,9 @@ async def _evaluated(
     judges = any(query.evidence_sentences or not query.answerable for query in dataset.queries)
     measured = engine.with_settings(uncached(engine.settings))
     ask = measured.ask if answers and judges else None
-    report = await evaluate(dataset, measured.search, ask, limit=limit, on_progress=told(on_progress))
+    report = await evaluate(
+        dataset, measured.search, ask, limit=limit, kind_of=query.kind, on_progress=told(on_progress)
+    )
     return stamped(report, engine.settings)
 
 

@@ -76,6 +76,11 @@ class Remembering:
             self._held -= len(self._tokens.pop(next(iter(self._tokens))).spans)
         return [found[text] for text in texts]
 
+    def forget_tokens(self) -> None:
+        """Give up the token vectors, so that the next are worked out; what other vectors were is still known."""
+        self._tokens.clear()
+        self._held = 0
+
     def _note_spent(self, what: str, role: Role, texts: Sequence[str], started: float) -> None:
         each = (time.perf_counter() - started) * 1000 / len(texts)
         self._spent.update({(what, role, text): each for text in texts})

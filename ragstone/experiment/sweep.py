@@ -14,13 +14,13 @@ from random import Random
 
 import yaml
 
+from ragstone import query
 from ragstone.errors import UsageError
 from ragstone.experiment.bench import Bench, OnMessage, open_bench
 from ragstone.experiment.measure import stamped
 from ragstone.experiment.variants import Dimension, drawn, grid
 from ragstone.review.dataset import Query
 from ragstone.review.evaluate import MEASURES, evaluate, spread, summarise
-from ragstone.review.kinds import kind
 from ragstone.review.report import EvalReport
 from ragstone.review.significance import Difference, Interval, holm, paired_difference
 from ragstone.sections import Settings
@@ -164,7 +164,7 @@ class _Run:
         engine = await self._bench.engine(settings)
         await engine.search(queries[0].text, 1)  # opening indexes is not what is measured
         saved = self._bench.saved
-        report = await evaluate(replace(self._bench.dataset, queries=tuple(queries)), engine.search)
+        report = await evaluate(replace(self._bench.dataset, queries=tuple(queries)), engine.search, kind_of=query.kind)
         return report, report.milliseconds + (self._bench.saved - saved) / len(queries)
 
     def ranked(self) -> tuple[Tried, ...]:
@@ -229,8 +229,8 @@ def _halves(queries: Sequence[Query], seed: int) -> tuple[list[Query], list[Quer
     return alike[::2], alike[1::2]
 
 
-def _trait(query: Query) -> tuple[str, str]:
-    return query.lang, kind(query.text)
+def _trait(one: Query) -> tuple[str, str]:
+    return one.lang, query.kind(one.text, one.lang)
 
 
 def _minus(one: EvalReport, other: EvalReport, metric: str) -> Difference:

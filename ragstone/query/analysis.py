@@ -24,6 +24,7 @@ _IDENTIFIER = re.compile(
     re.VERBOSE,
 )
 _CLOSING = " \t\n?!.,;:…\"'“”„»«()"
+_QUESTION_MARKS = ("?", "？", "؟")
 LOOKED_AT, LONGEST = 2000, 80
 """Characters of a question that are looked at, and of a word in it: what is longer is no question, and no word."""
 SHORT = 3
@@ -53,6 +54,21 @@ def analyse(question: str, language: str = "", lists: Mapping[str, Sequence[str]
         recent=bool(words.recent.search(lower)),
         keyword_like=_keyword_like(question),
     )
+
+
+def kind(question: str, language: str = "") -> str:
+    """What kind of question one is: its intent; where no word tells that, ``question``, ``keywords`` or ``statement``.
+
+    Args:
+        question: as it was asked.
+        language: its ISO 639-1 code; empty where it is not known.
+    """
+    analysis = analyse(question, language)
+    if analysis.intent != "other":
+        return analysis.intent
+    if question.rstrip().endswith(_QUESTION_MARKS):
+        return "question"
+    return "keywords" if analysis.keyword_like else "statement"
 
 
 def _intent(lower: str, words: Lexicon) -> Intent:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,8 @@ from ragstone.sections import QuerySettings
 Legs = Mapping[str, Matches]
 """The name of a leg, and its matches."""
 
-_Scale = Callable[[NDArray[np.float64], int], tuple[NDArray[np.float64], float]]
-"""From a leg's scores, best first and never empty, and how many candidates the leg did not find, to what
+_Scale = Callable[[str, NDArray[np.float64], int], tuple[NDArray[np.float64], float]]
+"""From a leg, its scores, best first and never empty, and how many candidates the leg did not find, to what
 each score is worth and what a candidate the leg did not find is."""
 
 
@@ -55,21 +56,21 @@ class Fused:
         yield Step(stage="fusion", score=float(self.scores[i]), rank=i + 1, note=self.note)
 
 
-def fuse(legs: Legs, weights: Mapping[str, float], settings: QuerySettings, fetched: int) -> Fused:
+def fuse(legs: Legs, weights: Mapping[str, float], settings: QuerySettings, room: Mapping[str, int]) -> Fused:
     """The candidates of all legs, best first, by the method that the settings name.
 
     Args:
         legs: matches of each leg, best first.
         weights: weight of each leg.
         settings: the method and its constants.
-        fetched: how many matches each leg was asked for.
+        room: how many matches each leg was asked for.
 
     Raises:
-        KeyError: a leg that found something has no weight.
+        KeyError: a leg that found something has no weight, or no room.
     """
     match settings.fusion:
         case "standardised":
-            return standardised(legs, weights, fetched)
+            return standardised(legs, weights, room)
         case "min_max":
             return min_max(legs, weights)
         case "reciprocal_rank":
@@ -89,7 +90,7 @@ def min_max(legs: Legs, weights: Mapping[str, float]) -> Fused:
         weights: weight of each leg; with weights that sum to 1 the fused scores lie in 0 to 1.
     """
 
-    def scale(scores: NDArray[np.float64], _: int) -> tuple[NDArray[np.float64], float]:
+    def scale(_: str, scores: NDArray[np.float64], __: int) -> tuple[NDArray[np.float64], float]:
         low, high = scores.min(), scores.max()
         return (scores - low) / (high - low) if high > low else np.ones_like(scores), 0.0
 
@@ -107,13 +108,13 @@ def reciprocal_rank(legs: Legs, weights: Mapping[str, float], k: int = 60) -> Fu
         k: how little the first ranks stand out; 60 in the paper.
     """
 
-    def scale(scores: NDArray[np.float64], _: int) -> tuple[NDArray[np.float64], float]:
+    def scale(_: str, scores: NDArray[np.float64], __: int) -> tuple[NDArray[np.float64], float]:
         return 1 / (k + np.arange(1, len(scores) + 1)), 0.0
 
     return _combined(legs, weights, scale, f"reciprocal_rank, k={k}")
 
 
-def standardised(legs: Legs, weights: Mapping[str, float], fetched: int) -> Fused:
+def standardised(legs: Legs, weights: Mapping[str, float], room: Mapping[str, int]) -> Fused:
     """Weighted sum of standard scores, (score - mean) / standard deviation over all candidates.
 
     A leg in which a few chunks stand out from the rest lifts them further than a leg that finds all
@@ -125,18 +126,19 @@ def standardised(legs: Legs, weights: Mapping[str, float], fetched: int) -> Fuse
     Args:
         legs: matches of each leg, best first.
         weights: weight of each leg.
-        fetched: how many matches each leg was asked for.
+        room: how many matches each leg was asked for; with as many it was cut off.
     """
 
-    def scale(scores: NDArray[np.float64], absent: int) -> tuple[NDArray[np.float64], float]:
+    def scale(name: str, scores: NDArray[np.float64], absent: int) -> tuple[NDArray[np.float64], float]:
         lowest = scores.min()
-        missing = lowest if len(scores) >= fetched else min(lowest, lowest / 2)
+        missing = lowest if len(scores) >= room[name] else min(lowest, lowest / 2)
         everyone = np.concatenate([scores, np.full(absent, missing)])
         # Rounding can give equal scores a tiny deviation, and tiny differences none; both mean no preference.
-        spread = everyone.std() if everyone.max() > everyone.min() else 0.0
+        mean = everyone.sum() / len(everyone)
+        apart = everyone - mean
+        spread = sqrt(apart @ apart / len(everyone)) if everyone.max() > everyone.min() else 0.0
         if spread == 0:
             return np.zeros_like(scores), 0.0
-        mean = everyone.mean()
         return (scores - mean) / spread, float((missing - mean) / spread)
 
     return _combined(legs, weights, scale, "standardised")
@@ -152,7 +154,7 @@ def strongest(legs: Legs, weights: Mapping[str, float]) -> Fused:
     greatest = max(weights.values(), default=1.0) or 1.0
     relative = {name: weight / greatest for name, weight in weights.items()}
 
-    def scale(scores: NDArray[np.float64], _: int) -> tuple[NDArray[np.float64], float]:
+    def scale(_: str, scores: NDArray[np.float64], __: int) -> tuple[NDArray[np.float64], float]:
         best = scores.max()
         return scores / best if best > 1 else scores, -np.inf
 
@@ -163,19 +165,23 @@ def _combined(
     legs: Legs, weights: Mapping[str, float], scale: _Scale, method: str, together: np.ufunc = np.add
 ) -> Fused:
     names = sorted(name for name, matches in legs.items() if len(matches))
-    rows = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(legs[name].rows for name in names)]))
     if len(names) == 1:
         rows = legs[names[0]].rows  # a stable sort keeps the order of the only leg, ties included
+    else:
+        rows = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *(legs[name].rows for name in names)]))
+        rows = rows[np.diff(rows, prepend=-1) > 0]
     total = np.full(len(rows), together.identity if together.identity is not None else -np.inf)
     places: dict[str, NDArray[np.intp]] = {}
     for name in names:
         found = legs[name]
-        worth, missing = scale(found.scores.astype(np.float64), len(rows) - len(found))
+        worth, missing = scale(name, found.scores.astype(np.float64), len(rows) - len(found))
+        ranks = np.arange(len(found))
+        at = ranks if len(names) == 1 else np.searchsorted(rows, found.rows)
         place = np.full(len(rows), -1, dtype=np.intp)
-        at = np.arange(len(rows)) if len(names) == 1 else np.searchsorted(rows, found.rows)
-        place[at] = np.arange(len(found))
-        absent = weights[name] * missing if np.isfinite(missing) else missing
-        total = together(total, np.where(place >= 0, weights[name] * worth[place], absent))
+        place[at] = ranks
+        part = np.full(len(rows), weights[name] * missing if isfinite(missing) else missing)
+        part[at] = weights[name] * worth
+        total = together(total, part)
         places[name] = place
     best_first = np.argsort(-total, kind="stable")
     return Fused(

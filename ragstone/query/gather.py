@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
+from typing import TypeVar
 
 from ragstone.contracts import Matches, QueryAnalysis
 from ragstone.errors import RetrievalError
+
+Leg = TypeVar("Leg")
 
 
 async def gather(
@@ -47,8 +50,19 @@ def allocate(question: QueryAnalysis, k: int, rule: str) -> dict[str, int]:
 
 def above(found: Mapping[str, Matches], cosine: float, share: float) -> dict[str, Matches]:
     """What reaches the thresholds: a cosine for vectors, a share of the best score for keyword search."""
-    least = {"vector": cosine}
     return {
-        name: matches.reaching(least.get(name, share * float(matches.scores[0]))) if len(matches) else matches
+        name: matches.reaching(cosine if leg_of(name) == "vector" else share * float(matches.scores[0]))
+        if len(matches)
+        else matches
         for name, matches in found.items()
     }
+
+
+def beside(number: int, legs: Mapping[str, Leg]) -> dict[str, Leg]:
+    """The same legs under the names they have for a variation of the question: ``vector 1``, ``bm25 1``."""
+    return {f"{name} {number}": leg for name, leg in legs.items()}
+
+
+def leg_of(name: str) -> str:
+    """The leg that looks for the question itself, of one that looks for a variation."""
+    return name.partition(" ")[0]

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from ragstone.contracts import Hit, Step
 from ragstone.errors import MissingExtra, SettingsError
+from ragstone.protocols import Pace, unhurried
 
+TURN = 2
+"""Texts read before the time is looked at."""
 GRAPHS = ("model.onnx", "onnx/model.onnx")
 Score = Callable[[str, Sequence[str]], Sequence[float]]
 """From a question and texts to how well each text answers it, higher is better."""
@@ -27,9 +30,18 @@ class CrossEncoderReranker:
         """
         self._name, self._score = name, score
 
-    async def rerank(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
-        """The same hits, best first."""
-        scores = await asyncio.to_thread(self._score, question, [hit.chunk.headed for hit in hits])
+    async def rerank(self, question: str, hits: Sequence[Hit], pace: Pace = unhurried) -> list[Hit]:
+        """The same hits, best first.
+
+        Raises:
+            OutOfTime: by ``pace``.
+        """
+        scores: list[float] = []
+        turn = max(1, len(hits) if pace is unhurried else TURN)
+        for start in range(0, len(hits), turn):
+            pace(start, len(hits))
+            texts = [hit.chunk.headed for hit in hits[start : start + turn]]
+            scores += await asyncio.to_thread(self._score, question, texts)
         order = sorted(range(len(hits)), key=lambda i: -scores[i])
         return [
             replace(hits[i], score=scores[i], why=(*hits[i].why, self._step(scores[i], rank)))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.contracts import Hit, Span, Step, TokenMatches
-from ragstone.protocols import TokenEmbedder, TokenMatcher, Weigher
+from ragstone.contracts import Hit, Span, Step, TokenMatches, TokenVectors
+from ragstone.protocols import Pace, TokenEmbedder, TokenMatcher, Weigher, unhurried
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from ragstone.contracts import Vector
 
 _WORD = re.compile(r"\w+")
+KEPT = 16
+"""Passages whose vectors stay in memory: some megabytes."""
+TURN = 2
+"""Texts compared before the time is looked at: one takes some 50 ms where its token vectors are not kept."""
 
 
 class LateInteraction:
@@ -29,14 +33,26 @@ class LateInteraction:
 
     def __init__(self, embedder: TokenEmbedder, weigh: Weigher) -> None:
         self._embedder, self._weigh = embedder, weigh
+        self._latest: dict[str, TokenVectors] = {}
 
     async def match(self, question: str, texts: Sequence[str]) -> list[TokenMatches]:
         (asked,) = await self._embedder.embed_tokens([question], role="query")
         weights = self._token_weights(question, asked.spans)
         return [
-            TokenMatches(weights=weights, similarity=asked.vectors @ text.vectors.T, spans=text.spans)
-            for text in await self._embedder.embed_tokens(texts, role="passage")
+            TokenMatches(
+                weights=weights, similarity=asked.vectors @ text.vectors.T, spans=text.spans, asked=asked.spans
+            )
+            for text in await self._passages(texts)
         ]
+
+    async def _passages(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The vectors of texts; the latest stay at hand, for all sentences of an answer are put to the same ones."""
+        known = {text: self._latest.pop(text) for text in dict.fromkeys(texts) if text in self._latest}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known |= zip(new, await self._embedder.embed_tokens(new, role="passage"), strict=True)
+        self._latest = dict(list((self._latest | known).items())[-KEPT:])
+        return [known[text] for text in texts]
 
     def _token_weights(self, question: str, spans: Sequence[Span]) -> Vector:
         """A weight for each token of the question, its word's; they sum to 1."""
@@ -57,16 +73,28 @@ class MaxSimReranker:
     def __init__(self, matcher: TokenMatcher) -> None:
         self._matcher = matcher
 
-    async def rerank(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
-        """The same hits, best first."""
-        matches = await self._matcher.match(question, [hit.chunk.headed for hit in hits])
-        similarity = np.array([match.score() for match in matches])
+    async def rerank(self, question: str, hits: Sequence[Hit], pace: Pace = unhurried) -> list[Hit]:
+        """The same hits, best first.
+
+        Raises:
+            OutOfTime: by ``pace``.
+        """
+        similarity = np.array(await self._similarity(question, hits, pace))
         total = _standard(np.array([hit.score for hit in hits])) + _standard(similarity)
         ranked = []
         for rank, i in enumerate(np.argsort(-total, kind="stable"), start=1):
             step = Step(stage="maxsim", score=float(similarity[i]), rank=rank, note="standardised, added to fusion")
             ranked.append(replace(hits[i], score=float(total[i]), why=(*hits[i].why, step)))
         return ranked
+
+    async def _similarity(self, question: str, hits: Sequence[Hit], pace: Pace) -> list[float]:
+        found: list[float] = []
+        turn = len(hits) if pace is unhurried else TURN
+        while len(found) < len(hits):
+            pace(len(found), len(hits))
+            texts = [hit.chunk.headed for hit in hits[len(found) : len(found) + turn]]
+            found += [match.score() for match in await self._matcher.match(question, texts)]
+        return found
 
 
 def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:

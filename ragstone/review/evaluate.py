@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Literal, Protocol
 
-from ragstone.contracts import Answer, Hit
+from ragstone.answers import Answer
+from ragstone.contracts import Hit
 from ragstone.review.citations import is_exact, locate, touches
 from ragstone.review.dataset import Dataset, Query
-from ragstone.review.kinds import kind
 from ragstone.review.metrics import Judgements, Measure, ndcg, precision, recall, reciprocal_rank
 from ragstone.review.report import AnswerReport, EvalReport, Group, QueryResult, Share
 from ragstone.review.significance import Interval, bootstraps
@@ -47,13 +47,17 @@ class Ask(Protocol):
     async def __call__(self, question: str, /) -> Answer: ...
 
 
+KindOf = Callable[[str, str], str]
+"""From a question and its language, empty where that is not known, to what kind of question it is."""
+
+
 async def evaluate(
     dataset: Dataset,
     search: Search,
     ask: Ask | None = None,
     *,
     limit: int | None = None,
-    kind_of: Callable[[str], str] = kind,
+    kind_of: KindOf | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> EvalReport:
     """Runs the queries of a data set, one after another.
@@ -101,7 +105,7 @@ def summarise(dataset: str, results: Sequence[QueryResult], answers: AnswerRepor
 
 
 async def _result(
-    query: Query, judgements: Judgements, search: Search, answer: Answer | None, kind_of: Callable[[str], str]
+    query: Query, judgements: Judgements, search: Search, answer: Answer | None, kind_of: KindOf | None
 ) -> QueryResult:
     expected = _relevant(judgements)
     ranking, started = list[str](), time.perf_counter()
@@ -109,13 +113,15 @@ async def _result(
         ranking = await _ranking(search, query.text)
     spent = (time.perf_counter() - started) * 1000
     told = query.extras.get("kind")  # the data set may know better
+    if not (isinstance(told, str) and told):
+        told = kind_of(query.text, query.lang) if kind_of else ""
     return QueryResult(
         id=query.id,
         measures={name: measure(ranking, judgements) for name, measure in MEASURES.items() if expected},
         answerable=query.answerable,
         text=query.text,
         lang=query.lang,
-        kind=told if isinstance(told, str) and told else kind_of(query.text),
+        kind=told,
         expected=tuple(expected),
         found=tuple(ranking[:_KEPT]),
         first=next((rank for rank, document in enumerate(ranking, start=1) if document in expected), None),
@@ -133,7 +139,7 @@ def _means(judged: Sequence[QueryResult]) -> dict[str, Interval]:
 
 def _groups(judged: Sequence[QueryResult], by: Literal["language", "kind"]) -> list[Group]:
     """The judged questions by a trait, the most frequent first; none where all have the same."""
-    names = [result.lang or "-" if by == "language" else result.kind for result in judged]
+    names = [result.lang or "-" if by == "language" else result.kind or "-" for result in judged]
     counts = Counter(names)
     if len(counts) < 2:
         return []

@@ -52,7 +52,8 @@ def min_max_norm(run: Run) -> Run:
 
 
 def zmuv_norm(run: Run) -> Run:
-    return Run((query, _scores(standardised({"run": _leg(found)}, {"run": 1.0}, 1))) for query, found in run.items())
+    room = {"run": 1}
+    return Run((query, _scores(standardised({"run": _leg(found)}, {"run": 1.0}, room))) for query, found in run.items())
 
 
 def _module(name: str, **members: object) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.query.analysis import analyse
+from ragstone.query.analysis import analyse, kind
 from ragstone.query.words import languages, lexicon
 
 
@@ -105,3 +105,24 @@ def test_a_text_that_is_no_question_is_looked_at_in_passing(text: str) -> None:
     before = time.process_time()
     analyse(text)
     assert time.process_time() - before < 1
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "expected"),
+    [
+        ("What is a chunk?", "en", "definition"),
+        ("Wie kann ich mich anmelden?", "de", "how_to"),
+        ("Di mana saya parkir?", "ms", "location"),
+        ("Kodėl nemoka?", "", "reason"),
+        ("Which of the museums?", "en", "question"),
+        ("card limit", "en", "keywords"),
+        ("1 in 5 million in UK have abnormal PrP positivity.", "en", "statement"),
+    ],
+)
+def test_kinds(question: str, language: str, expected: str) -> None:
+    assert kind(question, language) == expected
+
+
+@given(st.text(), st.sampled_from(["", "en", "de", "xx"]))
+def test_every_text_has_a_kind(text: str, language: str) -> None:
+    assert kind(text, language)

@@ -16,6 +16,7 @@ from ragstone.contracts import Matches
 from ragstone.query.fuse import Fused, Legs, fuse, min_max, reciprocal_rank, standardised, strongest
 from ragstone.sections import QuerySettings
 
+ROOM = dict.fromkeys(("vector", "bm25", "title", "web"), 200)
 METHODS = ("standardised", "min_max", "reciprocal_rank", "strongest")
 
 
@@ -41,13 +42,13 @@ methods = st.sampled_from(METHODS).map(lambda method: QuerySettings(fusion=metho
 def test_order_of_the_legs_does_not_matter(legs: Legs, weights, settings, random) -> None:
     names = list(legs)
     random.shuffle(names)
-    shuffled = fuse({name: legs[name] for name in names}, weights, settings, 200)
-    assert shuffled.candidates() == fuse(legs, weights, settings, 200).candidates()
+    shuffled = fuse({name: legs[name] for name in names}, weights, settings, ROOM)
+    assert shuffled.candidates() == fuse(legs, weights, settings, ROOM).candidates()
 
 
 @given(some_legs, some_weights, methods)
 def test_every_found_row_comes_out_once_and_best_first(legs: Legs, weights, settings) -> None:
-    fused = fuse(legs, weights, settings, 200).candidates()
+    fused = fuse(legs, weights, settings, ROOM).candidates()
     found = {row for matches in legs.values() for row in matches.rows.tolist()}
     assert sorted(candidate.row for candidate in fused) == sorted(found)
     assert [c.score for c in fused] == sorted((c.score for c in fused), reverse=True)
@@ -62,19 +63,19 @@ def test_inputs_stay_as_they_were(legs: Legs, weights, settings) -> None:
         return {name: (one.rows.tolist(), one.scores.tolist()) for name, one in legs.items()}, dict(weights)
 
     before = told()
-    fuse(legs, weights, settings, 200)
+    fuse(legs, weights, settings, ROOM)
     assert told() == before
 
 
 @given(scores, st.floats(0, 1), methods)
 def test_an_only_leg_keeps_its_order(matches: Matches, weight: float, settings) -> None:
-    fused = fuse({"vector": matches, "bm25": leg({})}, {"vector": weight}, settings, 200)
+    fused = fuse({"vector": matches, "bm25": leg({})}, {"vector": weight}, settings, ROOM)
     assert fused.rows.tolist() == matches.rows.tolist()
 
 
 @given(some_legs, some_weights, methods)
 def test_why_tells_raw_scores_and_ranks(legs: Legs, weights, settings) -> None:
-    fused = fuse(legs, weights, settings, 200)
+    fused = fuse(legs, weights, settings, ROOM)
     assert fused.candidates(2, 5) == fused.candidates()[2:5]
     for rank, candidate in enumerate(fused.candidates(), start=1):
         *found, fusion = candidate.why
@@ -103,12 +104,13 @@ def test_standardised_ignores_scale_and_offset(found: dict[int, float], factor: 
     weights = {"vector": 0.5, "bm25": 0.5}
     if max(found.values()) - min(found.values()) < 1e-3:
         return
-    plain = scores_of(standardised({"vector": leg(found), **other}, weights, len(found)))
+    room = {"vector": len(found), "bm25": 3}
+    plain = scores_of(standardised({"vector": leg(found), **other}, weights, room))
     moved = scores_of(
         standardised(
             {"vector": leg({row: score * factor + offset for row, score in found.items()}), **other},
             weights,
-            len(found),
+            room,
         )
     )
     assert moved == pytest.approx(plain, abs=1e-6)
@@ -131,7 +133,7 @@ def test_plain_reciprocal_rank_fusion() -> None:
 
 def test_equal_scores() -> None:
     assert scores_of(min_max({"bm25": leg({1: 3.0, 2: 3.0})}, {"bm25": 0.3})) == {1: 0.3, 2: 0.3}
-    assert scores_of(standardised({"bm25": leg({1: 0.1, 2: 0.1, 3: 0.1})}, {"bm25": 0.3}, 3)) == {
+    assert scores_of(standardised({"bm25": leg({1: 0.1, 2: 0.1, 3: 0.1})}, {"bm25": 0.3}, {"bm25": 3})) == {
         1: 0.0,
         2: 0.0,
         3: 0.0,
@@ -140,13 +142,29 @@ def test_equal_scores() -> None:
 
 def test_standardised_gives_a_missing_chunk_the_lowest_of_the_leg() -> None:
     legs = {"vector": leg({1: 4.0, 2: 1.0}), "bm25": leg({3: 1.0})}
-    cut_off = scores_of(standardised(legs, {"vector": 1, "bm25": 0}, 2))
+    cut_off = scores_of(standardised(legs, {"vector": 1, "bm25": 0}, {"vector": 2, "bm25": 2}))
     assert cut_off == pytest.approx({1: 2**0.5, 2: -(0.5**0.5), 3: -(0.5**0.5)})  # candidates count as 4, 1 and 1
+
+
+@given(
+    st.dictionaries(st.integers(0, 9), st.floats(0.1, 100), min_size=1, max_size=6),
+    st.dictionaries(st.integers(0, 9), st.floats(0.1, 100), min_size=1, max_size=6),
+    st.integers(0, 6),
+)
+def test_each_leg_is_cut_off_by_its_own_room(vector: dict[int, float], bm25: dict[int, float], further: int) -> None:
+    legs, weights = {"vector": leg(vector), "bm25": leg(bm25)}, {"vector": 1.0, "bm25": 0.0}
+    cut_off = {"vector": len(vector), "bm25": len(bm25) + further}
+    fused = scores_of(standardised(legs, weights, cut_off))
+    lowest = min(fused[row] for row in vector)
+    # Next would have come what scores as the lowest: no chunk of the other leg is thought to score less.
+    assert all(score == pytest.approx(lowest) for row, score in fused.items() if row not in vector)
+    # How much room the other leg has does not matter to this one.
+    assert fused == scores_of(standardised(legs, weights, cut_off | {"bm25": 1}))
 
 
 def test_standardised_lets_the_only_match_of_a_leg_stand_out() -> None:
     legs = {"vector": leg({row: 0.5 - row / 100 for row in range(20)}), "bm25": leg({33: 9.0})}
-    fused = standardised(legs, {"vector": 0.5, "bm25": 0.5}, 200)
+    fused = standardised(legs, {"vector": 0.5, "bm25": 0.5}, ROOM)
     assert fused.rows[0] == 33
 
 

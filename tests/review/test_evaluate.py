@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.contracts import Answer, Chunk, Citation, Hit, Span, Usage
+from ragstone.answers import Answer, Citation, Usage
+from ragstone.contracts import Chunk, Hit, Span
 from ragstone.review.citations import Place, is_exact, locate, touches
 from ragstone.review.dataset import Dataset, load
 from ragstone.review.evaluate import evaluate

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ragstone.contracts import Document
 from ragstone.errors import NotFound, SourceError
 from ragstone.review.dataset import Dataset
-from ragstone.review.kinds import kind
 from ragstone.review.questions import read_questions
 
 STORED = ("docs/terms.md", "docs/map.pdf")
@@ -88,24 +85,3 @@ def test_other_encodings_are_said(path: Path) -> None:
     path.write_bytes("question,source\nWarum für?,terms.md\n".encode("latin-1"))
     with pytest.raises(SourceError, match="UTF-8"):
         read_questions(path, find, documents)
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("What is a chunk?", "what"),
-        ("wie lange dauert es", "how"),
-        ("Di mana saya parkir?", "where"),
-        ("Kodėl nemoka?", "why"),
-        ("Can I pay later?", "other question"),
-        ("card limit", "keywords"),
-        ("1 in 5 million in UK have abnormal PrP positivity.", "statement"),
-    ],
-)
-def test_kinds(question: str, expected: str) -> None:
-    assert kind(question) == expected
-
-
-@given(st.text())
-def test_every_text_has_a_kind(text: str) -> None:
-    assert kind(text)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.review.significance import bootstrap, paired_difference
+from ragstone.review.significance import bootstrap, paired_difference, stratified_difference
 
 values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
@@ -64,8 +64,28 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
     assert 0.88 <= covered / 200 <= 0.99
 
 
+@settings(max_examples=30)
+@given(values, values)
+def test_of_several_sets_each_counts_alike(first: list[float], second: list[float]) -> None:
+    nothing = [([0.0] * len(one)) for one in (first, second)]
+    both = stratified_difference([(first, nothing[0]), (second, nothing[1])], resamples=300)
+    means = [sum(one) / len(one) for one in (first, second)]
+    assert both.mean == pytest.approx(sum(means) / 2)
+    assert (min(first) + min(second)) / 2 - 1e-9 <= both.low <= both.high <= (max(first) + max(second)) / 2 + 1e-9
+
+
+def test_of_one_set_it_is_the_paired_difference() -> None:
+    random = np.random.default_rng(6)
+    a, b = random.random(50), random.random(50)
+    assert stratified_difference([(a.tolist(), b.tolist())]) == paired_difference(a.tolist(), b.tolist())
+
+
 def test_refusals() -> None:
     with pytest.raises(ValueError, match="no values"):
         bootstrap([])
     with pytest.raises(ValueError, match="paired"):
         paired_difference([1.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="at least one set"):
+        stratified_difference([])
+    with pytest.raises(ValueError, match="paired"):
+        stratified_difference([([1.0], [1.0, 2.0])])
