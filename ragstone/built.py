@@ -19,6 +19,7 @@ from ragstone.errors import SettingsMismatch
 from ragstone.index import Catalog, Home
 from ragstone.protocols import Embedder
 from ragstone.sections import AUTO, ChunkSettings, Settings
+from ragstone.spending import Costs
 
 PATHS = (
     "chunk.strategy",
@@ -27,9 +28,12 @@ PATHS = (
     "chunk.overlap",
     "chunk.context",
     "index.embedder",
+    "index.dimensions",
     "index.analyzer",
 )
 """Settings that decide what is stored; all others may differ from question to question."""
+USUAL = {"index.dimensions": 0}
+"""Of these the usual value is not kept: they came later than the first knowledge bases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +52,7 @@ class BuiltWith:
     def of(cls, settings: Settings, embedder: Embedder | None) -> BuiltWith:
         return cls(
             preset=lasting_preset(settings.preset),
-            settings={path: value for path, _, value in leaves(settings) if path in PATHS},
+            settings={path: value for path, _, value in leaves(settings) if path in PATHS and value != USUAL.get(path)},
             chunker=chunk.fingerprint(settings.chunk),
             embedder=embedder.fingerprint if embedder else "",
         )
@@ -72,10 +76,14 @@ class BuiltWith:
     def tree(self) -> Tree:
         """As settings that stand above the preset and below what a user asks for."""
         tree: Tree = {"preset": self.preset}
-        for path, value in self.settings.items():
+        for path, value in {**USUAL, **self.settings}.items():
             section, _, name = path.partition(".")
             tree.setdefault(section, {})[name] = value
         return tree
+
+    def value(self, path: str) -> str | int:
+        """What a setting of `PATHS` was."""
+        return self.settings[path] if path in self.settings else USUAL[path]
 
     def put_into(self, settings: Settings) -> Settings:
         """The same settings, but for those that decide what is stored: they are as it was built."""
@@ -93,7 +101,10 @@ class OtherVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What a knowledge base holds. ``behind`` counts the commits that keyword search does not know yet."""
+    """What a knowledge base holds.
+
+    ``behind`` counts the commits that keyword search does not know yet; ``costs`` is nothing where it cannot be read.
+    """
 
     folder: str
     built_with: BuiltWith
@@ -105,6 +116,7 @@ class Status:
     skipped: tuple[Skipped, ...]
     others: tuple[OtherVersion, ...] = ()
     cache: tuple[CacheStatus, ...] = ()
+    costs: Costs | None = None
 
 
 def megabytes(version: Path) -> float:
@@ -129,7 +141,7 @@ def refuse_other_store(settings: Settings, built: BuiltWith, folder: Path) -> No
     Raises:
         SettingsMismatch: naming them.
     """
-    other = [path for path, _, value in leaves(settings) if path in PATHS and value != built.settings[path]]
+    other = [path for path, _, value in leaves(settings) if path in PATHS and value != built.value(path)]
     if other:
         raise SettingsMismatch(f"{folder} was built with another {', '.join(other)}")
 
@@ -161,11 +173,11 @@ def refuse_mismatch(loaded: Loaded, built: BuiltWith, folder: Path) -> None:
     changed = {
         path: value
         for path, value in changed.items()
-        if value != built.settings[path] and not (path == "index.embedder" and value in open_)
+        if value != built.value(path) and not (path == "index.embedder" and value in open_)
     }
     if not changed:
         return
-    differences = ", ".join(f"{path}={built.settings[path]} (asked for: {value})" for path, value in changed.items())
+    differences = ", ".join(f"{path}={built.value(path)} (asked for: {value})" for path, value in changed.items())
     command = ["ragstone", "rebuild", "--kb", str(folder)]
     command += ["--preset", preset] if preset != built.preset else []
     for path, value in changed.items():

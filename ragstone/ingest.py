@@ -24,6 +24,7 @@ from ragstone import chunk
 from ragstone.conditions import Scalar
 from ragstone.contracts import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.index import Catalog, Prepared, signature, text_hash
+from ragstone.monitor import Spent, counting
 from ragstone.protocols import Embedder
 from ragstone.reports import AddReport, Plan, Progress
 from ragstone.sections import ChunkSettings
@@ -135,12 +136,13 @@ async def ingest(
         on_progress: called after every commit, with what is durable now.
         files: how many files the stream will come to the end of, where that is known.
     """
-    started, tally = time.perf_counter(), _Tally(files=files)
-    async with aclosing(_ahead(_groups(stream, catalog, embedder, settings, tally))) as groups:
-        async for group in groups:
-            await _commit(group, catalog, embedder, tally)
-            if on_progress and group.prepared:
-                on_progress(_progress(group, tally))
+    started, tally, spent = time.perf_counter(), _Tally(files=files), Spent()
+    with counting(spent):
+        async with aclosing(_ahead(_groups(stream, catalog, embedder, settings, tally))) as groups:
+            async for group in groups:
+                await _commit(group, catalog, embedder, tally)
+                if on_progress and group.prepared:
+                    on_progress(_progress(group, tally))
     catalog.note_skipped(tally.skipped)
     _tell_what_stays(tally, catalog)
     return AddReport(
@@ -151,6 +153,9 @@ async def ingest(
         chunks=tally.chunks,
         embedded=tally.embedded,
         seconds=time.perf_counter() - started,
+        embedding_calls=spent.calls,
+        embedding_tokens=spent.tokens,
+        embedding_retries=spent.retries,
     )
 
 

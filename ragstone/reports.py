@@ -9,7 +9,10 @@ from ragstone.contracts import Skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddReport:
-    """What an ingest did. Counts are documents, but for the chunks; ``notices`` are worth telling."""
+    """What an ingest did. Counts are documents, but for the chunks; ``notices`` are worth telling.
+
+    ``embedding_calls``, ``embedding_tokens`` and ``embedding_retries`` are those of an embedding service.
+    """
 
     added: int = 0
     updated: int = 0
@@ -19,6 +22,9 @@ class AddReport:
     chunks: int = 0
     embedded: int = 0
     seconds: float = 0.0
+    embedding_calls: int = 0
+    embedding_tokens: int = 0
+    embedding_retries: int = 0
     notices: tuple[str, ...] = ()
 
     def plus(self, other: AddReport) -> AddReport:

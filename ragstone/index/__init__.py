@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ragstone.errors import SettingsError
+from ragstone.index.among import nearest_among
 from ragstone.index.catalog import Catalog
 from ragstone.index.home import Held, Home
+from ragstone.index.journal import Journal
 from ragstone.index.lock import ONCE, Patience, indexing, rebuilding
 from ragstone.index.records import NO_MATCHES, Counts, Stamp
 from ragstone.index.store import Prepared, signature, text_hash
 from ragstone.index.verify import RESTORE, Finding, verify
+from ragstone.outside import load
 from ragstone.protocols import Analyzer, Detector, Embedder, TokenEmbedder
 from ragstone.sections import IndexSettings
+from ragstone.services import ServiceSettings
 
 if TYPE_CHECKING:
     from ragstone.index.bm25 import TermIndex
@@ -26,6 +29,7 @@ __all__ = [
     "Finding",
     "Held",
     "Home",
+    "Journal",
     "NO_MATCHES",
     "ONCE",
     "Patience",
@@ -39,6 +43,7 @@ __all__ = [
     "build_vector_index",
     "has_multilingual",
     "indexing",
+    "nearest_among",
     "rebuilding",
     "signature",
     "text_hash",
@@ -47,9 +52,11 @@ __all__ = [
 
 
 BY_NAME = "sentence-transformers:"
+NO_SERVICES = ServiceSettings()
+_EMBEDDERS = "auto, minilm, e5-small, sentence-transformers:NAME, openai:NAME, azure:DEPLOYMENT"
 
 
-def build_embedder(settings: IndexSettings) -> Embedder:
+def build_embedder(settings: IndexSettings, services: ServiceSettings = NO_SERVICES) -> Embedder:
     """The embedder that ``index.embedder`` names.
 
     Raises:
@@ -70,8 +77,13 @@ def build_embedder(settings: IndexSettings) -> Embedder:
             from ragstone.index.embed_sentence_transformers import SentenceTransformersEmbedder
 
             return SentenceTransformersEmbedder(name.removeprefix(BY_NAME), threads=settings.threads)
+        case name if name.startswith(("openai:", "azure:")):
+            services.refuse_incomplete(name)
+            from ragstone.index.embed_openai import OpenAIEmbedder
+
+            return OpenAIEmbedder(name, services, dimensions=settings.dimensions)
         case name:
-            return _load(name, "index.embedder", "auto, minilm, e5-small, sentence-transformers:NAME")()
+            return load(name, "index.embedder", _EMBEDDERS)()
 
 
 def has_multilingual() -> bool:
@@ -102,7 +114,7 @@ def build_analyzer(settings: IndexSettings) -> Analyzer:
 
             return ByLanguage()
         case name:
-            return _load(name, "index.analyzer", "plain, language")()
+            return load(name, "index.analyzer", "plain, language")()
 
 
 def build_vector_index(settings: IndexSettings, folder: Path, catalog: Catalog, embedder: Embedder) -> EmbeddedVectors:
@@ -120,14 +132,3 @@ def build_term_index(
 
     told = None if settings.analyzer == "plain" else detect
     return TermIndex(folder, catalog, analyzer, told, k1=settings.k1, b=settings.b)
-
-
-def _load(name: str, setting: str, known: str) -> Any:
-    """An outsider's component, given as ``package.module:Class``."""
-    module, colon, attribute = name.partition(":")
-    if not colon:
-        raise SettingsError(f"{setting} is '{name}'; it can be {known}, or package.module:Class")
-    try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise SettingsError(f"{setting} is '{name}', which cannot be imported: {error}") from error

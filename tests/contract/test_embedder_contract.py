@@ -4,25 +4,32 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hash_embedder import HashEmbedder
+from servers.openai_server import KEY, OpenAIServer
 
 from ragstone.errors import Damaged, MissingExtra
-from ragstone.index import embed_e5, embed_local, has_multilingual
+from ragstone.index import build_embedder, embed_e5, embed_local, has_multilingual
 from ragstone.index.embed_e5 import E5Small
 from ragstone.index.embed_local import WINDOW, MiniLM
 from ragstone.index.minilm import weights
 from ragstone.protocols import Embedder, Role, TokenEmbedder
+from ragstone.sections import IndexSettings
+from ragstone.services import ServiceSettings
 
 EMBEDDERS = {
     "minilm": lambda: MiniLM(threads=2, engine="onnxruntime"),
     "minilm on openvino": lambda: MiniLM(threads=2, engine="openvino"),
     "hash": HashEmbedder,
 }
+if find_spec("openai"):
+    EMBEDDERS |= {"openai": lambda: served(azure=False), "azure": lambda: served(azure=True)}
 if has_multilingual():
     EMBEDDERS["e5-small"] = lambda: E5Small(threads=2)
 needs_openvino = pytest.mark.skipif(find_spec("openvino") is None, reason="the extra `fast` is not installed")
@@ -34,8 +41,28 @@ TEXTS = ["a cat", "", "  ", "Lager für Öl", "word " * 2000, "\U0001f600" * 50,
     scope="module",
     params=[pytest.param(name, marks=needs_openvino if "openvino" in name else ()) for name in EMBEDDERS],
 )
-def embedder(request: pytest.FixtureRequest) -> Embedder:
-    return EMBEDDERS[request.param]()
+def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
+    made = EMBEDDERS[request.param]()
+    if isinstance(made, AbstractContextManager):
+        with made as embedder:
+            yield embedder
+    else:
+        yield made
+
+
+@contextmanager
+def served(*, azure: bool) -> Iterator[Embedder]:
+    """An embedder of a service; the server takes few texts at once."""
+    with OpenAIServer(azure=azure, most=7, dimensions=24) as server:
+        settings = (
+            {"azure": {"endpoint": server.url, "api_key": KEY}}
+            if azure
+            else {"openai": {"base_url": server.url, "api_key": KEY}}
+        )
+        yield build_embedder(
+            IndexSettings(embedder=f"{'azure' if azure else 'openai'}:a-model"),
+            ServiceSettings.model_validate(settings),
+        )
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +98,8 @@ def test_a_fingerprint_and_familiarity(embedder: Embedder):
 
 
 def test_token_vectors_are_placed(embedder: Embedder):
-    assert isinstance(embedder, TokenEmbedder)
+    if not isinstance(embedder, TokenEmbedder):
+        pytest.skip("a service gives no token vectors")
     for text, tokens in zip(TEXTS, asyncio.run(embedder.embed_tokens(TEXTS, role="passage")), strict=True):
         assert tokens.vectors.shape == (len(tokens.spans), embedder.dimensions)
         assert all(0 <= span.start < span.end <= len(text) for span in tokens.spans)
