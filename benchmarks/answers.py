@@ -1,9 +1,10 @@
-"""How far answers can be trusted: what they cite, and when they say that the documents do not tell."""
+"""How far answers can be trusted: what they cite, what is proved, and when they say that the documents do not tell."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 
+from benchmarks import calibration, support
 from benchmarks.common import Options, Result, Table, main, skipped, told
 from ragstone.config import load
 from ragstone.experiment import evaluate_dataset, kept_at
@@ -35,7 +36,13 @@ async def measure(options: Options) -> Result:
     )
     if report.answers is None:
         raise ValueError(f"{SET} has neither evidence sentences nor unanswerable questions")
-    return summary(report.answers)
+    cited = summary(report.answers)
+    proved, trusted = await support.measure(options), await calibration.measure(options)
+    return Result(
+        tables=[*cited.tables, *proved.tables, *trusted.tables],
+        figures=cited.figures | {"support": proved.figures, "answerability": trusted.figures},
+        plot=trusted.plot,
+    )
 
 
 def summary(answers: AnswerReport) -> Result:

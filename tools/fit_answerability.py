@@ -1,88 +1,113 @@
-"""Fits the coefficients of `ragstone.respond.answerability`, and measures them on the half not used.
+"""Fits the coefficients of `ragstone.respond.answerability` and the thresholds of `ragstone.respond.risk`.
 
-    RAGSTONE_TEST_DATA=... python tools/fit_answerability.py
+    RAGSTONE_TEST_DATA=... python -m tools.fit_answerability [--keep DIR]
 
-Labels: CLAP NQ questions are answerable or not, as people judged. XQuAD has no unanswerable questions; each of its
-questions is asked twice, with the evidence found and with its own paragraph taken out of it.
+The cases are those of `benchmarks.cases`: coefficients are fitted to half of each set, thresholds to a quarter, and
+`python -m benchmarks.answers` measures on what is left.
 """
 
+from __future__ import annotations
+
+import argparse
 import asyncio
 import os
-import tempfile
+from collections.abc import Sequence
+from dataclasses import astuple, fields
+from math import exp, lgamma, log
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ragstone.contracts import Evidence
-from ragstone.engine import Engine
-from ragstone.respond import answerability
-from ragstone.review.dataset import load
+from benchmarks.cases import SOURCES, Case, cases
+from ragstone.respond.answerability import FITTED, Features
 
-SETS = {"clapnq": 400, "xquad/dev/en": 200, "xquad/dev/de": 200}
-
-
-async def examples(name: str, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features (n, 2) and labels (n,) of a data set."""
-    dataset = load(Path(os.environ["RAGSTONE_TEST_DATA"]) / name)
-    rows, labels = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        engine = Engine.open(folder, ["rank.top_k=8"], create=True)
-        await engine.add(list(dataset.documents()))
-        for query in dataset.queries[:: max(1, len(dataset.queries) // limit)][:limit]:
-            hits = tuple(await engine.search(query.text))
-            gold = set(dataset.qrels.get(query.id, {}))
-            found = gold & {hit.chunk.document_id for hit in hits}
-            cases = [(hits, query.answerable)]
-            if name.startswith("xquad"):
-                without = tuple(hit for hit in hits if hit.chunk.document_id not in gold)
-                cases = [(hits, True), (without, False)] if found else [(without, False)]
-            for evidence, answerable in cases:
-                rows.append(await features(engine, query.text, evidence))
-                labels.append(answerable)
-    return np.array(rows), np.array(labels, dtype=float)
+RIDGE = 1.0
+"""On coefficients of features that have a standard deviation of 1."""
+SIZE = 300
+"""Sets of other sizes weigh with the root of theirs, as a share of this."""
+RISKS = (0.05, 0.1, 0.15, 0.2, 0.3)
+DOUBT = 0.1
+"""The probability with which a threshold may promise too much."""
+FIRST = 8
+"""The first threshold tried is one that so many wrong answers would be allowed at, so that it can pass at all."""
 
 
-async def features(engine: Engine, question: str, hits: tuple) -> tuple[float, float]:
-    """The two features, as the answerer computes them: recovered from the probability it gives."""
-    evidence = Evidence(question=question, hits=hits, method="fit")
-    draft = await engine._answerer.answer(evidence)
-    p = min(max(draft.answerability, 1e-12), 1 - 1e-12)
-    familiarity = engine._embedder.familiarity(question)
-    logit = np.log(p / (1 - p))
-    best = (logit - answerability.BIAS - answerability.FAMILIARITY * familiarity) / answerability.BEST_SENTENCE
-    return float(best), familiarity
+def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Bias and coefficients of a weighted logistic regression with a ridge, by Newton's method.
 
-
-def fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Bias and weights of a logistic regression, by Newton's method with a slight ridge."""
-    z, b = np.column_stack([np.ones(len(x)), x]), np.zeros(x.shape[1] + 1)
+    A feature that is the same nearly everywhere, as a model's familiarity with all languages, gets no weight.
+    """
+    mean, spread = x.mean(axis=0), x.std(axis=0)
+    varies = spread > 0.02
+    scale = np.where(varies, spread, 1)
+    z, b = np.column_stack([np.ones(len(x)), (x - mean) / scale * varies]), np.zeros(x.shape[1] + 1)
+    ridge = RIDGE * np.diag([1e-9, *[1.0] * x.shape[1]])
     for _ in range(100):
         p = 1 / (1 + np.exp(-z @ b))
-        step = np.linalg.solve((z * (p * (1 - p))[:, None]).T @ z + 1e-3 * np.eye(len(b)), z.T @ (p - y) + 1e-3 * b)
-        b -= step
-    return b
+        hessian = (z * (weights * p * (1 - p))[:, None]).T @ z + ridge
+        b -= np.linalg.solve(hessian, z.T @ (weights * (p - y)) + ridge @ b)
+    coefficients = b[1:] * varies / scale
+    return np.array([b[0] - coefficients @ mean, *coefficients])
 
 
-def report(name: str, p: np.ndarray, y: np.ndarray) -> None:
-    refused, unanswerable = p < 0.5, y == 0
-    both = (refused & unanswerable).sum()
-    order = np.array_split(np.argsort(p), 10)
-    ece = sum(abs(p[part].mean() - y[part].mean()) * len(part) for part in order) / len(p)
-    precision, recall = both / max(refused.sum(), 1), both / max(unanswerable.sum(), 1)
-    print(f"{name:14} n={len(y)}  refusal precision {precision:.2f} recall {recall:.2f}  calibration error {ece:.3f}")
+def probabilities(b: np.ndarray, some: Sequence[Case]) -> np.ndarray:
+    return 1 / (1 + np.exp(-b[0] - np.array([astuple(one.features) for one in some]) @ b[1:]))
+
+
+def once(some: Sequence[Case]) -> list[Case]:
+    """One case of each question, by turns the one with and the one without what answers it.
+
+    Both together are no two draws: a question that is well answered with the right evidence is surer without it too.
+    """
+    chosen: dict[tuple[str, int], Case] = {}
+    for one in some:
+        key = (one.source, one.number)
+        if key not in chosen or one.answerable == (one.number // 4 % 2 == 0):
+            chosen[key] = one
+    return list(chosen.values())
+
+
+def threshold(p: np.ndarray, wrong: np.ndarray, risk: float) -> float | None:
+    """The least threshold reached from above with every test on the way passed; None where the first one fails."""
+    passed = None
+    for candidate in np.round(np.arange(0.99, 0, -0.01), 2):
+        answered = p >= candidate
+        if risk * answered.sum() < FIRST:
+            continue
+        if _at_most(int(wrong[answered].sum()), int(answered.sum()), risk) > DOUBT:
+            break
+        passed = float(candidate)
+    return passed
+
+
+def _at_most(wrong: int, answered: int, risk: float) -> float:
+    """The probability of so few wrong ones if the risk were the one accepted: the lower tail of the binomial."""
+    whole = lgamma(answered + 1)
+    return sum(
+        exp(whole - lgamma(k + 1) - lgamma(answered - k + 1) + k * log(risk) + (answered - k) * log(1 - risk))
+        for k in range(wrong + 1)
+    )
 
 
 def main() -> None:
-    data = {name: asyncio.run(examples(name, limit)) for name, limit in SETS.items()}
-    # Cases of one question stand side by side, so halves are taken in pairs.
-    half = {name: (np.arange(len(y)) // 2) % 2 == 0 for name, (_, y) in data.items()}
-    x = np.concatenate([data[name][0][half[name]] for name in data])
-    y = np.concatenate([data[name][1][half[name]] for name in data])
-    b = fit(x, y)
-    print(f"BIAS, BEST_SENTENCE, FAMILIARITY = {b[0]:.2f}, {b[1]:.2f}, {b[2]:.2f}")
-    for name, (features_, labels) in data.items():
-        rest = ~half[name]
-        report(name, 1 / (1 + np.exp(-(b[0] + features_[rest] @ b[1:]))), labels[rest])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases there for the next time")
+    given, data = parser.parse_args(), Path(os.environ["RAGSTONE_TEST_DATA"])
+    with TemporaryDirectory() as folder:
+        keep = given.keep or Path(folder)
+        for embedder in FITTED:
+            found = [one for name in SOURCES for one in asyncio.run(cases(data, keep, name, embedder))]
+            used = [one for one in found if embedder in SOURCES[one.source].fitted and one.part == "fit"]
+            sizes = {name: sum(one.source == name for one in used) for name in SOURCES}
+            weights = np.array([np.sqrt(SIZE / sizes[one.source]) for one in used])
+            x, y = np.array([astuple(one.features) for one in used]), np.array([one.answerable for one in used])
+            b = fit(x, y.astype(float), weights).round(2)  # as they are shipped
+            named = zip(("bias", *(one.name for one in fields(Features))), b, strict=True)
+            print(f"{embedder}: {', '.join(f'{name}={value:.2f}' for name, value in named)}")
+            kept = once([one for one in found if SOURCES[one.source].judged and one.part == "risk"])
+            p, wrong = probabilities(b, kept), np.array([one.wrong for one in kept])
+            print(f"{embedder}: {', '.join(f'{risk}: {threshold(p, wrong, risk)}' for risk in RISKS)}", flush=True)
 
 
 if __name__ == "__main__":

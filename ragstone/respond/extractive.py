@@ -9,26 +9,40 @@ answer says what was looked for, and that it was not found.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from ragstone.contracts import Chunk, Citation, Draft, Evidence, Hit, Span, TokenMatches
-from ragstone.protocols import SentenceSplitter, TokenMatcher
-from ragstone.respond.answerability import Features, probability
+from ragstone.answers import Citation, Draft, SentenceClosed, Statement, TextWritten, Turn
+from ragstone.contracts import Chunk, Evidence, Hit, Span, TokenMatches
+from ragstone.protocols import SentenceSplitter, TokenMatcher, Weigher
+from ragstone.respond.abstention import Nearest, abstained
+from ragstone.respond.answerability import Estimate, Features
+from ragstone.respond.asked import fit
+from ragstone.respond.cite import cite
+from ragstone.respond.replay import replayed
+from ragstone.respond.unlinked import unlinked
 from ragstone.sections import RespondSettings
 
 _MARKUP = ("", "|", "`", "~", "<")
 _BULLET = re.compile(r"(?:[-*+>]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
+_WORD = re.compile(r"\w+")
 _EDGE = 3
 CONTEXT = 0.5
 """How much a sentence's chunk counts beside the sentence: a short answer owes its topic to its title and neighbours."""
 MARGIN = 0.06
 """A further sentence is quoted when its score is at most so much below the best."""
+BEST = 2
+"""Sentences in which a number or a name is looked for, where the question asks for one."""
+SHOWN = 3
+"""Passages that a refusal names, each with its nearest sentence."""
 RANK = 0.02
 """What each place further down in the ranking costs a sentence."""
-LONGEST_ECHO = 300
-"""Characters of a question that a refusal repeats."""
+
+_UNPROMISED = "so small a risk (respond.risk) cannot be promised with this embedder, so nothing is answered"
+
+Known = Callable[[Sequence[str]], Sequence[bool]]
+"""For each of some words, whether any document has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +51,10 @@ class _Sentence:
     place: int
     span: Span
     score: float
+
+    @property
+    def text(self) -> str:
+        return self.span.of(self.hit.chunk.text)
 
 
 class ExtractiveAnswerer:
@@ -47,6 +65,10 @@ class ExtractiveAnswerer:
         matcher: TokenMatcher,
         sentences: SentenceSplitter,
         familiarity: Callable[[str], float],
+        known: Known,
+        weigh: Weigher,
+        estimate: Estimate,
+        abstain_below: float,
     ) -> None:
         """Take the parts of other stages that it needs.
 
@@ -55,26 +77,34 @@ class ExtractiveAnswerer:
             matcher: late interaction between a question and texts.
             sentences: splits a text.
             familiarity: share of a question's words that the embedder knows.
+            known: whether any document has a word.
+            weigh: how much each word tells.
+            estimate: of the probability that the evidence answers, fitted to the matcher's embedder.
+            abstain_below: of that probability; above 1 where nothing may be answered.
         """
-        self._settings, self._matcher = settings, matcher
-        self._sentences, self._familiarity = sentences, familiarity
+        self._settings, self._matcher, self._sentences = settings, matcher, sentences
+        self._familiarity, self._known, self._weigh = familiarity, known, weigh
+        self._estimate, self._abstain_below = estimate, abstain_below
 
-    async def answer(self, evidence: Evidence) -> Draft:
-        """Quote what answers the question, or abstain."""
-        hits = evidence.hits[: self._settings.passages]
-        matches = await self._matcher.match(evidence.question, [hit.chunk.headed for hit in hits])
-        scored = [
-            sentence
-            for place, (hit, match) in enumerate(zip(hits, matches, strict=True))
-            for sentence in self._scored(hit, match, place)
-        ]
+    async def stream(
+        self,
+        evidence: Evidence,
+        before: Sequence[Turn] = (),  # noqa: ARG002
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """Quote what answers the question, or abstain; what was said before changes no quote."""
+        draft = await self._draft(evidence)
+        for event in replayed(draft):
+            yield event
+        yield draft
+
+    async def _draft(self, evidence: Evidence) -> Draft:
+        scored = await self._read(evidence)
         if not scored:
-            return self._abstained(evidence, 0.0)
-        best = max(sentence.score for sentence in scored)
-        familiarity = self._familiarity(evidence.question)
-        answerability = probability(Features(best_sentence=best, familiarity=familiarity))
-        if answerability < self._settings.abstain_below:
-            return self._abstained(evidence, answerability)
+            return abstained(evidence, 0.0, (), self._settings)
+        answerability = self._estimate(self._features(evidence.question, scored))
+        if answerability < self._abstain_below:
+            draft = abstained(evidence, answerability, _nearest(scored), self._settings)
+            return replace(draft, notices=(_UNPROMISED,)) if self._abstain_below > 1 else draft
         # A question in the text, such as a heading, tells that the answer is near; it is none itself.
         telling = [one for one in scored if not one.span.of(one.hit.chunk.text).endswith("?")] or scored
         chosen = sorted(telling, key=lambda sentence: -sentence.score)[: self._settings.sentences]
@@ -82,9 +112,47 @@ class ExtractiveAnswerer:
             (sentence for sentence in chosen if sentence.score >= chosen[0].score - MARGIN),
             key=lambda sentence: (sentence.place, sentence.span),
         )
-        citations = tuple(_citation(marker, sentence) for marker, sentence in enumerate(_distinct(quoted), start=1))
-        text = " ".join(f"{' '.join(citation.quote.split())} [{citation.marker}]" for citation in citations)
-        return Draft(text=text, citations=citations, answerability=answerability, abstained=False)
+        citations = tuple(
+            cite(marker, sentence.hit, sentence.span) for marker, sentence in enumerate(_distinct(quoted), start=1)
+        )
+        text, statements = _written(citations)
+        return Draft(
+            text=text, citations=citations, answerability=answerability, abstained=False, statements=statements
+        )
+
+    async def answerability(self, evidence: Evidence) -> float:
+        """The probability, 0 to 1, that the evidence answers its question."""
+        scored = await self._read(evidence)
+        return self._estimate(self._features(evidence.question, scored)) if scored else 0.0
+
+    async def features(self, evidence: Evidence) -> Features | None:
+        """What the probability of an answer rests on; None where there is nothing to read."""
+        scored = await self._read(evidence)
+        return self._features(evidence.question, scored) if scored else None
+
+    def _features(self, question: str, scored: Sequence[_Sentence]) -> Features:
+        words = _WORD.findall(question)
+        best = sorted(scored, key=lambda sentence: -sentence.score)[:BEST]
+        fits = fit(question, best[0].hit.chunk, [one.text for one in best], self._weigh)
+        return Features(
+            best_sentence=best[0].score,
+            familiarity=self._familiarity(question),
+            known_words=sum(self._known(words)) / len(words) if words else 1.0,
+            coverage=fits.coverage,
+            mistyped=fits.mistyped,
+            words=fits.words,
+        )
+
+    async def _read(self, evidence: Evidence) -> list[_Sentence]:
+        """The sentences of the best chunks, and of pages of the web, with their scores."""
+        best, more = evidence.hits[: self._settings.passages], evidence.hits[self._settings.passages :]
+        hits = (*best, *(hit for hit in more if hit.chunk.is_web))
+        matches = await self._matcher.match(evidence.question, [hit.chunk.headed for hit in hits])
+        return [
+            sentence
+            for place, (hit, match) in enumerate(zip(hits, matches, strict=True))
+            for sentence in self._scored(hit, match, place)
+        ]
 
     def _scored(self, hit: Hit, match: TokenMatches, place: int) -> list[_Sentence]:
         """The sentences of a chunk with their scores; spans are within the chunk's text."""
@@ -97,13 +165,13 @@ class ExtractiveAnswerer:
             scored.append(_Sentence(hit=hit, place=place, span=span, score=score))
         return scored
 
-    def _abstained(self, evidence: Evidence, answerability: float) -> Draft:
-        titles = dict.fromkeys(hit.chunk.title or hit.chunk.document_id for hit in evidence.hits)
-        nearest = f"\nNearest to it: {'; '.join(list(titles)[:3])}" if titles else ""
-        asked = evidence.question.strip()
-        asked = asked if len(asked) <= LONGEST_ECHO else asked[:LONGEST_ECHO].rstrip() + " …"
-        text = f"The documents do not seem to tell: {asked}{nearest}"
-        return Draft(text=text, citations=(), answerability=answerability, abstained=True)
+
+def _nearest(scored: Sequence[_Sentence]) -> tuple[Nearest, ...]:
+    """The best sentence of each document, the nearest documents first."""
+    best: dict[str, _Sentence] = {}
+    for one in sorted(scored, key=lambda sentence: -sentence.score):
+        best.setdefault(one.hit.chunk.document_id, one)
+    return tuple(Nearest(hit=one.hit, span=one.span) for one in list(best.values())[:SHOWN])
 
 
 def _quotable(spans: list[Span], chunk: Chunk) -> list[Span]:
@@ -136,17 +204,14 @@ def _distinct(sentences: list[_Sentence]) -> list[_Sentence]:
     return out
 
 
-def _citation(marker: int, sentence: _Sentence) -> Citation:
-    chunk = sentence.hit.chunk
-    return Citation(
-        marker=marker,
-        document_id=chunk.document_id,
-        chunk_id=chunk.id,
-        start=chunk.start + sentence.span.start,
-        end=chunk.start + sentence.span.end,
-        quote=sentence.span.of(chunk.text),
-        title=chunk.title,
-        url=chunk.url,
-        section=str(chunk.facts.get("section", "")),
-        page=str(chunk.facts.get("page", "")),
-    )
+def _written(citations: Sequence[Citation]) -> tuple[str, tuple[Statement, ...]]:
+    """The quotes one after the other without their links, each a statement that its own words prove."""
+    text, statements = "", []
+    for citation in citations:
+        start = len(text) + bool(text)
+        words = " ".join(unlinked(citation.quote).split())
+        text = f"{text} {words} [{citation.marker}]".lstrip()
+        statements.append(
+            Statement(start=start, end=len(text), support=1.0, supported=True, markers=(citation.marker,))
+        )
+    return text, tuple(statements)

@@ -4,15 +4,21 @@ import asyncio
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragstone import chunk
-from ragstone.contracts import Document, Draft, Evidence, Hit
+from ragstone.answers import Draft
+from ragstone.contracts import Document, Evidence, Hit
 from ragstone.index.embed_local import MiniLM
 from ragstone.rank import build_matcher
-from ragstone.respond import build_answerer
-from ragstone.respond.answerability import Features, probability
+from ragstone.respond import build_answerer, drafted
+from ragstone.respond.answerability import FITTED, Features, estimate_for
+from ragstone.respond.extractive import ExtractiveAnswerer
 from ragstone.sections import ChunkSettings, RespondSettings
 
+PLAIN = {"coverage": 0.9, "mistyped": 0.0, "words": 4.0}
+"""What the best chunk and its sentences say of an ordinary question."""
 MASKS = Document(
     id="masks",
     title="Wearing masks",
@@ -45,8 +51,11 @@ def answer(model: MiniLM, question: str, found: tuple[Hit, ...], **settings: flo
         matcher=matcher,
         sentences=chunk.sentences,
         familiarity=model.familiarity,
+        weigh=lambda words: [1.0] * len(words),
+        known=lambda words: [True] * len(words),
+        embedder=model.fingerprint,
     )
-    return asyncio.run(answerer.answer(Evidence(question=question, hits=found, method="test")))
+    return asyncio.run(drafted(answerer, Evidence(question=question, hits=found, method="test")))
 
 
 def test_the_sentence_that_answers_is_quoted_exactly(model: MiniLM):
@@ -100,11 +109,48 @@ def test_without_evidence_it_abstains(model: MiniLM):
     assert draft.answerability == 0
 
 
-def test_a_better_sentence_makes_an_answer_more_probable():
-    at = [probability(Features(best_sentence=score / 10, familiarity=0.9)) for score in range(11)]
+@pytest.mark.parametrize("embedder", [MiniLM.fingerprint, "e5-small-of-any-version", "acme-7"])
+def test_a_better_sentence_makes_an_answer_more_probable(embedder: str):
+    estimate = estimate_for(embedder)
+    at = [
+        estimate(Features(best_sentence=score / 10, familiarity=0.9, known_words=0.9, **PLAIN)) for score in range(11)
+    ]
     assert at == sorted(at)
     assert 0 < at[0] < 0.05
     assert 0.95 < at[-1] < 1
+
+
+@pytest.mark.parametrize("embedder", FITTED)
+def test_a_question_in_another_language_needs_no_sentence_as_like(embedder: str):
+    estimate = estimate_for(embedder)
+    same, other = (
+        estimate(Features(best_sentence=0.55, familiarity=0.9, known_words=share, **PLAIN)) for share in (1.0, 0.2)
+    )
+    assert other > same
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_an_embedder_of_which_nothing_was_fitted_rather_refuses(best: float, familiarity: float, known: float):
+    features = Features(best_sentence=best, familiarity=familiarity, known_words=known, **PLAIN)
+    assert estimate_for("acme-7")(features) == min(estimate_for(name)(features) for name in FITTED)
+
+
+def test_words_that_no_document_has_are_noticed(model: MiniLM):
+    answerer = ExtractiveAnswerer(
+        RespondSettings(),
+        matcher=build_matcher(model, lambda words: [1.0] * len(words)),
+        sentences=chunk.sentences,
+        familiarity=lambda _: 0.5,
+        known=lambda words: [word == "masks" for word in words],
+        weigh=lambda words: [1.0] * len(words),
+        estimate=estimate_for(model.fingerprint),
+        abstain_below=0.5,
+    )
+    evidence = Evidence(question="Wo gibt es masks?", hits=hits(model, MASKS), method="test")
+    features = asyncio.run(answerer.features(evidence))
+    assert features is not None
+    assert (features.familiarity, features.known_words) == (0.5, 1 / 4)
+    assert asyncio.run(answerer.features(Evidence(question="Where?", hits=(), method="test"))) is None
 
 
 def test_a_question_in_the_text_is_not_quoted_as_its_answer(model: MiniLM):

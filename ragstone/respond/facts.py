@@ -1,0 +1,155 @@
+"""The hard facts of a text: its words, numbers, dates, names and negations, each with its place.
+
+Rules and word lists, no model. The lists are data, a file a language, in ``words``; the words of all languages count
+at once, because an answer and what it rests on may be in different ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ragstone.contracts import Span
+from ragstone.respond.words import lexicon, plain
+
+_TOKEN = re.compile(
+    r"""
+      (?P<iso>\d{4}-\d{2}-\d{2}) | (?P<dotted>\d{1,2}[./]\d{1,2}[./]\d{4})                # 2020-03-12, 12.3.2020
+    | (?P<number>\d+(?:[.,\u00a0\u202f]\d+)*)(?P<unit>[ ]?%|°|[^\W\d_]*)                   # 1,000  25%  19th  4kg
+    | (?P<word>[^\W\d_]+(?:['’][^\W\d_]+)*)
+    """,
+    re.VERBOSE,
+)
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f]\d{3})+")
+_ACRONYM = 5
+_STEM, _ENDING, _NAMED_ENDING = 4, 0.6, 0.75
+"""Two forms of a word begin alike: with so many letters, and with this share of the longer one; of a name with more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word or number. ``value`` is a number's or a month's, in one spelling, and empty for all else.
+
+    ``named`` words are written as names are: with a capital that no beginning of a sentence explains; ``capitals`` are
+    words of nothing else.
+    """
+
+    span: Span
+    lower: str
+    value: str = ""
+    unit: str = ""
+    named: bool = False
+    capitals: bool = False
+    negation: bool = False
+    stop: bool = False
+
+    @property
+    def key(self) -> bool:
+        """Whether it is one of those that no other word can stand for: a number, a date or a name."""
+        return bool(self.value) or self.named
+
+
+def words(text: str) -> list[Word]:
+    """The words of a sentence, in order."""
+    lists, found = lexicon(), list[Word]()
+    for match in _TOKEN.finditer(text):
+        span, shown = Span(start=match.start(), end=match.end()), match.group()
+        if match["iso"] or match["dotted"]:
+            found += _date(shown, span)
+        elif match["number"]:
+            unit = match["unit"].strip().lower()
+            found.append(Word(span=span, lower=shown.lower(), value=_number(match["number"]), unit=lists.unit(unit)))
+        else:
+            found.append(_word(text, span, shown, first=not any(one.lower.isalpha() for one in found)))
+    return [_in_context(word, found[i - 1] if i else None, found[i + 1 : i + 2]) for i, word in enumerate(found)]
+
+
+def alike(one: str, other: str, *, name: bool = False) -> bool:
+    """Whether two words, in lower case, are forms of one: they begin alike for the greater part.
+
+    Of a ``name`` a greater one, for names have few endings and much in common.
+    """
+    if one == other:
+        return True
+    shorter, longer = sorted((len(one), len(other)))
+    least = max(_STEM, round((_NAMED_ENDING if name else _ENDING) * longer))
+    return shorter >= least and one[:least] == other[:least]
+
+
+def lexical(word: Word, others: Sequence[Word]) -> bool:
+    """Whether a word, or another form of it, is among others; of a number its value counts."""
+    if word.value:
+        return any(word.value == other.value for other in others)
+    return any(alike(word.lower, other.lower, name=word.named) for other in others if not other.value) or initials(
+        word, others
+    )
+
+
+def form(word: Word) -> str:
+    """What a word is looked up by: the value of a number, the letters of any other."""
+    return f"={word.value}" if word.value else word.lower
+
+
+class Vocabulary:
+    """The words of many texts, each once, so that what is alike is looked for once."""
+
+    def __init__(self, words: Iterable[Word]) -> None:
+        self._begin: dict[str, set[str]] = {}
+        for one in {form(word) for word in words}:
+            self._begin.setdefault(one[:_STEM], set()).add(one)
+
+    def forms(self, word: Word) -> set[str]:
+        """The forms of a word that occur."""
+        own = form(word)
+        if word.value:
+            return {own}
+        return {other for other in self._begin.get(own[:_STEM], ()) if alike(own, other, name=word.named)}
+
+
+def initials(word: Word, others: Sequence[Word]) -> bool:
+    """Whether an acronym has the first letters of names that stand in a row: UN, United Nations."""
+    if not word.capitals or not 2 <= len(word.lower) <= _ACRONYM or word.value:
+        return False
+    return word.lower in "".join(other.lower[:1] if other.named else " " for other in others)
+
+
+def _word(text: str, span: Span, shown: str, *, first: bool) -> Word:
+    lists, lower = lexicon(), plain(shown).replace("’", "'").removesuffix("'s")
+    capital = shown[0].isupper()
+    before = text[: span.start].rstrip()[-1:]
+    begins = first or before in ".:!?“„\"'«`"
+    return Word(
+        span=span,
+        lower=lower,
+        value=lists.numbers.get(lower, ""),
+        named=capital and lower not in lists.stop and (not begins or shown[1:].lower() != shown[1:]),
+        capitals=shown.isupper(),
+        negation=lower in lists.negations or lower.endswith("n't"),
+        stop=lower in lists.stop or len(lower) < 2,
+    )
+
+
+def _in_context(word: Word, before: Word | None, after: list[Word]) -> Word:
+    """A month's name counts as one beside a number, a unit belongs to the number before it, a name's parts together."""
+    lists = lexicon()
+    near_number = any(one is not None and one.value.isdigit() for one in (before, *after))
+    month = lists.months.get(word.lower, "")
+    if month and not word.value and (near_number or word.named):
+        return Word(span=word.span, lower=word.lower, value=month)
+    if word.value and not word.unit and after and (unit := lists.unit(after[0].lower)):
+        return Word(span=word.span, lower=word.lower, value=word.value, unit=unit)
+    return word
+
+
+def _number(shown: str) -> str:
+    if _THOUSANDS.fullmatch(shown):
+        return re.sub(r"\D", "", shown).lstrip("0") or "0"
+    whole, _, part = re.sub(r"[,\u00a0\u202f]", ".", shown).rpartition(".")
+    return f"{whole}.{part}".rstrip("0").rstrip(".") if whole else part.lstrip("0") or "0"
+
+
+def _date(shown: str, span: Span) -> list[Word]:
+    parts = [str(int(part)) for part in re.split(r"\D", shown)]
+    day, month, year = parts[::-1] if "-" in shown else parts
+    return [Word(span=span, lower=shown, value=value) for value in (day, f"month {month}", year)]

@@ -1,0 +1,184 @@
+"""Sentences proved by evidence, with the embedded model."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+
+import pytest
+
+from ragstone import chunk
+from ragstone.answers import Message, Piece, Reply
+from ragstone.contracts import Document, Hit
+from ragstone.errors import ModelError
+from ragstone.index.embed_local import MiniLM
+from ragstone.rank import build_matcher
+from ragstone.respond.facts import words
+from ragstone.respond.second_look import SecondLook
+from ragstone.respond.support import Proof, SupportChecker
+from ragstone.sections import ChunkSettings
+
+BRIDGE = Document(
+    id="bridge",
+    title="The Albert Bridge",
+    text=(
+        "The Albert Bridge was built by Rowland Ordish between 1870 and 1873. It crosses the Thames and connects "
+        "Chelsea on the north bank to Battersea on the south bank. The bridge is 710 feet long. Motor traffic above "
+        "two tonnes is not allowed on it. Since 1975 the bridge has been a listed building of the second grade."
+    ),
+)
+CATS = Document(
+    id="cats", title="Cats", text="Cats sleep for most of the day. Unlike dogs, they are seldom taken for walks."
+)
+
+
+@pytest.fixture(scope="module")
+def checker() -> SupportChecker:
+    model = MiniLM()
+    matcher = build_matcher(model, even)
+    return SupportChecker(matcher=matcher, sentences=chunk.sentences, weigh=even)
+
+
+@pytest.fixture(scope="module")
+def hits() -> list[Hit]:
+    model = MiniLM()
+    pieces = [piece for one in (BRIDGE, CATS) for piece in chunk.split(one, ChunkSettings(), model.tokens)]
+    return [Hit(chunk=piece, score=1 - n / 100) for n, piece in enumerate(pieces)]
+
+
+def even(words) -> list[float]:
+    return [1.0] * len(words)
+
+
+def proof(checker: SupportChecker, hits: list[Hit], sentence: str, before: str = "") -> Proof:
+    return asyncio.run(checker.check(sentence, hits, before))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The bridge is 710 feet long.",
+        "The Albert Bridge was built by Rowland Ordish between 1870 and 1873.",
+        "The Albert Bridge, built by Rowland Ordish, is 710 feet long.",
+        "The bridge connects Chelsea to Battersea across the Thames.",
+        "Vehicles above two tonnes are not allowed on the bridge.",
+        "Vehicles above 2 tonnes are not allowed on the bridge.",
+    ],
+)
+def test_what_the_evidence_says_is_proved_by_its_words(checker: SupportChecker, hits: list[Hit], sentence: str):
+    found = proof(checker, hits, sentence)
+    assert found.supported
+    assert found.support > 0.5
+    assert all(quote.hit.chunk.document_id == "bridge" for quote in found.quotes)
+    assert all(quote.span.of(quote.hit.chunk.text) in BRIDGE.text for quote in found.quotes)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The bridge is 810 feet long.",
+        "The bridge is 710 metres long.",
+        "The Albert Bridge was built by Joseph Bazalgette between 1870 and 1873.",
+        "The Albert Bridge was built by Rowland Ordish between 1870 and 1975.",
+        "Motor traffic above two tonnes is allowed on it.",
+        "The bridge is not a listed building of the second grade since 1975.",
+        "Motor traffic below two tonnes is not allowed on it.",
+        "The museum of modern art opens at ten.",
+    ],
+)
+def test_what_it_does_not_say_is_not_proved(checker: SupportChecker, hits: list[Hit], sentence: str):
+    found = proof(checker, hits, sentence)
+    assert not found.supported
+    assert found.support < 0.5
+
+
+def test_the_quote_is_the_sentence_that_says_it(checker: SupportChecker, hits: list[Hit]):
+    found = proof(checker, hits, "The bridge is 710 feet long.")
+    assert [quote.span.of(quote.hit.chunk.text) for quote in found.quotes] == ["The bridge is 710 feet long."]
+
+
+def test_clauses_are_proved_by_several_sentences(checker: SupportChecker, hits: list[Hit]):
+    found = proof(checker, hits, "The bridge is 710 feet long and was built by Rowland Ordish.")
+    assert found.supported
+    assert len(found.quotes) == 2
+
+
+def test_nothing_is_proved_by_nothing(checker: SupportChecker, hits: list[Hit]):
+    assert not proof(checker, [], "The bridge is 710 feet long.").supported
+    assert not proof(checker, hits, " … ").supported
+
+
+def test_numbers_and_dates_have_one_value_however_they_are_written():
+    def values(text: str) -> list[str]:
+        return [word.value for word in words(text) if word.value]
+
+    assert values("1,000 km") == values("1.000 km") == values("1\u00a0000 km") == ["1000"]
+    assert values("2.50") == values("2,5") == ["2.5"]
+    assert values("12 March 2020") == values("2020-03-12") == values("12.03.2020") == ["12", "month 3", "2020"]
+    assert values("zwölf Tage") == values("twelve days") == ["12"]
+
+
+def test_names_are_told_from_beginnings_of_sentences():
+    named = [word.lower for word in words("Yesterday the Thames rose. In Chelsea, NATO met.") if word.named]
+    assert named == ["thames", "chelsea", "nato"]
+
+
+# ---------------------------------------------------------------- a model looks again
+
+
+class Says:
+    """A model that gives the same reply to everything."""
+
+    name = "says:always"
+
+    def __init__(self, reply: str | None) -> None:
+        self.reply, self.asked = reply, list[str]()
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+    async def stream(self, messages: Sequence[Message], form: object = None) -> AsyncGenerator[Piece]:  # noqa: ARG002
+        self.asked.append(messages[-1].content)
+        if self.reply is None:
+            raise ModelError("it is not there")
+        yield self.reply
+        yield Reply(text=self.reply)
+
+
+def second(checker: SupportChecker, hits: list[Hit], sentence: str, reply: str | None) -> Proof:
+    look = SecondLook(matching=checker, model=Says(reply))
+    return asyncio.run(look.check(sentence, hits))
+
+
+def test_a_model_is_believed_with_a_quote_that_is_there(checker: SupportChecker, hits: list[Hit]):
+    reply = '{"supported": true, "quote": "It crosses  the Thames"}'
+    found = second(checker, hits, "One gets over the river on it.", reply)
+    assert found.supported
+    assert [quote.span.of(quote.hit.chunk.text) for quote in found.quotes] == ["It crosses the Thames"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reply"),
+    [
+        ("The bridge is 710 feet long.", '{"supported": true, "quote": "It is 710 feet in length"}'),
+        ("The bridge is 710 feet long.", '{"supported": true, "quote": ""}'),
+        ("The bridge is 710 feet long.", '{"supported": false, "quote": ""}'),
+        ("The bridge is 810 feet long.", '{"supported": true, "quote": "The bridge is 710 feet long."}'),
+    ],
+)
+def test_and_not_without_one_nor_against_the_numbers(
+    checker: SupportChecker, hits: list[Hit], sentence: str, reply: str
+):
+    found = second(checker, hits, sentence, reply)
+    assert not found.supported
+    assert found.quotes == ()
+
+
+def test_where_it_fails_the_words_decide(checker: SupportChecker, hits: list[Hit]):
+    assert second(checker, hits, "The bridge is 710 feet long.", None).supported
+    assert not second(checker, hits, "The bridge is 810 feet long.", None).supported
+
+
+def test_the_same_words_over_and_over_are_no_sentence(checker: SupportChecker):
+    text = "bridge Thames 710 " * 200
+    chunk_ = chunk.split(Document(id="d", text=text), ChunkSettings(size=4000), MiniLM().tokens)
+    found = [Hit(chunk=piece, score=1.0) for piece in chunk_]
+    assert proof(checker, found, "Thames bridge 711 " * 200).supported is False
