@@ -1,0 +1,221 @@
+"""Evidence and a question as messages for a language model.
+
+The templates are the YAML files of ``prompts/``. What documents and people wrote is put into them once and never
+looked at for names again. Evidence stands between lines with a mark that no document can know, for it is made anew
+for each request; Willison 2023, "Delimiters won't save you from prompt injection", tells why that alone is not enough:
+what an answer cites is therefore checked against the documents, whatever the model was talked into.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ragstone.answers import Message, Turn
+from ragstone.contracts import Evidence, Hit
+from ragstone.errors import SettingsError
+from ragstone.yaml_text import read_yaml
+
+REFUSAL = "NO ANSWER"
+"""What the model is told to reply where the sources do not answer."""
+HISTORY = 0.25
+"""Share of the token budget that what was said before may take."""
+_FACTS = 8
+"""Facts of a document that a source shows."""
+
+
+class Example(BaseModel):
+    """A question, its sources and the answer wanted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sources: tuple[dict[str, str], ...]
+    question: str
+    answer: str
+
+
+class Prompt(BaseModel):
+    """A template; `load_prompt` reads it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    role: str
+    rules: tuple[str, ...]
+    style: str
+    marker: str
+    web_marker: str
+    block: str
+    question: str
+    examples: tuple[Example, ...] = ()
+
+    def label(self, number: int, *, web: bool = False) -> str:
+        """A source as it is cited: ``[1]``."""
+        return _put(self.web_marker if web else self.marker, {"number": str(number)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What goes to the model: the messages, and the hits that are in them, in order of their numbers."""
+
+    messages: tuple[Message, ...]
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How much a prompt may hold: tokens of evidence and conversation together, characters of a source (0: all)."""
+
+    tokens: int
+    characters: int = 0
+    count: Callable[[str], int] = field(default=len)
+
+
+@cache
+def load_prompt(name: str) -> Prompt:
+    """A template by the name of a shipped one or the path of a YAML file; what it leaves open is the default's.
+
+    Raises:
+        SettingsError: there is none, or it is not as a template is.
+    """
+    shipped = {file.name.removesuffix(".yaml"): file for file in files("ragstone.respond.prompts").iterdir()}
+    place = shipped.get(name) or Path(name)
+    if name == "languages" or not place.is_file():
+        known = ", ".join(sorted(one for one in shipped if one not in ("languages", "__init__.py", "__pycache__")))
+        raise SettingsError(f"respond.prompt: no prompt '{name}'; there are {known}, or give the path of a YAML file")
+    try:
+        own: Any = read_yaml(place.read_text(encoding="utf-8"))
+        return Prompt.model_validate({**read_yaml(shipped["default"].read_text(encoding="utf-8")), **own})
+    except (yaml.YAMLError, ValidationError, TypeError, ValueError, OSError) as error:
+        raise SettingsError(f"respond.prompt: {name} is not a prompt: {error}") from error
+
+
+def compose(
+    prompt: Prompt,
+    evidence: Evidence,
+    before: Sequence[Turn],
+    *,
+    budget: Budget,
+    language: str = "",
+    metadata: bool = True,
+    mark: str = "",
+) -> Request:
+    """The messages.
+
+    Args:
+        prompt: the template.
+        evidence: its hits become sources 1, 2, ... in their order, as many as fit; one that does not is passed over.
+        before: what was said before; the latest turns that fit.
+        budget: for evidence and conversation.
+        language: ISO 639-1 code of the answer; that of the question where it is empty.
+        metadata: whether sources show the facts of their documents.
+        mark: stands around the evidence; made anew if not given.
+    """
+    mark = mark or secrets.token_hex(4)
+    said = _latest(before, int(budget.tokens * HISTORY), budget.count)
+    left = budget.tokens - sum(budget.count(message.content) for message in said)
+    blocks: list[str] = []
+    hits: list[Hit] = []
+    for hit in evidence.hits:
+        label = prompt.label(len(hits) + 1, web=hit.chunk.is_web)
+        block = _put(prompt.block, _facts(hit, label, budget.characters, metadata=metadata)).replace(mark, "")
+        if (cost := budget.count(block)) <= left:
+            blocks.append(block)
+            hits.append(hit)
+            left -= cost
+    publisher = next((str(hit.chunk.metadata["source"]) for hit in hits if hit.chunk.metadata.get("source")), "")
+    known = {
+        "refusal": REFUSAL,
+        "language": _in_language(language or evidence.language),
+        "mark": mark,
+        "first": prompt.label(1),
+        "source": publisher or "the organisation",
+    }
+    rules = [_put(rule, known) for rule in (*prompt.rules, prompt.style)]
+    system = "\n".join([_put(prompt.role, known), "Rules:", *(f"- {rule}" for rule in rules)])
+    examples = [message for example in prompt.examples for message in _example(prompt, example, known)]
+    asked = _asked(prompt, blocks, evidence.question, mark)
+    messages = (Message(role="system", content=system), *examples, *said, Message(role="user", content=asked))
+    return Request(messages=messages, hits=tuple(hits))
+
+
+def _asked(prompt: Prompt, blocks: Sequence[str], question: str, mark: str) -> str:
+    sources = [f"--- source {mark}\n{block}\n--- end {mark}" for block in blocks]
+    return "\n".join([*sources, "", _put(prompt.question, {"question": question})])
+
+
+def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Message]:
+    blocks = [
+        _put(prompt.block, {"number": prompt.label(number), **source})
+        for number, source in enumerate(example.sources, start=1)
+    ]
+    return [
+        Message(role="user", content=_asked(prompt, blocks, example.question, known["mark"])),
+        Message(role="assistant", content=_put(example.answer, known)),
+    ]
+
+
+def _facts(hit: Hit, label: str, characters: int, *, metadata: bool) -> dict[str, str]:
+    chunk = hit.chunk
+    facts = {**chunk.metadata, **chunk.facts}
+    text = chunk.text if not characters or len(chunk.text) <= characters else f"{chunk.text[:characters].rstrip()} …"
+    shown = [f"{name}: {_shown(value)}" for name, value in chunk.metadata.items() if name not in ("path", "kind")]
+    author = facts.get("author") or facts.get("authors") or chunk.url
+    section, page = _shown(facts.get("section", "")), _shown(facts.get("page", ""))
+    return {
+        "number": label,
+        "title": chunk.title or chunk.document_id,
+        "author": _shown(author),
+        "place": f", {section}" if section else f", page {page}" if page else "",
+        "section": section or chunk.title,
+        "url": chunk.url,
+        "id": _shown(facts.get("publication_id", chunk.document_id)),
+        "source": _shown(facts.get("source", "")),
+        "facts": "; ".join(shown[:_FACTS]) if metadata else "",
+        "text": text,
+    }
+
+
+def _shown(value: object) -> str:
+    return " ".join((", ".join(map(str, value)) if isinstance(value, tuple) else str(value)).split())
+
+
+def _latest(before: Sequence[Turn], tokens: int, count: Callable[[str], int]) -> list[Message]:
+    """The last turns that fit, the first of them first."""
+    out: list[Message] = []
+    for turn in reversed(before):
+        tokens -= count(turn.question) + count(turn.answer)
+        if tokens < 0:
+            break
+        said = [Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer)]
+        out = [*said, *out]
+    return out
+
+
+def _in_language(code: str) -> str:
+    name = _languages().get(code)
+    return f"Answer in {name}." if name else "Answer in the language of the question."
+
+
+@cache
+def _languages() -> dict[str, str]:
+    return read_yaml((files("ragstone.respond.prompts") / "languages.yaml").read_text(encoding="utf-8"))
+
+
+def _put(template: str, values: dict[str, str]) -> str:
+    """The template with its names replaced, once; a line whose names have no value is left out."""
+    lines = [(line, Template(line).safe_substitute(_Blank(values))) for line in template.split("\n")]
+    return "\n".join(filled for line, filled in lines if filled.strip() or not line.strip())
+
+
+class _Blank(dict[str, str]):
+    def __missing__(self, name: str) -> str:
+        return ""
