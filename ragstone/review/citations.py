@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ragstone.contracts import Citation, Span
+from ragstone.answers import Citation
+from ragstone.contracts import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,12 @@
 """One request over HTTP, within limits of time and size, to an address that was checked.
 
-Names are resolved here, once for each connection, and the connection is made to the very address that was
-checked: a name that changes its mind between the two (DNS rebinding) gains nothing. Redirects are handed
-back, not followed, so that every hop passes here again. Of the environment's proxies nothing is read.
+Redirects are handed back, not followed, so that every hop passes here again. Of the environment's proxies nothing
+is read.
 """
 
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -17,8 +15,9 @@ from typing import cast
 
 import httpcore2
 
-from ragstone.acquire.crawl.guard import Resolve, is_public, resolve
 from ragstone.acquire.crawl.urls import Address
+from ragstone.network import Resolve, is_public, resolve
+from ragstone.pinned import FetchError, PinnedBackend, in_words
 from ragstone.sections import CrawlSettings
 
 Headers = Mapping[str, str]
@@ -35,14 +34,6 @@ def refuse_none(_headers: Headers) -> str:
     return ""
 
 
-class FetchError(Exception):
-    """A request that brought no answer; the text says why. ``passing``: another attempt may succeed."""
-
-    def __init__(self, reason: str, *, passing: bool = False) -> None:
-        super().__init__(reason)
-        self.passing = passing
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """An answer. Only a success (2xx) has its body read."""
@@ -50,42 +41,6 @@ class Response:
     status: int
     headers: Headers
     body: bytes = b""
-
-
-class PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to the address that was checked, whatever the name says a moment later."""
-
-    def __init__(self, inner: httpcore2.AsyncNetworkBackend, resolve: Resolve, *, allow_private: bool) -> None:
-        self._inner = inner
-        self._resolve = resolve
-        self._allow_private = allow_private
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        # TLS is started later, with the name of the host, so certificates are checked against the name.
-        try:
-            addresses = await self._resolve(host, port)
-        except (OSError, UnicodeError) as error:
-            raise FetchError(f"{host} has no address", passing=isinstance(error, socket.gaierror)) from error
-        for address in addresses:
-            if not self._allow_private and not is_public(address):
-                raise FetchError(f"{host} is {address}, not a public address; acquire.crawl.allow_private allows it")
-        failure: Exception = FetchError(f"{host} has no address", passing=True)
-        for address in addresses:
-            try:
-                return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-                failure = error
-        raise failure
-
-    async def sleep(self, seconds: float) -> None:
-        await self._inner.sleep(seconds)
 
 
 class Fetcher:
@@ -112,7 +67,9 @@ class Fetcher:
             proxy = httpcore2.Proxy(settings.proxy)
             self._pool = httpcore2.AsyncConnectionPool(tls, proxy=proxy, network_backend=inner)
         else:
-            pinned = PinnedBackend(inner, resolve, allow_private=settings.allow_private)
+            pinned = PinnedBackend(
+                inner, resolve, allow_private=settings.allow_private, setting="acquire.crawl.allow_private"
+            )
             self._pool = httpcore2.AsyncConnectionPool(tls, network_backend=pinned)
 
     async def get(
@@ -139,9 +96,9 @@ class Fetcher:
         except TimeoutError as error:
             raise FetchError(f"took longer than acquire.crawl.page_seconds={seconds:g}", passing=True) from error
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.RemoteProtocolError) as error:
-            raise FetchError(_in_words(error), passing=not isinstance(error.__cause__, ssl.SSLError)) from error
+            raise FetchError(in_words(error), passing=not isinstance(error.__cause__, ssl.SSLError)) from error
         except (httpcore2.ProtocolError, httpcore2.ProxyError, httpcore2.UnsupportedProtocol) as error:
-            raise FetchError(_in_words(error)) from error
+            raise FetchError(in_words(error)) from error
 
     async def aclose(self) -> None:
         await self._pool.aclose()
@@ -209,15 +166,3 @@ def _fields(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 def _is_private_literal(host: str) -> bool:
     literal = ":" in host or host.replace(".", "").isdecimal()
     return (literal and not is_public(host)) or host == "localhost" or host.endswith(".localhost")
-
-
-def _in_words(error: Exception) -> str:
-    name = type(error).__name__
-    words = {
-        "ConnectTimeout": "no connection in time",
-        "ReadTimeout": "no answer in time",
-        "ConnectError": "no connection",
-        "ReadError": "the connection broke",
-        "RemoteProtocolError": "the connection ended, or the answer is not HTTP",
-    }.get(name, name)
-    return f"{words} ({error})" if str(error) else words

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
+from ragstone.yaml_text import read_yaml
 
 _LANGUAGES = ("en", "de", "ms", "lt")
 
@@ -21,7 +21,7 @@ def lines(name: str) -> tuple[str, ...]:
 @cache
 def table(name: str) -> dict[str, Any]:
     """A YAML file."""
-    return yaml.safe_load((files(__name__) / name).read_text(encoding="utf-8"))
+    return read_yaml((files(__name__) / name).read_text(encoding="utf-8"))
 
 
 @cache

@@ -1,0 +1,90 @@
+"""One number from several: it stays within 0 and 1, and rises with each of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.answers import JudgeScores
+from ragstone.config import load
+from ragstone.errors import SettingsError
+from ragstone.review.confidence import confidence, overall
+from ragstone.sections import ConfidenceWeights, MarkWeights
+
+SHARE = st.floats(0, 1)
+WEIGHT = st.floats(0, 1e300)
+MARKS = st.tuples(*[st.floats(0, 10)] * 3)
+MARK_WEIGHTS = (
+    st.tuples(WEIGHT, WEIGHT, WEIGHT)
+    .filter(any)
+    .map(lambda given: MarkWeights(relevance=given[0], factuality=given[1], completeness=given[2]))
+)
+WEIGHTS = (
+    st.tuples(WEIGHT, WEIGHT).filter(any).map(lambda given: ConfidenceWeights(retrieval=given[0], answer=given[1]))
+)
+ALMOST = 1e-12
+
+
+def scores(marks: tuple[float, float, float]) -> JudgeScores:
+    return JudgeScores(relevance=marks[0], factuality=marks[1], completeness=marks[2])
+
+
+def test_at_first_each_mark_counts_a_third() -> None:
+    assert overall(scores((9, 6, 3)), MarkWeights()) == pytest.approx(0.6)
+    assert overall(scores((9, 6, 3)), MarkWeights(factuality=2, completeness=0)) == pytest.approx(0.7)
+
+
+def test_without_a_judge_it_is_what_is_proved_of_what_is_likely() -> None:
+    assert confidence(0.8, 1.0, None, MarkWeights(), ConfidenceWeights()) == pytest.approx(0.8)
+    assert confidence(0.8, 0.5, None, MarkWeights(), ConfidenceWeights(retrieval=0, answer=1)) == pytest.approx(0.4)
+
+
+def test_a_judge_counts_as_much_as_its_weight() -> None:
+    marks = scores((10, 10, 10))
+    assert confidence(0.5, 1.0, marks, MarkWeights(), ConfidenceWeights()) == pytest.approx(0.75)
+    assert confidence(0.5, 1.0, marks, MarkWeights(), ConfidenceWeights(retrieval=3)) == pytest.approx(0.625)
+    assert confidence(0.9, 0.0, marks, MarkWeights(), ConfidenceWeights()) == 0, "nothing of it is proved"
+
+
+@given(MARKS, MARK_WEIGHTS, SHARE, SHARE, WEIGHTS, st.booleans())
+def test_it_stays_within_bounds(
+    marks: tuple[float, float, float],
+    mark_weights: MarkWeights,
+    answerability: float,
+    support: float,
+    weights: ConfidenceWeights,
+    judged: bool,
+) -> None:
+    assert 0 <= overall(scores(marks), mark_weights) <= 1
+    assert 0 <= confidence(answerability, support, scores(marks) if judged else None, mark_weights, weights) <= 1
+
+
+@given(MARKS, MARKS, MARK_WEIGHTS, st.tuples(SHARE, SHARE), st.tuples(SHARE, SHARE), WEIGHTS)
+def test_it_rises_with_each_part(
+    one: tuple[float, float, float],
+    other: tuple[float, float, float],
+    mark_weights: MarkWeights,
+    answerable: tuple[float, float],
+    support: tuple[float, float],
+    weights: ConfidenceWeights,
+) -> None:
+    low = tuple(map(min, one, other))
+    high = tuple(map(max, one, other))
+    assert overall(scores(low), mark_weights) <= overall(scores(high), mark_weights) + ALMOST
+    least = confidence(min(answerable), min(support), scores(low), mark_weights, weights)
+    assert least <= confidence(max(answerable), max(support), scores(high), mark_weights, weights) + ALMOST
+    alone = confidence(min(answerable), min(support), None, mark_weights, weights)
+    assert alone <= confidence(max(answerable), max(support), None, mark_weights, weights) + ALMOST
+
+
+@pytest.mark.parametrize(
+    "zeros",
+    [
+        "review.marks={relevance: 0, factuality: 0, completeness: 0}",
+        "review.confidence={retrieval: 0, answer: 0}",
+    ],
+)
+def test_weights_of_nothing_but_zeros_are_refused(zeros: str) -> None:
+    with pytest.raises(SettingsError, match="more than 0"):
+        load([zeros])

@@ -1,0 +1,113 @@
+"""What the search servers on loopback share: requests that are remembered, and faults that are spent one by one."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qs, urlsplit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request as it arrived; ``body`` is its JSON, ``fields`` what stands behind the ``?``."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+    fields: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """What goes wrong with one request: an answer of another status or other bytes, too late, or only half of it."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    half: bool = False
+
+
+class SearchServer:
+    """Serves ``answer``; the next ``faults`` come first."""
+
+    def __init__(self, *faults: Fault) -> None:
+        self.faults = list(faults)
+        self.asked: list[Asked] = []
+        self.draw: Callable[[Asked], Fault | None] = lambda _: None
+        """The fault of a request, where ``faults`` has none."""
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            timeout = 10
+
+            def do_GET(self) -> None:
+                server._serve(self, None)
+
+            def do_POST(self) -> None:
+                length = int(self.headers.get("Content-Length", 0))
+                server._serve(self, json.loads(self.rfile.read(length)))
+
+            def handle(self) -> None:
+                with suppress(ConnectionResetError):  # the caller went away between two requests
+                    super().handle()
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def answer(self, asked: Asked) -> tuple[int, Any]:
+        """The status and the JSON of an answer."""
+        raise NotImplementedError
+
+    def _serve(self, handler: BaseHTTPRequestHandler, body: Any) -> None:
+        parts = urlsplit(handler.path)
+        asked = Asked(
+            method=handler.command,
+            path=parts.path,
+            headers={name.lower(): value for name, value in handler.headers.items()},
+            body=body,
+            fields={name: values[-1] for name, values in parse_qs(parts.query).items()},
+        )
+        self.asked.append(asked)
+        headers: Mapping[str, str] = {}
+        if fault := self.faults.pop(0) if self.faults else self.draw(asked):
+            time.sleep(fault.seconds)
+            status, content, headers, half = fault.status, fault.body, fault.headers, fault.half
+        else:
+            status, told = self.answer(asked)
+            content, half = json.dumps(told).encode(), False
+        try:
+            handler.send_response(status)
+            for name, value in {"Content-Type": "application/json", **headers}.items():
+                handler.send_header(name, value)
+            handler.send_header("Content-Length", str(len(content)))
+            handler.end_headers()
+            handler.wfile.write(content[: len(content) // 2] if half else content)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        handler.close_connection = handler.close_connection or half
