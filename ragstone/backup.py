@@ -1,11 +1,12 @@
 """Copies of a knowledge base, made and put back while others ask and add.
 
-A copy is itself a knowledge base: a folder with the catalog, and what is known of web sites. Indexes and caches are
-not copied; they are made from the catalog.
+A copy is itself a knowledge base: a folder with the catalog, what is known of web sites, and the journal. Indexes and
+caches are not copied; they are made from the catalog.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ from pathlib import Path
 from ragstone import chunk, index
 from ragstone.errors import Damaged, KnowledgeBaseError, NotFound, UsageError
 from ragstone.index import Home, Patience
-from ragstone.index.disk import clear_away, drop, make_folder, sync_folder
+from ragstone.index.disk import clear_away, drop, make_folder, put_in_place, sync_folder
+from ragstone.index.journal import NAME as JOURNAL
+from ragstone.index.journal import findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,18 +51,22 @@ def backup(folder: Path, to: Path) -> Copied:
         place = home.begin()
         _copy_crawls(folder, to)  # first: what a crawl holds as stored must be in the catalog
         _copy(version / "catalog.db", place / "catalog.db")
+        _copy_journal(folder, to)
         home.switch(place)
     except BaseException:
         clear_away(to)
         raise
-    return _looked_at(folder, to, place)
+    copied = _looked_at(folder, to, place)
+    _refuse_damaged_journal(to, of=folder)
+    return copied
 
 
 def restore(source: Path, folder: Path, *, replace: bool = False, patience: Patience | None = None) -> Copied:
     """Make a copy the knowledge base in a folder; it goes on from there with a history of its own.
 
     Where there is one already it is replaced as a rebuild does: in one step, for every process that has it open, and
-    the version before stays until the next rebuild.
+    the version before stays until the next rebuild. A journal that is there stays, for what people did since the copy
+    was made is in no other place; only where there is none, that of the copy is put.
 
     Args:
         source: a folder that `backup` wrote.
@@ -80,6 +87,8 @@ def restore(source: Path, folder: Path, *, replace: bool = False, patience: Pati
     home = Home(folder)
     if not replace and folder.is_dir() and ((folder / "CURRENT").exists() or home.versions()):
         raise UsageError(f"{folder} holds a knowledge base; to put the backup in its place, say --replace")
+    if not (folder / JOURNAL).exists():
+        _refuse_damaged_journal(source, of=source)
     home.make()
     with index.rebuilding(folder, patience), index.indexing(folder, patience):
         place = home.begin()
@@ -92,6 +101,7 @@ def restore(source: Path, folder: Path, *, replace: bool = False, patience: Pati
             clear_away(place)
             raise
         _copy_crawls(source, folder)
+        _copy_journal(source, folder)
         home.switch(place)  # from here on it may be the one in use, and is not cleared away
     return copied
 
@@ -119,6 +129,27 @@ def _copy_crawls(source: Path, to: Path) -> None:
         raise KnowledgeBaseError(f"{to / 'crawl'} could not be written: {error}") from error
     for name in names:
         _copy(source / "crawl" / name, to / "crawl" / name)
+
+
+def _copy_journal(source: Path, to: Path) -> None:
+    """Conversations and costs, where there are none yet."""
+    journal = to / JOURNAL
+    if journal.exists() or not (source / JOURNAL).is_file():
+        return
+    beside = to / f".{JOURNAL}.{os.getpid()}"  # the journal is there whole or not at all
+    drop(beside)
+    try:
+        _copy(source / JOURNAL, beside)
+        put_in_place(beside, journal)
+    except OSError as error:
+        raise KnowledgeBaseError(f"{journal} could not be written: {error}") from error
+    finally:
+        drop(beside)
+
+
+def _refuse_damaged_journal(copy: Path, *, of: Path) -> None:
+    if wrong := findings(copy):
+        raise Damaged(f"{of} is damaged: {wrong[0].part}: {wrong[0].what}; {wrong[0].remedy}")
 
 
 def _looked_at(source: Path, folder: Path, version: Path) -> Copied:

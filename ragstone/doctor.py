@@ -17,6 +17,7 @@ from ragstone.config import load
 from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.index import Finding, Home, Patience, Stamp
 from ragstone.index.disk import clear_away, drop
+from ragstone.index.journal import findings as journal_findings
 from ragstone.index.mend import chunks_of, put_vectors, reindex
 from ragstone.parts import Parts
 
@@ -65,7 +66,7 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
             if not pointer:
                 raise NotFound(f"there is no knowledge base at {folder}; make one: ragstone add SOURCE --kb {folder}")
             return Health(folder=str(folder), documents=0, chunks=0, findings=tuple(pointer))
-        findings = [*pointer, *_leftovers(home, mend=mend), *_crawls(home)]
+        findings = [*pointer, *_leftovers(home, mend=mend), *_crawls(home), *journal_findings(folder)]
         try:
             catalog = index.Catalog(version / "catalog.db")
         except KnowledgeBaseError as error:

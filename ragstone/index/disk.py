@@ -88,6 +88,11 @@ def replace_file(path: Path, content: bytes) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     with new_file(beside) as file:
         file.write(content)
+    put_in_place(beside, path)
+
+
+def put_in_place(beside: Path, path: Path) -> None:
+    """Give a file that is whole, and synced, the name it is known by; in the place of what had it."""
     disk.rename(beside, path)
     sync_folder(path.parent)
 

@@ -5,6 +5,7 @@
       NEXT           the name of the one that a rebuild makes, until it is in use
       PREVIOUS       the name of the one that was in use before
       lock           held by the process that indexes
+      journal.db     what people did with it: conversations, costs; a rebuild leaves it as it is
       v1/            catalog.db (the truth), terms/ and vectors/ (made from it)
 
 A rebuild makes a new version beside the old one and then renames ``CURRENT`` into place, so that a
@@ -27,7 +28,7 @@ from ragstone.index.disk import clear_away, disk, drop, make_folder, new_file, r
 
 UNFINISHED = "unfinished"
 """A file in a version that is not yet the one in use, for all that is known. A crash may leave it in any state."""
-_BESIDE = re.compile(r"\.(CURRENT|NEXT|PREVIOUS|manifest\.json)\.[0-9]+")
+_BESIDE = re.compile(r"\.(CURRENT|NEXT|PREVIOUS|manifest\.json|journal\.db)\.[0-9]+(-wal|-shm)?")
 _NAME = re.compile("v[1-9][0-9]*")
 
 

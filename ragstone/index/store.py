@@ -222,6 +222,8 @@ def marks_from_json(text: str) -> tuple[Mark, ...]:
 
 def metadata_from_json(text: str) -> Metadata:
     """Metadata again; `Damaged` where it is none."""
+    if text == "{}":
+        return {}
     with _written():
         return {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(text).items()}
 

@@ -1,0 +1,104 @@
+"""Conversations: as much of them as fits, for as long as they are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragstone.answers import Turn
+from ragstone.index.journal import Journal
+from ragstone.journal import DAY, LONGEST_SESSION, Conversations
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def turn(n: int, length: int = 1) -> Turn:
+    return Turn(question=f"q{n}", answer=" ".join(["word"] * length))
+
+
+def asked(kept: Conversations, session: str = "s") -> list[str]:
+    return [one.question for one in kept.before(session, words)]
+
+
+def test_sessions_are_apart_and_in_order(tmp_path: Path) -> None:
+    clock = Clock()
+    kept = Conversations(Journal(tmp_path), tokens=100, days=30, clock=clock)
+    for n in range(3):
+        clock.now += 60
+        kept.note("a", turn(n))
+        kept.note("b", turn(n + 10))
+    assert asked(kept, "a") == ["q0", "q1", "q2"]
+    assert asked(kept, "b") == ["q10", "q11", "q12"]
+    assert [(one.name, one.turns, one.last) for one in kept.sessions()] == [("b", 3, clock.now), ("a", 3, clock.now)]
+    assert kept.forget("a") == 3
+    assert asked(kept, "a") == []
+    assert asked(kept, "nobody") == []
+
+
+def test_the_last_turns_that_fit_are_given(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    kept = Conversations(journal, tokens=12, days=30)
+    for n, length in enumerate([1, 3, 5, 4]):
+        kept.note("s", turn(n, length))
+    assert asked(kept) == ["q2", "q3"], "five and six tokens; four more would be too many"
+    assert asked(Conversations(journal, tokens=4, days=30)) == []
+    assert asked(Conversations(journal, tokens=0, days=30)) == []
+
+
+def test_turns_expire(tmp_path: Path) -> None:
+    clock, journal = Clock(), Journal(tmp_path)
+    kept = Conversations(journal, tokens=100, days=2, clock=clock)
+    kept.note("s", turn(0))
+    clock.now += 1.5 * DAY
+    kept.note("s", turn(1))
+    assert asked(kept) == ["q0", "q1"]
+    clock.now += DAY
+    assert asked(kept) == ["q1"], "not given back, though it is still there"
+    assert kept.prune() == 1
+    clock.now += 10 * DAY
+    kept.note("other", turn(2))
+    with journal.reading() as db:
+        assert db
+        assert db.execute("SELECT session FROM turns").fetchall() == [("other",)], "a note prunes, too"
+
+
+def test_nothing_is_kept_where_that_is_not_wanted(tmp_path: Path) -> None:
+    kept = Conversations(Journal(tmp_path), tokens=100, days=0)
+    kept.note("s", turn(0))
+    assert asked(kept) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_without_end_does_not_grow_without_end(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    kept = Conversations(journal, tokens=10**6, days=30)
+    for n in range(LONGEST_SESSION + 5):
+        kept.note("s", turn(n))
+    assert asked(kept) == [f"q{n}" for n in range(5, LONGEST_SESSION + 5)]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=6), st.integers(0, 40))
+def test_never_more_than_may_be_and_always_the_last(
+    tmp_path_factory: pytest.TempPathFactory, turns: list[tuple[str, str]], tokens: int
+) -> None:
+    kept = Conversations(Journal(tmp_path_factory.mktemp("journal")), tokens=tokens, days=30)
+    given_turns = [Turn(question=question, answer=answer) for question, answer in turns]
+    for one in given_turns:
+        kept.note("s", one)
+    back = list(kept.before("s", len))
+    assert sum(len(one.question) + len(one.answer) for one in back) <= tokens
+    assert back == given_turns[len(given_turns) - len(back) :]
