@@ -9,9 +9,11 @@ import pytest
 from kb import FAST
 
 import ragstone.presets
+from ragstone.answers import Turn
 from ragstone.config import load
-from ragstone.contracts import Document
+from ragstone.contracts import Document, Evidence
 from ragstone.engine import Engine
+from ragstone.respond.prompt import Budget, compose, load_prompt
 
 NAMES = sorted(path.stem for path in Path(ragstone.presets.__path__[0]).glob("*.yaml"))
 DOCUMENTS = [
@@ -74,7 +76,9 @@ def test_the_docs_site_keeps_within_its_budget(tmp_path: Path) -> None:
 def test_a_follow_up_is_asked_with_its_topic(tmp_path: Path) -> None:
     engine = opened(tmp_path, "knowledge-base")
     try:
-        answer = asyncio.run(engine.ask("And when?", before=["When does the harbour open?"]))
+        answer = asyncio.run(
+            engine.ask("And when?", before=[Turn(question="When does the harbour open?", answer="At six.")])
+        )
         assert answer.question == "And when?"
         assert "understood as: And when? (harbour open)" in answer.notices
         assert asyncio.run(engine.ask("And when?")).notices == ()
@@ -101,3 +105,33 @@ def test_what_a_preset_sets_is_what_its_system_says(name: str) -> None:
         "companion": (10, "by_kind", 0.5, 0.3, "strongest"),
     }
     assert told[name] == expected[name]
+
+
+def test_the_companion_ends_with_what_each_search_found_in_its_language(tmp_path: Path) -> None:
+    engine = opened(tmp_path, "companion", "query.threshold=-1", "respond.abstain_below=0")
+    try:
+        lines = asyncio.run(engine.ask("Where do I ask for the POLA card?")).answer.splitlines()
+        assert lines[-4].startswith("Dokumentų: 3; pagal prasmę rasta ")
+        assert lines[-3] == "Šaltiniai:"
+        assert all(line.startswith("- Cards") for line in lines[-2:])
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_prompt_of_a_preset_has_its_sources_in_it(tmp_path: Path, name: str) -> None:
+    settings = load(preset=name).settings.respond
+    engine = opened(tmp_path, name, "query.threshold=-1", "rank.reranker=none")
+    try:
+        hits = tuple(asyncio.run(engine.search("POLA card")))
+    finally:
+        engine.close()
+    evidence = Evidence(question="What does it cost?", hits=hits, method="test", language="en")
+    budget = Budget(tokens=settings.context_tokens, characters=settings.excerpt_characters)
+    request = compose(load_prompt(settings.prompt), evidence, (), budget=budget, language=settings.language)
+    system, *examples, asked = request.messages
+    assert "$" not in "".join(message.content for message in request.messages)
+    assert [message.role for message in examples] == ["user", "assistant"] * (len(examples) // 2)
+    assert "POLA card" in asked.content
+    assert asked.content.endswith("Question: What does it cost?")
+    assert ("Answer in Lithuanian." if name == "companion" else "Answer in English.") in system.content
