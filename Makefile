@@ -26,6 +26,7 @@ ask: $(VENV)/.installed  ## ask your own documents: make ask DOCS=folder Q="your
 	@$(BIN)/ragstone ask --kb $(ASK_KB) -- "$$Q"
 
 test: check  ## all checks, then all tests
+	@$(BIN)/python tools/test_model.py
 	@echo "== tests"
 	@$(BIN)/pytest
 
@@ -48,6 +49,7 @@ docs: $(VENV)/.installed-dev  ## write the generated pages and pictures of docs/
 	@$(BIN)/python tools/settings_table.py
 	@$(BIN)/python tools/command_line_page.py
 	@$(BIN)/python tools/terminal_picture.py
+	@$(BIN)/python tools/answers_page.py
 
 clean:  ## remove the knowledge bases of `make demo`, `make ask` and `make bench`, and the caches of the tools
 	rm -rf .ragstone-demo $(ASK_KB) $(BENCH_KB) build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache

@@ -6,27 +6,21 @@ ask:  index -> query -> rank -> respond
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-from ragstone import index, query
+from ragstone import index
+from ragstone.asking import Asker
 from ragstone.built import BuiltWith, create_version, refuse_mismatch, refuse_other_store
-from ragstone.conditions import Filter
 from ragstone.config import load
-from ragstone.contracts import Answer, Draft, Evidence, Hit, Source, Usage
-from ragstone.errors import NotFound, ResponseError, UsageError
-from ragstone.monitor import Spent, Timings, counting
+from ragstone.errors import NotFound
 from ragstone.moving import on_newest
 from ragstone.parts import BuildEmbedder
-from ragstone.remembered import latest_questions, note_question
-from ragstone.search import Searcher
+from ragstone.remembered import latest_questions
 from ragstone.sections import AUTO, Settings
 
 
-class Engine(Searcher):
+class Engine(Asker):
     """One knowledge base. Opening is cheap: models and indexes are loaded when first needed.
 
     After a rebuild, its own or another process's, the next call is answered from the new version.
@@ -73,7 +67,8 @@ class Engine(Searcher):
             with index.indexing(home.folder, patience):
                 if (held := home.enter()) is None:
                     is_open = loaded.settings.index.embedder == AUTO
-                    embedder = None if is_open else build_embedder(loaded.settings.index)
+                    chosen = loaded.settings
+                    embedder = None if is_open else build_embedder(chosen.index, chosen.services)
                     built = BuiltWith.of(loaded.settings, embedder)
                     home.switch(create_version(home, built))
                     held = home.enter()
@@ -176,118 +171,3 @@ class Engine(Searcher):
             build_embedder=self._build_embedder,
             lender=self,
         )
-
-    # ------------------------------------------------------------ asking
-
-    @on_newest
-    async def ask(self, question: str, where: Filter | str | None = None, *, before: Sequence[str] = ()) -> Answer:
-        """Answer a question from the documents, or abstain.
-
-        Args:
-            question: in any language; an empty one is a `UsageError`.
-            where: which documents may be used, by their metadata; as text, in the language of `query.where`.
-            before: the questions of the same conversation, the first one first, for one that leans on them.
-
-        Raises:
-            UsageError: the question is blank, or the filter is none.
-            RetrievalError: no leg of the search could be run.
-            ResponseError: a citation is not what the documents say.
-        """
-        timings = Timings()
-        with counting() as spent:
-            alone = self._standalone(question, before)
-            evidence = await self._retrieve(alone, where, self.settings.rank.top_k, timings)
-            with timings.stage("answer"):
-                draft = await self._draft(evidence, spent)
-        if alone != question:
-            evidence = replace(evidence, notices=(f"understood as: {alone}", *evidence.notices))
-        return self._answer(question, evidence, draft, timings, spent)
-
-    @on_newest
-    async def search(self, question: str, k: int | None = None, where: Filter | str | None = None) -> list[Hit]:
-        """The ``k`` best chunks (``rank.top_k`` if not given), best first, each with the history of its score."""
-        if k is not None and k < 1:
-            raise UsageError(f"k must be at least 1, not {k}")
-        evidence = await self._retrieve(question, where, k or self.settings.rank.top_k, Timings())
-        return list(evidence.hits)
-
-    async def _retrieve(self, question: str, where: Filter | str | None, top_k: int, timings: Timings) -> Evidence:
-        """The evidence: from the cache, where the same was asked since the last commit."""
-        if not question.strip():
-            raise UsageError("the question is empty")
-        where = query.parse(where) if isinstance(where, str) else where
-        self._settle()
-        with timings.stage("cache"):
-            note_question(self._cache, question)
-            known = self._remembered.search(question, where, top_k)
-            evidence = self._remembered.evidence(known)
-        if evidence is None:
-            evidence = await self._found(question, where, top_k, timings)
-            self._remembered.keep_evidence(known, evidence)
-        return evidence
-
-    async def _draft(self, evidence: Evidence, spent: Spent) -> Draft:
-        """The answer to the evidence: from the cache, where the same was answered since the last commit."""
-        known = self._remembered.answer(evidence)
-        if draft := self._remembered.draft(known):
-            return draft
-        if "search" in spent.cached and await self._followed_catalog():
-            known = None  # words are weighed by an index that is behind
-        draft = await self._answerer.answer(evidence)
-        _refuse_misquotes(draft, evidence)
-        self._remembered.keep_draft(known, draft)
-        return draft
-
-    def _answer(self, question: str, evidence: Evidence, draft: Draft, timings: Timings, spent: Spent) -> Answer:
-        cited = {citation.document_id for citation in draft.citations}
-        sources: dict[str, Source] = {}
-        for hit in evidence.hits:
-            if hit.chunk.document_id in cited:
-                sources.setdefault(hit.chunk.document_id, _source(hit))
-        return Answer(
-            response_id=uuid.uuid4().hex,
-            question=question,
-            answer=draft.text,
-            abstained=draft.abstained,
-            citations=draft.citations,
-            sources=tuple(sources.values()),
-            confidence=round(draft.answerability, 4),
-            retrieval_method=evidence.method,
-            timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            timings_ms=timings.milliseconds(),
-            usage=Usage(embedded_texts=spent.embedded, cached=tuple(spent.cached)),
-            notices=(*evidence.missing, *evidence.notices),
-            hits=evidence.hits,
-        )
-
-
-def _refuse_misquotes(draft: Draft, evidence: Evidence) -> None:
-    """Citations are checked, whoever wrote the answer: each has the words of a chunk of the evidence, in its place."""
-    chunks = {hit.chunk.id: hit.chunk for hit in evidence.hits}
-    for citation in draft.citations:
-        chunk = chunks.get(citation.chunk_id)
-        if (
-            chunk is None
-            or chunk.document_id != citation.document_id
-            or not chunk.start <= citation.start < citation.end <= chunk.end
-            or chunk.text[citation.start - chunk.start : citation.end - chunk.start] != citation.quote
-        ):
-            raise ResponseError(
-                f"citation [{citation.marker}] is not what {citation.document_id} says at characters"
-                f" {citation.start}-{citation.end}; the answer is withheld"
-            )
-
-
-def _source(hit: Hit) -> Source:
-    facts = hit.chunk.metadata
-    author = facts.get("author") or facts.get("authors") or ""
-    sentiment = facts.get("sentiment")
-    return Source(
-        type="internal",
-        title=hit.chunk.title,
-        author=", ".join(map(str, author)) if isinstance(author, tuple) else str(author),
-        url=hit.chunk.url,
-        document_id=hit.chunk.document_id,
-        relevance_score=round(hit.score, 4),
-        sentiment=None if isinstance(sentiment, tuple) else sentiment,
-    )

@@ -19,6 +19,7 @@ from ragstone.contracts import Acquired, Document
 from ragstone.errors import KnowledgeBaseError, Locked, UsageError
 from ragstone.index.versions import settle
 from ragstone.ingest import OnProgress, Seen, ingest, plan
+from ragstone.monitor import Spent
 from ragstone.moving import Moving, on_newest
 from ragstone.parts import BuildEmbedder, Parts
 from ragstone.reports import AddReport, Plan
@@ -155,6 +156,7 @@ class Keeper(Moving):
         if not self._settle() and first:
             await asyncio.to_thread(self._choose_embedder, first)
         report = await ingest(stream, self._catalog, self._embedder, self.settings.chunk, on_progress, files)
+        self._account(Spent(purpose="ingest", tokens=report.embedding_tokens))
         embedder = self.settings.index.embedder
         if embedder != languages.ENGLISH or not report.added + report.updated:
             return report
@@ -164,7 +166,7 @@ class Keeper(Moving):
     def _choose_embedder(self, documents: Sequence[Document]) -> None:
         """Settle which embedder was meant, now that the first documents are there; only under the lock."""
         settings = languages.settled(self.settings, documents)
-        built = BuiltWith.of(settings, self._build_embedder(settings.index))
+        built = BuiltWith.of(settings, self._build_embedder(settings.index, settings.services))
         settle(self._catalog, built.to_json())
         self._settle()
 
@@ -214,6 +216,9 @@ class Keeper(Moving):
         """Counts, sizes and what was skipped."""
         counts = self._catalog.counts()
         beside = {"next": self._home.next(), "previous": self._home.previous()}
+        costs = None
+        with suppress(KnowledgeBaseError):  # the doctor tells what is wrong with the journal
+            costs = self._spending.costs()
         return Status(
             folder=str(self._home.folder),
             built_with=self._built,
@@ -229,6 +234,7 @@ class Keeper(Moving):
             ),
             skipped=tuple(self._catalog.skipped()),
             cache=self._cache.status(),
+            costs=costs,
         )
 
     @asynccontextmanager

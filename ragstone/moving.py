@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
+from contextlib import aclosing
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ragstone import index
 from ragstone.errors import RagstoneError
-from ragstone.parts import BuildEmbedder, Parts
+from ragstone.parts import HEAVY, BuildEmbedder, Parts
 from ragstone.sections import Settings
 
 P = ParamSpec("P")
@@ -79,10 +80,12 @@ class Moving(Parts):
     def _let_go(self) -> None:
         self._catalog.close()
         self._cache.close()
+        if (journal := self.__dict__.get("_journal")) and not self._lender:
+            journal.close()
         if self._held is not None:
             self._held.let_go()
-        for part in ("_terms", "_vectors", "_embedder", "_question_embedder", "_matcher", "_reranker", "_answerer"):
-            self.__dict__.pop(part, None)  # memory, and mapped files
+        for part in HEAVY:
+            self.__dict__.pop(part, None)
 
 
 def on_newest(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
@@ -97,6 +100,16 @@ def on_newest(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M,
             self._leave(newest)
 
     @wraps(method)
+    async def _streamed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        newest = self._enter()
+        try:
+            async with aclosing(method(newest, *args, **kwargs)) as parts:  # pyright: ignore[reportArgumentType]
+                async for part in parts:
+                    yield part
+        finally:
+            self._leave(newest)
+
+    @wraps(method)
     def _plain(self: Any, *args: Any, **kwargs: Any) -> Any:
         newest = self._enter()
         try:
@@ -104,4 +117,6 @@ def on_newest(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M,
         finally:
             self._leave(newest)
 
+    if inspect.isasyncgenfunction(method):
+        return _streamed  # pyright: ignore[reportReturnType]
     return _awaited if inspect.iscoroutinefunction(method) else _plain  # pyright: ignore[reportReturnType]

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone import chunk, index, rank, respond
+from ragstone import chunk, index, query, rank, respond
 from ragstone.acquire import language
+from ragstone.answers import Draft
 from ragstone.built import BuiltWith
 from ragstone.cache import Cache, key
-from ragstone.protocols import Analyzer, Answerer, Embedder, Reranker, TokenEmbedder, TokenMatcher
+from ragstone.contracts import Evidence
+from ragstone.cost import Call, Metered, price_of
+from ragstone.errors import KnowledgeBaseError
+from ragstone.journal import Conversations
+from ragstone.monitor import Clock, Spent
+from ragstone.protocols import (
+    Analyzer,
+    Answerer,
+    ChatModel,
+    Embedder,
+    Judge,
+    Reranker,
+    TokenEmbedder,
+    TokenMatcher,
+    WebSearch,
+)
 from ragstone.remembered import KnownTokens, QuestionEmbedder, Remembered, limits
+from ragstone.respond.tiers import TieredAnswerer, unproved
+from ragstone.review.confidence import overall
+from ragstone.review.heuristic import HeuristicJudge
+from ragstone.review.judge import build_judge, marks
 from ragstone.sections import IndexSettings, Settings
+from ragstone.services import ModelSettings, ServiceSettings
+from ragstone.spending import Spending
 
-BuildEmbedder = Callable[[IndexSettings], Embedder]
+BuildEmbedder = Callable[[IndexSettings, ServiceSettings], Embedder]
 """What gives the embedder that the settings name."""
 
 if TYPE_CHECKING:
@@ -23,8 +46,21 @@ if TYPE_CHECKING:
     from ragstone.index.embedded import EmbeddedVectors
 
 
-_LASTING = ("_built", "_cache", "_terms", "_analyzer")
+_LASTING = ("_built", "_cache", "_journal", "_conversations", "_spending", "_terms", "_analyzer")
 """Parts that are the same whatever embedder is settled on."""
+HEAVY = (
+    "_terms",
+    "_vectors",
+    "_embedder",
+    "_question_embedder",
+    "_token_embedder",
+    "_matcher",
+    "_reranker",
+    "_model",
+    "_judge",
+    "_answerer",
+)
+"""Parts that hold memory, and mapped files."""
 
 
 class Parts:
@@ -48,6 +84,7 @@ class Parts:
         self.settings = settings
         self._version, self._catalog = version, catalog
         self._build_embedder, self._lender = build_embedder, lender
+        self._clock: Clock = time.perf_counter
 
     def _settle(self) -> bool:
         """Whether it is settled which embedder was meant; what was made before another process did that is let go."""
@@ -68,13 +105,26 @@ class Parts:
     def _embedder(self) -> Embedder:
         if self._lender and _loads_alike(self.settings.index, self._lender.settings.index):
             return self._lender._embedder
-        return self._build_embedder(self.settings.index)
+        return self._build_embedder(self.settings.index, self.settings.services)
 
     @cached_property
     def _cache(self) -> Cache:
         if self._lender and self._lender.settings.cache == self.settings.cache:
             return self._lender._cache
         return Cache(self._version.parent / "cache.db", limits(self.settings.cache))
+
+    @cached_property
+    def _journal(self) -> index.Journal:
+        return self._lender._journal if self._lender else index.Journal(self._version.parent)
+
+    @cached_property
+    def _conversations(self) -> Conversations:
+        limits = self.settings.respond
+        return Conversations(self._journal, tokens=limits.memory_tokens, days=limits.memory_days)
+
+    @cached_property
+    def _spending(self) -> Spending:
+        return Spending(self._journal)
 
     @cached_property
     def _remembered(self) -> Remembered:
@@ -108,27 +158,106 @@ class Parts:
         return index.build_vector_index(self.settings.index, self._version / "vectors", self._catalog, self._embedder)
 
     @cached_property
-    def _matcher(self) -> TokenMatcher:
+    def _token_embedder(self) -> TokenEmbedder:
         embedder = self._embedder
         if not isinstance(embedder, TokenEmbedder):  # one of an outsider's, without token vectors
             embedder = index.build_token_embedder(self.settings.index)
-        return rank.build_matcher(KnownTokens(embedder, self._cache), self._terms.weigh)
+        return KnownTokens(embedder, self._cache)
+
+    @cached_property
+    def _matcher(self) -> TokenMatcher:
+        return rank.build_matcher(self._token_embedder, self._terms.weigh)
 
     @cached_property
     def _reranker(self) -> Reranker | None:
         if self.settings.rank.reranker == "none":  # then the model need not be loaded
             return None
-        return rank.build_reranker(self.settings.rank, self._matcher)
+        model = self._model if self.settings.rank.reranker == "model" else None
+        return rank.build_reranker(self.settings.rank, self._matcher, model)
+
+    @cached_property
+    def _model(self) -> ChatModel | None:
+        return self._metered(self.settings.respond.model)
+
+    @cached_property
+    def _judge(self) -> Judge | None:
+        own = self.settings.review
+        if own.judge == "off":
+            return None
+        named = own.judge_model.name
+        model = self._metered(own.judge_model) if named else self._model
+        stand_in = HeuristicJudge(
+            terms=self._analyzer,
+            weigh=self._terms.weigh,
+            sentences=chunk.sentences,
+            answerability=lambda evidence: self._answerer.answerability(evidence),
+        )
+        return build_judge(own, model, stand_in)
+
+    @cached_property
+    def _web(self) -> WebSearch | None:
+        return query.build_web_search(self.settings.query.web, self.settings.services)
 
     @cached_property
     def _answerer(self) -> Answerer:
+        own = self.settings.respond
+        if not own.cheap or self._model is None:
+            return self._answerer_with(self._model)
+        cheap = self._metered(own.model.model_copy(update={"name": own.cheap}))
+        return TieredAnswerer(self._answerer_with(cheap), self._answerer_with(self._model), self._dissatisfied)
+
+    async def _dissatisfied(self, evidence: Evidence, draft: Draft) -> str:
+        """Why the cheaper model's answer does not satisfy, by its proof and by the judge, where there is one."""
+        own = self.settings
+        why = unproved(draft, least=own.respond.cheap_support, abstain_below=own.respond.abstain_below)
+        if why or draft.abstained or self._judge is None:
+            return why
+        scores, _ = await marks(self._judge, evidence.question, evidence, draft.text)
+        if scores is None or overall(scores, own.review.marks) >= own.respond.cheap_marks:
+            return ""
+        return f"{scores.judge} gives the first model's answer {overall(scores, own.review.marks):.0%}"
+
+    def _answerer_with(self, model: ChatModel | None) -> Answerer:
         return respond.build_answerer(
             self.settings.respond,
             matcher=self._matcher,
             sentences=chunk.sentences,
             familiarity=self._embedder.familiarity,
+            weigh=self._terms.weigh,
+            model=model,
+            known=lambda words: self._terms.known(words, ""),
+            embedder=self._token_embedder.fingerprint,
         )
+
+    def _metered(self, named: ModelSettings) -> ChatModel | None:
+        """A language model whose calls are counted, and stopped where a budget ends."""
+        services = self.settings.services
+        model = respond.build_chat_model(named, services)
+        return None if model is None else Metered(model, services, self._spending, longest=named.max_tokens)
+
+    def _account(self, spent: Spent) -> None:
+        """Write down what an embedding service was asked for."""
+        if not spent.tokens:
+            return
+        model = self.settings.index.embedder
+        price = price_of(model, self.settings.services.prices)
+        cost = price.of(spent.tokens, 0) if price else None
+        spent.cost += cost or 0
+        spent.unpriced += cost is None
+        call = Call(
+            job=spent.job,
+            purpose=spent.purpose,
+            model=model,
+            prompt_tokens=spent.tokens,
+            completion_tokens=0,
+            cost=cost,
+        )
+        try:
+            self._spending.settle(None, call)
+        except KnowledgeBaseError as error:
+            spent.notices.append(f"the cost of {model} was not written down: {error}")
 
 
 def _loads_alike(one: IndexSettings, other: IndexSettings) -> bool:
-    return (one.embedder, one.engine, one.threads) == (other.embedder, other.engine, other.threads)
+    loaded = ("embedder", "dimensions", "engine", "threads")
+    return all(getattr(one, name) == getattr(other, name) for name in loaded)

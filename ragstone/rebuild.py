@@ -109,8 +109,11 @@ class Rebuilder(Keeper):
         started = time.perf_counter()
         with index.rebuilding(self._home.folder, self._patience):
             self._refuse_superseded()
-            alike = settings.index.embedder == self.settings.index.embedder
-            embedder = self._embedder if alike else self._build_embedder(settings.index)
+            alike = all(
+                getattr(settings.index, name) == getattr(self.settings.index, name)
+                for name in ("embedder", "dimensions")
+            )
+            embedder = self._embedder if alike else self._build_embedder(settings.index, settings.services)
             version = self._version_with(BuiltWith.of(settings, embedder))
             other = Keeper(self._home, version, index.Catalog(version / "catalog.db"), settings)
             other._embedder = embedder
@@ -134,7 +137,8 @@ class Rebuilder(Keeper):
         finally:
             catalog.close()
         settings = built.put_into(self.settings)
-        embedder = self._embedder if built.embedder == self._built.embedder else self._build_embedder(settings.index)
+        same = built.embedder == self._built.embedder
+        embedder = self._embedder if same else self._build_embedder(settings.index, settings.services)
         if BuiltWith.of(settings, embedder) != built:
             raise SettingsMismatch(
                 f"{version.name} of {self._home.folder} was built by another version of the chunker or the embedder,"

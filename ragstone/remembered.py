@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragstone.answers import Citation, Draft, Statement, Turn
 from ragstone.cache import Cache, code_version, key
 from ragstone.conditions import Filter
-from ragstone.contracts import Citation, Draft, Evidence, Hit, Span, Step, TokenVectors
+from ragstone.contracts import Evidence, Hit, Span, Step, TokenVectors
 from ragstone.index import Catalog
 from ragstone.index.files import state as index_state
 from ragstone.index.records import Stamp
@@ -173,7 +174,13 @@ class Remembered:
             settings.query.model_dump_json(),
             settings.rank.model_dump_json(),
         )
-        self._answer = (version.name, basis, repr(index), settings.respond.model_dump_json())
+        self._answer = (
+            version.name,
+            basis,
+            repr(index),
+            settings.respond.model_dump_json(),
+            settings.services.model_dump_json(),
+        )
 
     def search(self, question: str, where: Filter | None, k: int) -> Known | None:
         """Under what a search is kept; nothing where searches are not."""
@@ -196,7 +203,12 @@ class Remembered:
             for hit in value["hits"]
         )
         return Evidence(
-            question=value["question"], hits=tuple(hits), method=value["method"], notices=tuple(value["notices"])
+            question=value["question"],
+            hits=tuple(hits),
+            method=value["method"],
+            language=value["language"],
+            asked=value["asked"],
+            notices=tuple(value["notices"]),
         )
 
     def keep_evidence(self, known: Known | None, evidence: Evidence) -> None:
@@ -205,16 +217,30 @@ class Remembered:
                 {"id": hit.chunk.id, "score": hit.score, "why": [asdict(step) for step in hit.why]}
                 for hit in evidence.hits
             ]
-            told = {"question": evidence.question, "method": evidence.method, "notices": evidence.notices}
+            told = {"question": evidence.question, "method": evidence.method}
+            told |= {"language": evidence.language, "asked": evidence.asked, "notices": evidence.notices}
             self._put("searches", known, {**told, "hits": hits})
 
-    def answer(self, evidence: Evidence) -> Known | None:
-        """Under what an answer is kept; nothing where answers are not, or part of the evidence was missing."""
-        if evidence.missing or not self._cache.keeps("answers"):
+    def answer(self, evidence: Evidence, before: Sequence[Turn] = ()) -> Known | None:
+        """Under what an answer is kept; nothing where answers are not, or part of the evidence was missing.
+
+        Pages of the web are for one question, so what was quoted from them is not kept either.
+        """
+        if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_web for hit in evidence.hits):
             return None
         state = self._state()
         read = [(replace(hit.chunk, metadata={}), hit.score) for hit in evidence.hits]
-        made = key("answer", code_version(), state, *self._answer, evidence.question, read)
+        made = key(
+            "answer",
+            code_version(),
+            state,
+            *self._answer,
+            evidence.question,
+            evidence.asked,
+            evidence.language,
+            read,
+            tuple(before),
+        )
         return Known(key=made, state=state)
 
     def draft(self, known: Known | None) -> Draft | None:
@@ -224,7 +250,9 @@ class Remembered:
             return None
         note_cached("answer")
         citations = tuple(Citation(**citation) for citation in value.pop("citations"))
-        return Draft(citations=citations, **value)
+        statements = tuple(Statement(**one | {"markers": tuple(one["markers"])}) for one in value.pop("statements"))
+        notices = tuple(value.pop("notices"))
+        return Draft(citations=citations, statements=statements, notices=notices, **value)
 
     def keep_draft(self, known: Known | None, draft: Draft) -> None:
         if known and self._state() == known.state:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ragstone import index, query, rank
 from ragstone.acquire.language import detect
+from ragstone.answers import Turn
 from ragstone.built import refuse_embedder
 from ragstone.conditions import Filter
 from ragstone.contracts import Evidence, Hit, Matches, Question
-from ragstone.errors import Damaged
-from ragstone.monitor import Timings
+from ragstone.errors import Damaged, ModelError, OutOfTime
+from ragstone.monitor import Budget, Timings
 from ragstone.protocols import WeighedEmbedder
 from ragstone.rebuild import Rebuilder
 from ragstone.sections import BoostSettings
 
 FAMILIAR = 0.4
 """From this share of known words on, the embedder is trusted fully; below, in proportion."""
+VARIED = 0.5
+"""What all variations of a question count together, beside the question."""
 EVEN = 0.5
 """Weight of the vectors of an embedder of which nothing was measured; keyword search has as much."""
 
@@ -26,53 +29,83 @@ EVEN = 0.5
 class Searcher(Rebuilder):
     """The part of an engine that turns a question into evidence."""
 
+    _has_understood = False
+
     async def _found(self, question: str, where: Filter | None, top_k: int, timings: Timings) -> Evidence:
         settings = self.settings
+        budget = Budget(settings.rank.budget_ms, self._clock)
         with timings.stage("open"):
             behind = await self._followed_catalog()
         with timings.stage("search"):
-            asked = await asyncio.to_thread(self.understand, question)
+            depends = settings.query.allocation != "equal" or settings.rank.boosts != BoostSettings()
+            asked = await self._understood(question, analysed=depends or settings.query.variations > 0)
             fetch_k = max(settings.query.fetch_k, top_k)
-            found, missing = await self._legs(asked, fetch_k, where)
-            fused = query.fuse(found, self._weights(asked, found), settings.query, fetch_k)
+            room = query.allocate(asked.analysis, fetch_k, settings.query.allocation)
+            for number in range(1, len(asked.variations) + 1):
+                room |= query.beside(number, {name: room[name] for name in ("vector", "bm25")})
+            found, missing = await self._legs(asked, room, where)
+            fused = query.fuse(found, self._weights(asked, found), settings.query, room)
         with timings.stage("rank"):
             with self._catalog.snapshot():  # all chunks of a document are of the same version
                 hits = self._read(fused, max(settings.rank.pool, top_k))
-            hits = await self._ranked(asked, hits, top_k)
+            hits, skipped = await self._reranked(asked, hits, budget)
+            hits = self._chosen(hits, top_k)
+        reranker = "none" if skipped else settings.rank.reranker
         method = " + ".join(
-            part for part in (settings.query.method, settings.rank.reranker, settings.rank.diversify) if part != "none"
+            part for part in (settings.query.method, reranker, settings.rank.diversify) if part != "none"
         )
-        bare = tuple(replace(hit, vector=None) for hit in hits)
-        missing = (*behind, *missing)
-        return Evidence(question=asked.text, hits=bare, method=method, missing=missing, notices=asked.notices)
+        bare = tuple(hit if hit.vector is None else replace(hit, vector=None) for hit in hits)
+        missing = (*behind, *missing, *skipped)
+        return Evidence(
+            question=asked.text,
+            hits=bare,
+            method=method,
+            language=asked.language,
+            asked="" if asked.asked == asked.text else asked.asked,
+            missing=missing,
+            notices=asked.notices,
+        )
 
-    def understand(self, question: str) -> Question:
-        """The question with its language, its words as they were likely meant, and what it is after."""
+    def understand(self, question: str, *, analysed: bool = True) -> Question:
+        """The question with its language, its words as they were likely meant, and, where wanted, what it is after."""
         try:
-            return query.understand(question, self.settings.query, detect, self._terms.languages(), self._terms)
+            language = self._language(question)
+            return query.understand(question, self.settings.query, language, self._terms, analysed=analysed)
         except Damaged:  # keyword search says so itself
             return Question(asked=question, text=question)
 
-    def _standalone(self, question: str, before: Sequence[str]) -> str:
+    async def _understood(self, question: str, *, analysed: bool) -> Question:
+        """`understand`: in a thread the first time, when word lists are read; afterwards that would take longer."""
+        if not self._has_understood:
+            self._has_understood = True
+            return await asyncio.to_thread(self.understand, question, analysed=analysed)
+        return self.understand(question, analysed=analysed)
+
+    async def _standalone(self, question: str, before: Sequence[Turn]) -> tuple[str, str]:
+        """The question as it is searched for, and what to tell where the model that was to rewrite it failed."""
         if not before:
-            return question
+            return question, ""
         try:
-            language = detect(question, self._terms.languages())
+            language = self._language(question)
         except Damaged:
             language = ""
-        return query.standalone(question, before, language)
+        return await query.rewritten(question, before, language, self._model)
+
+    def _language(self, question: str) -> str:
+        """Told by the documents where they can; the model of all languages takes a second and 110 MB to load."""
+        told = self._terms.language(question)
+        return detect(question, self._terms.languages()) if told is None else told
 
     async def _legs(
-        self, asked: Question, fetch_k: int, where: Filter | None
+        self, asked: Question, room: Mapping[str, int], where: Filter | None
     ) -> tuple[dict[str, Matches], tuple[str, ...]]:
         """What each leg found, above the thresholds; above lower ones where there would be nothing."""
         settings = self.settings.query
-        room = query.allocate(asked.analysis, fetch_k, settings.allocation)
-        legs = {
-            "vector": lambda: self._vector_leg(asked.text, room["vector"], where),
-            "bm25": lambda: self._terms.search(self._terms_of(asked), room["bm25"], where),
-        }
-        wanted = [name for name in legs if settings.method in (name, "hybrid")]
+        legs = self._searches(asked, room, where)
+        for number, text in enumerate(asked.variations, start=1):
+            varied = replace(asked, asked=text, text=text)
+            legs |= query.beside(number, self._searches(varied, room, where))
+        wanted = [name for name in legs if settings.method in (query.leg_of(name), "hybrid")]
         everything, missing = await query.gather({name: legs[name]() for name in wanted})
         found = query.above(everything, settings.threshold, settings.keyword_threshold)
         lowered = settings.lowered_threshold
@@ -81,6 +114,14 @@ class Searcher(Rebuilder):
             found = query.above(everything, lowered, max(0.0, share))
         return found, missing
 
+    def _searches(
+        self, asked: Question, room: Mapping[str, int], where: Filter | None
+    ) -> dict[str, Callable[[], Awaitable[Matches]]]:
+        return {  # the one that runs in a thread in any case begins
+            "bm25": lambda: self._terms.search(self._terms_of(asked), room["bm25"], where),
+            "vector": lambda: self._vector_leg(asked, room["vector"], where),
+        }
+
     def _terms_of(self, asked: Question) -> list[str]:
         """Of the question as it was meant, and those of it as it was asked that differ."""
         terms = self._analyzer(asked.text, asked.language)
@@ -88,16 +129,27 @@ class Searcher(Rebuilder):
             return terms
         return [*terms, *(term for term in self._analyzer(asked.asked, asked.language) if term not in terms)]
 
-    async def _vector_leg(self, question: str, fetch_k: int, where: Filter | None) -> Matches:
+    async def _vector_leg(self, asked: Question, fetch_k: int, where: Filter | None) -> Matches:
         if not self._settle():
             return index.NO_MATCHES  # nothing has been added yet
         refuse_embedder(self._embedder, self._built, self._home.folder)
-        (vector,) = await self._question_embedder.embed([question], role="query")
+        (vector,) = await self._question_embedder.embed([asked.text], role="query")
+        if among := self.settings.query.prefilter:
+            candidates = await self._terms.search(self._terms_of(asked), among, where)
+            return await asyncio.to_thread(
+                index.nearest_among, self._catalog, candidates.rows.tolist(), vector, fetch_k
+            )
         return await self._vectors.search(vector, fetch_k, where)
 
     def _weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
+        """What each leg counts: those that look for variations together a share of those for the question."""
+        weights = self._own_weights(asked, {name: legs[name] for name in legs if name == query.leg_of(name)})
+        varied = VARIED / max(1, len(asked.variations))
+        return {name: weights.get(name, weights.get(query.leg_of(name), 1.0) * varied) for name in legs}
+
+    def _own_weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
         """What each leg counts. An embedder that does not know the question's words is trusted less."""
-        if len(legs) == 1:
+        if len(legs) < 2:
             return dict.fromkeys(legs, 1.0)
         vector = self.settings.query.vector_weight
         if vector == "auto":
@@ -133,14 +185,26 @@ class Searcher(Rebuilder):
                 break
         return list(hits.values())[:count]
 
-    async def _ranked(self, asked: Question, hits: Sequence[Hit], top_k: int) -> list[Hit]:
-        """Which of the hits deserve a place, best first."""
+    async def _reranked(
+        self, asked: Question, hits: Sequence[Hit], budget: Budget
+    ) -> tuple[Sequence[Hit], tuple[str, ...]]:
+        """The hits in the order that boosts and a reranker give them; in words, what there was no time for."""
         settings = self.settings.rank
         if settings.boosts != BoostSettings():
             hits = rank.boost(hits, asked.analysis, settings.boosts)
         if self._reranker:  # of more hits than the pool, the rest stays as it is, below
             pool = settings.pool
-            hits = [*await self._reranker.rerank(asked.text, hits[:pool]), *hits[pool:]]
+            try:
+                hits = [*await self._reranker.rerank(asked.text, hits[:pool], budget.pace()), *hits[pool:]]
+            except OutOfTime:
+                return hits, (f"not reranked: that would not have ended within {settings.budget_ms} ms",)
+            except ModelError as error:
+                return hits, (f"not reranked: {error}",)
+        return hits, ()
+
+    def _chosen(self, hits: Sequence[Hit], top_k: int) -> list[Hit]:
+        """Which of the hits deserve a place, best first."""
+        settings = self.settings.rank
         match settings.diversify:
             case "none":
                 chosen = list(hits)

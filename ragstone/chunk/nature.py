@@ -7,10 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import yaml
-
 from ragstone.conditions import Scalar
 from ragstone.contracts import Document, Metadata
+from ragstone.yaml_text import read_yaml
 
 if TYPE_CHECKING:
     from ragstone.chunk.ruler import Ruler
@@ -49,7 +48,7 @@ def _first(table: str, text: str, otherwise: str) -> str:
 
 @cache
 def _tables() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
-    raw = yaml.safe_load((files("ragstone.chunk") / "nature.yaml").read_text(encoding="utf-8"))
+    raw = read_yaml((files("ragstone.chunk") / "nature.yaml").read_text(encoding="utf-8"))
     return {
         table: [
             (name, re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE))

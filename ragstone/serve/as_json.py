@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ragstone.contracts import Answer, Document, Hit, Span
+from ragstone.answers import Answer
+from ragstone.contracts import Document, Hit, Span
 
 
 def answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
@@ -17,11 +18,15 @@ def answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
         "abstained": answer.abstained,
         "sources": [asdict(source) for source in answer.sources],
         "confidence": answer.confidence,
+        "answerability": answer.answerability,
+        "support": answer.support,
+        "model": answer.model,
         "judge_scores": asdict(answer.judge_scores) if answer.judge_scores else None,
         "retrieval_method": answer.retrieval_method,
         "web_search_triggered": answer.web_search_triggered,
         "timestamp": answer.timestamp,
         "citations": [asdict(citation) for citation in answer.citations],
+        "statements": [asdict(statement) for statement in answer.statements],
         "timings_ms": dict(answer.timings_ms),
         "usage": asdict(answer.usage),
         "notices": list(answer.notices),

@@ -58,6 +58,7 @@ for command in (
     ask.ask,
     ask.chat,
     ask.search,
+    ask.conversations,
     look.show,
     look.status,
     keep.remove,

@@ -35,4 +35,7 @@ def tell(message: str) -> None:
 def _wrong_usage(error: Any) -> str:
     # The parser's own errors; their class is typer's or click's, depending on typer's version.
     path = error.ctx.command_path if error.ctx else "ragstone"
-    return f"{error.format_message().strip().rstrip('.')}; see: {path} --help"
+    message = error.format_message().strip().rstrip(".")
+    if "extra argument" in message and path.endswith((" ask", " search")):
+        return f"{message}; put the question in quotes"
+    return f"{message}; see: {path} --help"

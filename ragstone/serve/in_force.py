@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from ragstone.config import Tree, leaves, load, merge, parse_overrides, read_preset
 from ragstone.engine import Engine
-from ragstone.errors import NotFound
+from ragstone.errors import NotFound, SettingsError
+from ragstone.respond import choose
+from ragstone.sections import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +27,15 @@ class Setting:
     description: str
 
 
-def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> list[Setting]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InForce:
+    """The settings, and who writes answers under them, in words."""
+
+    settings: tuple[Setting, ...]
+    writer: str
+
+
+def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
     """Every setting as a question to the knowledge base would have it; where there is none yet, as `add` would.
 
     Raises:
@@ -47,15 +59,23 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> list[Set
         "knowledge base": remembered,
         f"preset {loaded.settings.preset}": read_preset(loaded.settings.preset),
     }
-    return [
+    rows = [
         Setting(
             path=path,
-            value=value,
+            value=str(value) if isinstance(value, SecretStr) else value,  # asterisks
             origin=next((name for name, tree in places.items() if _has(tree, path)), "default"),
             description=info.description or "",
         )
         for path, info, value in leaves(loaded.settings)
     ]
+    return InForce(settings=tuple(rows), writer=_writer(loaded.settings))
+
+
+def _writer(settings: Settings) -> str:
+    try:
+        return str(choose(settings.respond.model, settings.services))
+    except SettingsError as error:  # the settings can be looked at all the same
+        return f"nobody: {error}"
 
 
 def _has(tree: Tree, path: str) -> bool:

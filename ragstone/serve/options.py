@@ -22,10 +22,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Where = Annotated[
     str | None, typer.Option("--where", metavar="FILTER", help="Only documents such as: language = de and kind = pdf.")
 ]
+Session = Annotated[
+    str,
+    typer.Option(
+        "--session",
+        metavar="NAME",
+        help="Keep the conversation under this name; the next question goes on with it.",
+        show_default=False,
+    ),
+]
 Wait = Annotated[
     float,
     typer.Option(
-        "--wait", metavar="[SECONDS]", min=0, help="Wait while another process is indexing; for ever if not given."
+        "--wait",
+        metavar="[SECONDS]",
+        min=0,
+        help="Wait while another process is indexing; for ever where no number follows.",
+        show_default=False,
     ),
 ]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each score came about.")]
@@ -67,6 +80,10 @@ def _asked(
     ] = None,
     vector_weight: Annotated[str | None, typer.Option(metavar="0..1", help="Sets query.vector_weight.")] = None,
     no_reranking: Annotated[bool, typer.Option("--no-reranking", help="Sets rank.reranker=none.")] = False,
+    risk: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Sets respond.risk: share of answers that may be wrong, such as 0.2."),
+    ] = None,
     no_metadata: Annotated[bool, typer.Option("--no-metadata", help="Sets respond.metadata=false.")] = False,
 ) -> Asked:
     """The options that name settings; those of their own stand above ``--set``."""
@@ -77,6 +94,7 @@ def _asked(
         "query.method": retrieval_method,
         "query.vector_weight": vector_weight,
         "rank.reranker": "none" if no_reranking else None,
+        "respond.risk": risk,
         "respond.metadata": "false" if no_metadata else None,
     }
     own = [f"{path}={value}" for path, value in named.items() if value is not None]

@@ -13,9 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone.contracts import Answer
+from ragstone.answers import Answer, Turn
 from ragstone.errors import RagstoneError, UsageError
 from ragstone.serve import render
+from ragstone.serve.live import watched
 from ragstone.serve.screen import line, one_line, printable, write, write_error
 
 if TYPE_CHECKING:
@@ -34,7 +35,11 @@ class Chat:
     """A conversation with one knowledge base. What goes wrong is shown, and the prompt goes on."""
 
     def __init__(
-        self, open_engine: Callable[[Sequence[str]], Engine], overrides: Sequence[str], where: str | None
+        self,
+        open_engine: Callable[[Sequence[str]], Engine],
+        overrides: Sequence[str],
+        where: str | None,
+        session: str = "",
     ) -> None:
         """Open the knowledge base.
 
@@ -42,11 +47,14 @@ class Chat:
             open_engine: opens it with settings.
             overrides: the settings to begin with.
             where: which documents may be used.
+            session: name of a conversation that is kept; without one it is forgotten at the end.
         """
         self._open, self._overrides, self._where = open_engine, list(overrides), where
+        self._session = session
         self._engine = open_engine(self._overrides)
         self._last: Answer | None = None
-        self._asked: list[str] = []
+        self._said: list[Turn] = []
+        self._runner = asyncio.Runner()  # one for all questions: connections to a model stay open
 
     def run(self) -> None:
         """Until the input ends, or ``/quit``."""
@@ -61,6 +69,7 @@ class Chat:
                     write_error(str(error))
                 sys.stdout.flush()
         finally:
+            self._runner.close()
             self._engine.close()
 
     def _obey(self, typed: str) -> bool:
@@ -84,8 +93,11 @@ class Chat:
         return True
 
     def _ask(self, question: str) -> None:
-        self._last = answer = asyncio.run(self._engine.ask(question, self._where, before=self._asked))
-        self._asked.append(question)
+        self._last = answer = self._runner.run(
+            watched(self._engine.stream(question, self._where, before=self._said, session=self._session))
+        )
+        if not self._session:
+            self._said.append(Turn(question=question, answer=answer.answer))
         write(render.answer(answer, metadata=self._engine.settings.respond.metadata))
         write(render.notices(answer), sys.stderr)
         write([line()])

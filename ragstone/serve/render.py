@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from ragstone.answers import Answer, Citation
 from ragstone.config import written
-from ragstone.contracts import Answer, Citation, Hit, Metadata, Skipped
+from ragstone.contracts import Hit, Metadata, Skipped
 from ragstone.reports import AddReport, Plan
 from ragstone.serve.screen import Line, Part, line, one_line
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from ragstone.cache import CacheStatus
     from ragstone.comparison import Comparison
     from ragstone.doctor import Health
-    from ragstone.serve.in_force import Setting
+    from ragstone.journal import Session
+    from ragstone.serve.in_force import InForce
+    from ragstone.spending import Sum
 
 SHOWN_SKIPPED = 20
 """Reasons for skipping that are shown."""
@@ -32,22 +36,42 @@ SHOWN_CHANGED = 10
 LONGEST_FACT = 100
 """Characters of a fact shown below a source; ``search --json`` has all of them."""
 
-_MARKER = re.compile(r"(\[\d+\])")
+_MARKER = re.compile(r"(\[(?:(?:Web )?Source )?\d+\]|\[\?\])")
 _PLACE = {"path", "kind", "publication_id", "word_count", "language", "source"}
 """Facts that the place of a document already says, or that only filters need."""
 
 
 def answer(answer: Answer, *, metadata: bool = True, explain: bool = False) -> Iterator[Line]:
     """An answer, what it rests on, and how sure it is."""
-    markers = {f"[{citation.marker}]" for citation in answer.citations}
-    yield line(*[(part, "bold cyan" if part in markers else "") for part in _MARKER.split(one_line(answer.answer))])
+    yield from _with_markers(answer)
     if not answer.abstained:
         yield line()
         yield from sources(answer, metadata=metadata)
         if not explain:
-            yield line((f"confidence {answer.confidence:.2f}", "dim"))
+            yield line((_how_sure(answer), "dim"))
     if explain:
         yield from explanation(answer)
+
+
+def _with_markers(answer: Answer) -> Iterator[Line]:
+    """The text, line by line, with the markers of citations that there are; ``[?]`` stands where there is none."""
+    markers = {str(citation.marker) for citation in answer.citations}
+
+    def style(part: str) -> str:
+        if part == "[?]":
+            return "bold yellow"
+        return "bold cyan" if part.strip("[]").rpartition(" ")[2] in markers and _MARKER.fullmatch(part) else ""
+
+    # Further lines stand further in, so that none passes for a source below the answer.
+    for number, row in enumerate(answer.answer.split("\n")):
+        yield line(*[(part, style(part)) for part in _MARKER.split(one_line(row))], indent=2 * (number > 0))
+
+
+def _how_sure(answer: Answer) -> str:
+    told = f"confidence {answer.confidence:.2f}"
+    if answer.model != "extractive":
+        told += f"; written by {one_line(answer.model)}, {answer.support:.0%} of its sentences proved"
+    return told
 
 
 def notices(answer: Answer) -> Iterator[Line]:
@@ -109,17 +133,35 @@ def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> Iterator[Line]:
         yield line((last.rstrip(), style), indent=indent, head=("".join(f"{cell}  " for cell in first), style))
 
 
+def conversations(kept: Sequence[Session]) -> Iterator[Line]:
+    """The conversations that are kept, each with its name, its length and its last day."""
+    if not kept:
+        yield line("no conversation is kept; ragstone ask --session NAME keeps one")
+        return
+    days = [datetime.fromtimestamp(one.last, UTC).strftime("%Y-%m-%d %H:%M") for one in kept]
+    rows = [(one_line(one.name), str(one.turns), day) for one, day in zip(kept, days, strict=True)]
+    yield from table([("name", "questions", "last (UTC)"), *rows])
+
+
 def report(report: AddReport, kb: str) -> Iterator[Line]:
     """What an ingest did, and what it left out."""
     yield line(
         (f"{report.added:,} added", "bold green" if report.added else ""),
         f", {report.updated:,} updated, {report.unchanged:,} unchanged"
         f"{f', {report.removed:,} removed' if report.removed else ''};"
-        f" {report.chunks:,} chunks, {report.embedded:,} embedded, in {report.seconds:.1f} s",
+        f" {report.chunks:,} chunks, {report.embedded:,} embedded{_service(report)}, in {report.seconds:.1f} s",
     )
     yield from skipped(report.skipped, f"all of them: ragstone status --kb {kb} --json")
     for notice in report.notices:
         yield line(("note: ", "yellow"), notice)
+
+
+def _service(report: AddReport) -> str:
+    """What an embedding service was asked for."""
+    if not report.embedding_calls:
+        return ""
+    again = f", {report.embedding_retries:,} failed and tried again" if report.embedding_retries else ""
+    return f" ({report.embedding_calls:,} requests, {report.embedding_tokens:,} tokens{again})"
 
 
 def plan(plan: Plan) -> Iterator[Line]:
@@ -171,11 +213,22 @@ def status(status: Status) -> Iterator[Line]:
     for other in status.others:
         remedy = "revert goes back to it, --drop-previous removes it" if other.role == "previous" else "switch takes it"
         rows.append((f"{other.role} version", f"{other.megabytes:,.2f} MB; ragstone rebuild --{remedy}"))
+    if status.costs is None:
+        rows.append(("cost", "cannot be read; ragstone doctor tells why"))
+    elif status.costs.total.calls:
+        rows += [("cost today", _cost(status.costs.today)), ("cost in all", _cost(status.costs.total))]
     if any(one.hits + one.misses for one in status.cache):
         rows.append(("cache", f"{sum(one.megabytes for one in status.cache):,.2f} MB; ragstone cache tells more"))
     for name, value in rows:
         yield line(one_line(value), indent=2, head=(name.ljust(18), "dim"))
     yield from skipped(status.skipped, "all of them: --json")
+
+
+def _cost(sum: Sum) -> str:
+    """Money, and what it was for; calls of which no price is known are told apart."""
+    tokens = sum.prompt_tokens + sum.completion_tokens
+    unpriced = f", {sum.unpriced:,} of them without a known price (services.prices)" if sum.unpriced else ""
+    return f"{sum.cost:,.4f} for {sum.calls:,} model calls, {tokens:,} tokens{unpriced}"
 
 
 def caches(caches: Sequence[CacheStatus]) -> Iterator[Line]:
@@ -210,11 +263,12 @@ def copied(copied: Copied) -> Iterator[Line]:
     yield line(one_line(f"{copied.source} -> {copied.folder}: {what}"))
 
 
-def settings(settings: Sequence[Setting]) -> Iterator[Line]:
-    """One setting a line."""
+def settings(found: InForce) -> Iterator[Line]:
+    """One setting a line, and who writes answers under them."""
     rows = [("setting", "value", "from", "what it is")]
-    rows += [(one.path, one_line(written(one.value)), one_line(one.origin), one.description) for one in settings]
+    rows += [(one.path, one_line(written(one.value)), one_line(one.origin), one.description) for one in found.settings]
     yield from table(rows)
+    yield line(("answers are written by ", "dim"), one_line(found.writer))
 
 
 def comparison(comparison: Comparison) -> Iterator[Line]:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import shlex
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ import pytest
 from hash_embedder import HashEmbedder
 from kb import FAST, add, check_whole, open_fast
 
+from ragstone.answers import Citation, Draft, Turn
 from ragstone.conditions import Filter
-from ragstone.contracts import Citation, Document, Draft, Evidence, Matches
+from ragstone.contracts import Document, Evidence, Matches
 from ragstone.engine import Engine
 from ragstone.errors import KnowledgeBaseError, NotFound, ResponseError, RetrievalError, SettingsMismatch, UsageError
 from ragstone.serve.notebook import Ragstone
@@ -89,7 +90,7 @@ def test_both_legs_failing_is_an_error(engine: Engine):
     add(engine, Document(id="d", text="the apple is red"))
     engine.__dict__["_vectors"] = Failing()
     engine._terms.search = Failing().search  # pyright: ignore[reportAttributeAccessIssue]
-    with pytest.raises(RetrievalError, match=r"vector search failed.*; bm25 search failed"):
+    with pytest.raises(RetrievalError, match=r"bm25 search failed.*; vector search failed"):
         asyncio.run(engine.ask("apple"))
 
 
@@ -353,13 +354,29 @@ def test_many_chunks_with_the_same_text_hide_no_others(engine: Engine):
 @pytest.mark.parametrize(("start", "quote"), [(0, "pear"), (-5, "apple"), (1, "apple"), (900, "")])
 def test_an_answer_that_misquotes_is_withheld(engine: Engine, start: int, quote: str):
     class Liar:
-        async def answer(self, evidence: Evidence) -> Draft:
+        async def stream(self, evidence: Evidence, before: Sequence[Turn] = ()) -> AsyncIterator[Draft]:  # noqa: ARG002
             chunk = evidence.hits[0].chunk
             place = {"start": start, "end": start + len(quote), "quote": quote}
             citation = Citation(marker=1, document_id=chunk.document_id, chunk_id=chunk.id, **place)
-            return Draft(text="It is so. [1]", citations=(citation,), answerability=1.0, abstained=False)
+            yield Draft(text="It is so. [1]", citations=(citation,), answerability=1.0, abstained=False)
 
     add(engine, Document(id="d", text="apple"))
     engine.__dict__["_answerer"] = Liar()
     with pytest.raises(ResponseError, match=r"citation \[1\] is not what d says"):
         asyncio.run(engine.ask("apple"))
+
+
+def test_a_prefilter_compares_vectors_with_what_keyword_search_found(engine: Engine):
+    add(engine, *(Document(id=f"d{i}", text=f"apple number{i}") for i in range(30)), Document(id="no", text="pear"))
+    settings = engine.settings
+    query = settings.query.model_copy(update={"method": "vector"})
+
+    def found(prefilter: int, question: str) -> list[str]:
+        wanted = settings.model_copy(update={"query": query.model_copy(update={"prefilter": prefilter})})
+        hits = asyncio.run(engine.with_settings(wanted).search(question, 40))
+        return [hit.chunk.document_id for hit in hits]
+
+    every = found(0, "apple number7")
+    assert found(1000, "apple number7") == [one for one in every if one != "no"]
+    assert found(1, "apple number7") == every[:1]
+    assert found(1000, "cherry") == []

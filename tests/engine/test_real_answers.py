@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.contracts import Answer, Document
+from ragstone.answers import Answer
+from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.review.dataset import load
 

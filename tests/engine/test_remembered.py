@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from kb import FAST, add, open_fast
 
 from benchmarks.caches import Changes, same
+from ragstone.answers import Answer
 from ragstone.cache import Cache
 from ragstone.conditions import Filter
-from ragstone.contracts import Answer, Document, Evidence
+from ragstone.contracts import Document, Evidence
 from ragstone.engine import Engine
 from ragstone.remembered import KnownTokens, QuestionEmbedder
 
@@ -41,8 +42,11 @@ class Failing:
     def languages(self) -> dict[str, float]:
         return {}
 
-    def known(self, words: list[str], language: str) -> list[bool]:
-        return [bool(language) or True for _ in words]
+    def language(self, _text: str) -> str:
+        return "en"
+
+    def known(self, words: list[str], _language: str) -> list[bool]:
+        return [True for _ in words]
 
 
 @pytest.fixture

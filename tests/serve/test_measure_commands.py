@@ -34,7 +34,7 @@ def test_a_knowledge_base_is_measured_on_a_csv(run: Run, faq: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert "faq: 3 questions, 3 of them judged" in done.out
     assert re.search(r"(?m)^  language +questions +ndcg@10", done.out)
-    assert re.search(r"(?m)^1\.000 +1 +en +where +Where do visitors park\?$", done.out)
+    assert re.search(r"(?m)^1\.000 +1 +en +location +Where do visitors park\?$", done.out)
     assert read_report(faq.parent / "base.json").judged == 3
     assert "Where do visitors park?" in json.loads((faq.parent / "base.json").read_text())["per_query"][1]["text"]
     no_fetching((faq.parent / "page.html").read_text())

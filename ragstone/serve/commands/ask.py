@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from ragstone.errors import NotFound
 from ragstone.serve import typed
-from ragstone.serve.options import DEFAULT_KB, Asked, Explain, Json, Kb, Where, with_settings
+from ragstone.serve.options import DEFAULT_KB, Asked, Explain, Json, Kb, Session, Where, open_kb, with_settings
 
 
 @with_settings
@@ -19,6 +20,7 @@ def ask(
     asked: Asked,
     kb: Kb = DEFAULT_KB,
     where: Where = None,
+    session: Session = "",
     explain: Explain = False,
     as_json: Json = False,
 ) -> None:
@@ -28,9 +30,10 @@ def ask(
     """
     from ragstone.serve import as_json as json
     from ragstone.serve import render, screen
+    from ragstone.serve.live import watched
 
     with closing(asked.open(kb)) as engine:
-        answer = asyncio.run(engine.ask(typed.text(question), where))
+        answer = asyncio.run(watched(engine.stream(typed.text(question), where, session=session), quiet=as_json))
         metadata = engine.settings.respond.metadata
     if as_json:
         screen.write_json(json.answer(answer, explain=explain))
@@ -40,14 +43,36 @@ def ask(
 
 
 @with_settings
-def chat(asked: Asked, kb: Kb = DEFAULT_KB, where: Where = None) -> None:
-    """Ask question after question.
+def chat(asked: Asked, kb: Kb = DEFAULT_KB, where: Where = None, session: Session = "") -> None:
+    """Ask questions that may lean on the ones before.
 
     The command /help at the prompt lists the others. Questions can also be piped in, one a line.
     """
     from ragstone.serve.prompt import Chat
 
-    Chat(lambda overrides: Asked(preset=asked.preset, overrides=(*overrides,)).open(kb), asked.overrides, where).run()
+    Chat(
+        lambda overrides: Asked(preset=asked.preset, overrides=(*overrides,)).open(kb), asked.overrides, where, session
+    ).run()
+
+
+def conversations(
+    kb: Kb = DEFAULT_KB,
+    forget: Annotated[str, typer.Option("--forget", metavar="NAME", help="Delete this one.", show_default=False)] = "",
+    as_json: Json = False,
+) -> None:
+    """List the conversations that are kept, or delete one."""
+    from dataclasses import asdict
+
+    from ragstone.serve import render, screen
+
+    with closing(open_kb(kb)) as engine:
+        if forget and not engine.forget(forget):
+            raise NotFound(f"there is no conversation '{forget}'; ragstone conversations lists them")
+        kept = engine.conversations()
+    if as_json:
+        screen.write_json({"conversations": [asdict(one) for one in kept]})
+    else:
+        screen.write(render.conversations(kept))
 
 
 @with_settings

@@ -18,10 +18,10 @@ def doctor(
     wait: Wait = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Check everything that is stored against its checksums; say what is wrong, and what to do.
+    """Check everything that is stored against its checksums.
 
-    With --mend, indexes and vectors are made again, and leftovers cleared away. The exit code is 1 where something
-    is wrong and was not mended.
+    Says what is wrong, and what to do. With --mend, indexes and vectors are made again, and leftovers cleared away.
+    The exit code is 1 where something is wrong and was not mended.
     """
     from ragstone.doctor import doctor
     from ragstone.index import Patience
@@ -41,7 +41,10 @@ def backup(
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Copy the knowledge base into a new folder and check the copy; others may ask and add meanwhile."""
+    """Copy the knowledge base into a new folder, and check it.
+
+    Others may ask and add meanwhile.
+    """
     from ragstone.backup import backup
     from ragstone.serve import render, screen
 
@@ -56,7 +59,10 @@ def restore(
     wait: Wait = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Put a backup back, after checking it. Nothing that is there is replaced unless --replace is given."""
+    """Put a backup back, after checking it.
+
+    Nothing that is there is replaced unless --replace is given.
+    """
     from ragstone.backup import restore
     from ragstone.index import Patience
     from ragstone.serve import render, screen

@@ -29,9 +29,10 @@ def rebuild(
     wait: Wait = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Cut and embed every document anew, with other settings, beside what is there; compare; switch.
+    """Cut and embed all documents anew, with other settings.
 
-    Questions are answered, and documents can be added, all the while. A rebuild that was stopped goes on where it was.
+    The new version is made beside the one in use, compared with it, and switched to. Questions are answered, and
+    documents can be added, all the while. A rebuild that was stopped goes on where it was.
     """
     from ragstone.comparison import compare as compared
     from ragstone.errors import UsageError
@@ -86,7 +87,7 @@ def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Forget it all, the latest questions too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what is kept of earlier questions, and how often that helped."""
+    """Say what is kept of earlier questions, and what it saved."""
     from ragstone.serve import render, screen
 
     with closing(open_kb(kb)) as engine:

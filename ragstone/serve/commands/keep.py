@@ -56,9 +56,10 @@ def sync(
     wait: Wait = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Make what is stored match the sources: add what is new, update what changed, remove what is gone.
+    """Make what is stored match the sources.
 
-    Files that are as they were are not read again. What cannot be read this time stays as it was stored.
+    Adds what is new, updates what changed, removes what is gone. Files that are as they were are not
+    read again. What cannot be read this time stays as it was stored.
     """
     from ragstone.engine import Engine
     from ragstone.errors import Locked, SourceError
@@ -100,7 +101,7 @@ def crawl(
     wait: Wait = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Follow a web site: store its pages, and the next time only what is new, changed or gone.
+    """Store the pages of a web site, and later what changed.
 
     Stays under the path of the start address, obeys robots.txt, and keeps a pace.
     """

@@ -18,7 +18,7 @@ def show(
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Print the text of a stored document, or the part that was cited."""
+    """Print a stored document, or the part that was cited."""
     from ragstone.serve import as_json as json
     from ragstone.serve import screen
 
@@ -49,8 +49,8 @@ def settings(asked: Asked, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
     from ragstone.serve import render, screen
     from ragstone.serve.in_force import in_force
 
-    rows = in_force(kb, asked.overrides, asked.preset)
+    found = in_force(kb, asked.overrides, asked.preset)
     if as_json:
-        screen.write_json({"settings": [asdict(row) for row in rows]})
+        screen.write_json(asdict(found))
     else:
-        screen.write(render.settings(rows))
+        screen.write(render.settings(found))

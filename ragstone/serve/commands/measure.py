@@ -54,7 +54,7 @@ def evaluate(
     mlflow: Mlflow = None,
     as_json: Json = False,
 ) -> None:
-    """Measure search and answers on questions whose answers are known.
+    """Measure search and answers on questions with known answers.
 
     A data set brings its own documents. A CSV has questions about a knowledge base that is there, in the columns
     question and source, and maybe answerable, lang and kind; a source is the id of a document, or the end of it.
@@ -95,7 +95,7 @@ def sweep(
     mlflow: Mlflow = None,
     as_json: Json = False,
 ) -> None:
-    """Try settings against each other, and say honestly how good the best is.
+    """Try settings against each other, and save the best.
 
     Half of the questions choose; the others, held out, show what the choice is worth. What variants have in common
     is done once: to try weights of the fusion, nothing is embedded again.
@@ -150,7 +150,10 @@ def compare(
     html: Html = None,
     as_json: Json = False,
 ) -> None:
-    """Compare two presets, or two saved reports, question by question."""
+    """Compare two presets, or two saved reports.
+
+    Question by question, with intervals and tests for pairs.
+    """
     from ragstone.experiment.contest import compare_two
     from ragstone.serve import render_measured, screen
     from ragstone.serve.report import comparison_page
@@ -186,7 +189,9 @@ def gate(
     metric: Annotated[
         list[str] | None, typer.Option("--metric", metavar="NAME", help="ndcg@10 if not given; may be repeated.")
     ] = None,
-    margin: Annotated[float, typer.Option("--margin", min=0, help="A smaller loss is let pass.")] = 0.01,
+    margin: Annotated[
+        float, typer.Option("--margin", metavar="SHARE", min=0, help="A smaller loss is let pass.")
+    ] = 0.01,
     kb: Annotated[
         Path | None,
         typer.Option("--kb", metavar="DIR", help="The knowledge base asked, or where one is kept for the next run."),
@@ -194,9 +199,10 @@ def gate(
     limit: Limit = None,
     as_json: Json = False,
 ) -> None:
-    """Measure again and fail, with exit code 1, where something was significantly lost since the baseline.
+    """Measure again, and fail where something was lost.
 
-    The questions must be the same. Made for continuous integration.
+    The exit code is 1 where a measure is significantly worse than in the baseline. The questions must be the
+    same. Made for continuous integration.
     """
     from ragstone.review.compare import gate, pair
     from ragstone.review.report import read_report

@@ -1,0 +1,273 @@
+"""How a question is answered: evidence, then an answer from it, as one stream of events.
+
+Every interface renders that stream; `ask` is its last event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from ragstone import query, respond
+from ragstone.answers import (
+    Adequacy,
+    Answer,
+    Answered,
+    Citation,
+    Draft,
+    Event,
+    EvidenceFound,
+    JudgeScores,
+    SentenceClosed,
+    Source,
+    TextWritten,
+    Turn,
+)
+from ragstone.conditions import Filter
+from ragstone.contracts import Evidence, Hit
+from ragstone.errors import ResponseError, UsageError
+from ragstone.journal import Session
+from ragstone.monitor import Spent, Timings, counting, watched
+from ragstone.moving import on_newest
+from ragstone.remembered import note_question
+from ragstone.review.confidence import FULL, confidence
+from ragstone.review.heuristic import NAME as STAND_IN
+from ragstone.review.judge import PARTIAL, marks, sufficiency
+from ragstone.search import Searcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Evidence after a look at whether it suffices: a judge's word on it, and whether the web was searched."""
+
+    evidence: Evidence
+    adequacy: Adequacy | None = None
+    searched: bool = False
+
+
+class Asker(Searcher):
+    """The part of an engine that answers."""
+
+    async def ask(
+        self, question: str, where: Filter | str | None = None, *, before: Sequence[Turn] = (), session: str = ""
+    ) -> Answer:
+        """Answer a question from the documents, or abstain: the last event of `stream`.
+
+        Args:
+            question: in any language; an empty one is a `UsageError`.
+            where: which documents may be used, by their metadata; as text, in the language of `query.where`.
+            before: what was said before in the same conversation, for a question that leans on it.
+            session: name of a conversation that is kept; what was said in it comes before ``before``.
+
+        Raises:
+            UsageError: the question is blank, or the filter is none.
+            RetrievalError: no leg of the search could be run.
+            ResponseError: a citation is not what the documents say.
+        """
+        async with aclosing(self.stream(question, where, before=before, session=session)) as events:
+            async for event in events:
+                if isinstance(event, Answered):
+                    return event.answer
+        raise ResponseError("the stream ended without an answer")
+
+    @on_newest
+    async def stream(
+        self, question: str, where: Filter | str | None = None, *, before: Sequence[Turn] = (), session: str = ""
+    ) -> AsyncGenerator[Event]:
+        """The same, event by event: the evidence, the answer as it is written and checked, the whole answer.
+
+        Closing the generator stops whatever is under way, a language model too.
+        """
+        timings, spent = Timings(), Spent()
+        if session:
+            before = (*self._conversations.before(session, self._count), *before)
+        with counting(spent):
+            alone, trouble = await self._standalone(question, before)
+            evidence = await self._retrieve(alone, where, self.settings.rank.top_k, timings)
+        if alone != question:
+            evidence = replace(evidence, notices=(f"understood as: {alone}", *evidence.notices))
+        if trouble:
+            evidence = replace(evidence, notices=(*evidence.notices, trouble))
+        checked = await self._checked(evidence, timings, spent)
+        yield EvidenceFound(evidence=checked.evidence)
+        draft = None
+        parts = watched(self._drafted(checked, before, spent), spent, timings, "answer")
+        async with aclosing(parts):
+            async for part in parts:
+                if isinstance(part, Draft):
+                    draft = part
+                else:
+                    yield part
+        if draft is None:
+            raise ResponseError("the answerer ended without an answer")
+        scores = None
+        if self._judge and not draft.abstained:
+            with counting(spent), timings.stage("judge"):
+                scores, trouble = await marks(self._judge, question, checked.evidence, draft.text)
+            draft = replace(draft, notices=(*draft.notices, trouble)) if trouble else draft
+        self._account(spent)
+        answer = self._answer(question, checked, draft, scores, timings, spent)
+        if session:
+            self._conversations.note(session, Turn(question=question, answer=answer.answer))
+        yield Answered(answer=answer)
+
+    @on_newest
+    async def search(self, question: str, k: int | None = None, where: Filter | str | None = None) -> list[Hit]:
+        """The ``k`` best chunks (``rank.top_k`` if not given), best first, each with the history of its score."""
+        if k is not None and k < 1:
+            raise UsageError(f"k must be at least 1, not {k}")
+        evidence = await self._retrieve(question, where, k or self.settings.rank.top_k, Timings())
+        return list(evidence.hits)
+
+    @on_newest
+    def conversations(self) -> list[Session]:
+        """The conversations that are kept, the last one first."""
+        return self._conversations.sessions()
+
+    @on_newest
+    def forget(self, session: str) -> int:
+        """Delete a conversation; gives how many questions it had."""
+        return self._conversations.forget(session)
+
+    def _count(self, text: str) -> int:
+        """Tokens of a text: the language model's, where there is one."""
+        return self._model.count(text) if self._model else self._length(text)
+
+    async def _retrieve(self, question: str, where: Filter | str | None, top_k: int, timings: Timings) -> Evidence:
+        """The evidence: from the cache, where the same was asked since the last commit."""
+        if not question.strip():
+            raise UsageError("the question is empty")
+        where = query.parse(where) if isinstance(where, str) else where
+        self._settle()
+        with timings.stage("cache"):
+            note_question(self._cache, question)
+            known = self._remembered.search(question, where, top_k)
+            evidence = self._remembered.evidence(known)
+        if evidence is None:
+            evidence = await self._found(question, where, top_k, timings)
+            self._remembered.keep_evidence(known, evidence)
+        return evidence
+
+    async def _checked(self, evidence: Evidence, timings: Timings, spent: Spent) -> Checked:
+        """The evidence as a judge sees it, and with pages of the web below it where it may not suffice."""
+        judge, web = self._judge, self._web
+        if judge is None and web is None:
+            return Checked(evidence=evidence)
+        with counting(spent), timings.stage("judge"):
+            adequacy, trouble = await sufficiency(judge, evidence) if judge else (None, "")
+            enough = await self._answerer.answerability(evidence) if web else 1.0
+        if trouble:
+            evidence = replace(evidence, missing=(*evidence.missing, trouble))
+        if web is None:
+            return Checked(evidence=evidence, adequacy=adequacy)
+        own = self.settings.query
+        analysis = query.analyse(evidence.question, evidence.language, own.entities)
+        reasons = query.why_search(adequacy, enough, analysis, own.web.threshold)
+        if not reasons:
+            return Checked(evidence=evidence, adequacy=adequacy)
+        with counting(spent), timings.stage("web"):
+            evidence, found = await query.with_web(evidence, web, own.web)
+        if found:
+            told = f"the web was searched, because {', and '.join(reasons)}"
+            evidence = replace(evidence, notices=(*evidence.notices, told))
+        return Checked(evidence=evidence, adequacy=None if found else adequacy, searched=True)
+
+    async def _drafted(
+        self, checked: Checked, before: Sequence[Turn], spent: Spent
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """The answer to the evidence: from the cache, where the same was answered since the last commit."""
+        evidence, adequacy = checked.evidence, checked.adequacy
+        if adequacy and adequacy.judge != STAND_IN and adequacy.confidence < PARTIAL:
+            told = f"{adequacy.judge} gives the evidence {adequacy.confidence:g} of 10: {adequacy.reasoning}"
+            draft = respond.abstained(evidence, adequacy.confidence / FULL)
+            yield replace(draft, notices=(told,))
+            return
+        known = self._remembered.answer(evidence, before)
+        if draft := self._remembered.draft(known):
+            for event in respond.replayed(draft):
+                yield event
+            yield draft
+            return
+        if "search" in spent.cached and await self._followed_catalog():
+            known = None  # words are weighed by an index that is behind
+        async for part in self._answerer.stream(evidence, before):
+            if isinstance(part, Draft | SentenceClosed):
+                _refuse_misquotes(part.citations, evidence)
+            if isinstance(part, Draft) and not part.degraded:
+                self._remembered.keep_draft(known, part)
+            yield part
+
+    def _answer(
+        self,
+        question: str,
+        checked: Checked,
+        draft: Draft,
+        scores: JudgeScores | None,
+        timings: Timings,
+        spent: Spent,
+    ) -> Answer:
+        evidence, review = checked.evidence, self.settings.review
+        sure = confidence(draft.answerability, draft.support, scores, review.marks, review.confidence)
+        text = draft.text
+        if self.settings.respond.summary and not draft.abstained:
+            text = f"{text}\n{respond.summary(evidence, self.settings.respond.language)}"
+        cited = {citation.document_id for citation in draft.citations}
+        sources: dict[str, Source] = {}
+        for hit in evidence.hits:
+            if hit.chunk.document_id in cited:
+                sources.setdefault(hit.chunk.document_id, _source(hit))
+        return Answer(
+            response_id=spent.job,
+            question=question,
+            answer=text,
+            abstained=draft.abstained,
+            citations=draft.citations,
+            sources=tuple(sources.values()),
+            confidence=round(sure, 4),
+            retrieval_method=evidence.method,
+            timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            timings_ms=timings.milliseconds(),
+            usage=spent.usage(),
+            answerability=round(draft.answerability, 4),
+            support=round(draft.support, 4),
+            statements=draft.statements,
+            model=draft.model,
+            judge_scores=scores,
+            web_search_triggered=checked.searched,
+            notices=(*evidence.missing, *evidence.notices, *draft.notices, *spent.notices),
+            hits=evidence.hits,
+        )
+
+
+def _refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
+    """Citations are checked, whoever wrote the answer: each has the words of a chunk of the evidence, in its place."""
+    chunks = {hit.chunk.id: hit.chunk for hit in evidence.hits}
+    for citation in citations:
+        chunk = chunks.get(citation.chunk_id)
+        if (
+            chunk is None
+            or chunk.document_id != citation.document_id
+            or not chunk.start <= citation.start < citation.end <= chunk.end
+            or chunk.text[citation.start - chunk.start : citation.end - chunk.start] != citation.quote
+        ):
+            raise ResponseError(
+                f"citation [{citation.marker}] is not what {citation.document_id} says at characters"
+                f" {citation.start}-{citation.end}; the answer is withheld"
+            )
+
+
+def _source(hit: Hit) -> Source:
+    facts = hit.chunk.metadata
+    author = facts.get("author") or facts.get("authors") or ""
+    sentiment = facts.get("sentiment")
+    return Source(
+        type="web" if hit.chunk.is_web else "internal",
+        title=hit.chunk.title,
+        author=", ".join(map(str, author)) if isinstance(author, tuple) else str(author),
+        url=hit.chunk.url,
+        document_id=hit.chunk.document_id,
+        relevance_score=round(hit.score, 4),
+        sentiment=None if isinstance(sentiment, tuple) else sentiment,
+    )

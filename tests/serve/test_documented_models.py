@@ -1,0 +1,38 @@
+"""The commands of docs/models.md and docs/trust.md, run in their order with a server on loopback as the service."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from running import ROOT, Run
+from servers.openai_server import KEY, OpenAIServer
+from test_docs import PAGES, SHELLS, blocks, commands
+
+NOT_RUN = "# not run by the tests"
+PROMPT = "style: Answer in one sentence.\n"
+
+
+@pytest.mark.parametrize("name", ["models.md", "trust.md"])
+def test_documented_commands_run(name: str, run: Run, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    (workdir / "docs").mkdir()
+    shutil.copy(ROOT / "docs" / "python.md", workdir / "docs")
+    (workdir / "manuals.yaml").write_text(PROMPT, encoding="utf-8")
+    page = next(page for page in PAGES if page.name == name)
+    ran = 0
+    with OpenAIServer(lambda _: "Chunks are cut by headings [1].") as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert run("add", "docs/").code == 0
+        for _, text in blocks(page, *SHELLS):
+            if NOT_RUN in text:
+                continue
+            for words in commands(text):
+                done = run(*words)
+                assert done.code == 0, f"ragstone {' '.join(words)}: {done.err}"
+                assert "quoted from the documents instead" not in done.err, done.err
+                ran += 1
+    assert ran >= 3
+    assert server.asked
