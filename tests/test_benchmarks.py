@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,14 +17,20 @@ import pytest
 from benchmarks import (
     answers,
     caches,
+    calibration,
     common,
     durability,
     embed,
+    faults,
     ingest,
+    injection,
+    judge,
     language,
     peers,
+    presets,
     query,
     query_data,
+    rerank,
     retrieval,
     startup,
     sync,
@@ -31,8 +38,11 @@ from benchmarks import (
 from benchmarks.common import Options, Result, Table
 from benchmarks.comparison import by_embedder, summary
 from benchmarks.peer_environments import Environment
+from benchmarks.planted import claims
+from ragstone.contracts import Document
 from ragstone.experiment.memory import Remembering
 from ragstone.protocols import Role
+from ragstone.review.dataset import Dataset, Query
 from ragstone.review.evaluate import MEASURES
 from ragstone.review.report import AnswerReport, EvalReport, QueryResult, Share
 from ragstone.review.significance import bootstrap
@@ -148,6 +158,52 @@ def test_the_default_is_compared_with_the_better_of_its_legs(default: float, exp
     assert (gain["leg"], gain["verdict"]) == ("vector", expected)
     assert gain["mean"] == result.figures["mean_over_sets"] == pytest.approx(default - 0.5)
     assert "0.400 (0.400-0.400)" in result.plain()
+
+
+def test_reranking_is_compared_question_by_question_and_set_by_set() -> None:
+    plain, better = dict.fromkeys(rerank.MEASURES, [0.5] * 9), dict.fromkeys(rerank.MEASURES, [0.7] * 9)
+    same = rerank.Measured(plain=plain, reranked=plain, cost_new=100, cost_kept=2)
+    gained = rerank.Measured(plain=plain, reranked=better, cost_new=300, cost_kept=4)
+    times = {"p50": 20.0, "p95": 30.0, "cpu": 19.0}
+    result = rerank.summary({"minilm": {"a": same, "b": gained}}, {"fusion": times, "maxsim": times}, 100_000)
+    assert result.figures["minilm"]["mean"]["ndcg@10"] == [0.1, 0.1, 0.1]
+    assert result.figures["minilm"]["mean"]["cpu_ms"] == 200
+    assert "Gain of MaxSim with minilm over fusion alone, nDCG@10: better." in result.notes
+    assert "fusion at 100,000 chunks: p50 of 15 ms: MISSED" in result.plain()
+    assert "maxsim at 100,000 chunks: p50 of 60 ms: met" in result.plain()
+
+
+def test_both_ways_are_compared_where_vectors_leave_something_to_find() -> None:
+    measures = {name: {"mean": 0.5, "low": 0.4, "high": 0.6} for name in presets.MEASURES}
+    recalls = {
+        "a": {"vectors alone": 0.8, "both": 0.9, "both, by rank": 0.85},
+        "b": {"vectors alone": 0.99, "both": 0.5, "both, by rank": 0.5},
+    }
+    report = {"judged": 9, "measures": measures, "settings": {"index.embedder": "minilm"}}
+    result = presets.summary([(presets.CASES[0], report)], recalls)
+    assert result.figures["gains"] == {"both": 0.1, "both, by rank": 0.05}
+    assert "both, minus vectors alone: +0.100; target +0.08: met." in result.notes
+    assert "both, by rank, minus vectors alone: +0.050; target +0.08: MISSED." in result.notes
+    assert "0.500 (0.400-0.600)" in result.plain()
+
+
+def test_judged_questions_become_a_csv_that_can_be_asked(tmp_path: Path) -> None:
+    from ragstone.review.questions import read_questions
+
+    lines = {
+        "corpus.jsonl": [{"id": "d1", "text": "x"}, {"id": "d2", "text": "y"}],
+        "queries.jsonl": [{"id": "q1", "text": 'Why "x", y?', "lang": "en"}, {"id": "q2", "text": "How?"}],
+    }
+    for name, rows in lines.items():
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "qrels.tsv").write_text("q1\td1\t1\nq1\td2\t1\n")
+    presets.write_questions(tmp_path, tmp_path / "questions.csv")
+    asked = read_questions(tmp_path / "questions.csv", lambda source: f"stored {source}", lambda: iter(()))
+    assert [(one.text, one.lang, one.answerable) for one in asked.queries] == [
+        ('Why "x", y?', "en", True),
+        ("How?", "", False),
+    ]
+    assert asked.qrels['Why "x", y?'] == {"stored d1": 1, "stored d2": 1}
 
 
 # ---------------------------------------------------------------- answers
@@ -337,6 +393,37 @@ def test_one_loss_is_a_missed_target() -> None:
     assert result.figures["power cuts"] == {"times": 3, "unsafe": 1, "whole": 2}
 
 
+# ---------------------------------------------------------------- failing services, planted orders
+
+
+def test_one_answer_that_hides_a_fault_is_a_missed_target() -> None:
+    well = faults.Tally(seconds=[0.5, 2.0], cited=3, memory=[90, 100, 101.5])
+    result = faults.summary(well, {"vectors": 4, "vectors: cut": 2})
+    assert result.notes[-1].endswith(": met.")
+    assert (result.figures["faults"], result.figures["memory_mb"]) == (2, 1.5)
+    assert result.tables[1].rows[0] == ["vectors", "6", "cut 2"]
+    late = faults.Tally(seconds=[0.5, faults.IN_A_ROW * faults.DEADLINE + 2], untold=["why: web"])
+    result = faults.summary(late, {})
+    assert (result.figures["late"], result.figures["untold"]) == (1, 1)
+    assert result.notes[-1].endswith("MISSED.")
+
+
+def test_about_a_third_of_the_requests_is_spoiled_the_same_way_each_time() -> None:
+    one, other = faults.Drawn(questions=["why?"]), faults.Drawn(questions=["why?"])
+    drawn = [one.draw("web", "why?", faults.WEB) for _ in range(300)]
+    assert drawn == [other.draw("web", "why?", faults.WEB) for _ in range(300)]
+    assert 70 < sum(fault is not None for fault in drawn) < 130
+    assert one.met.total() == 300
+
+
+def test_what_was_planted_counts_only_where_it_came_through() -> None:
+    well = injection.Seen(counts=Counter({"asked": 2, "planted words": 1}))
+    bare = injection.Seen(counts=Counter({"asked": 2, "obeyed": 2}), broken=["a link"])
+    result = injection.summary({"written, without": bare, "written": well}, [])
+    assert result.notes[-1].endswith(": met.")
+    assert injection.summary({"written": bare}, []).notes[-1].endswith("MISSED.")
+
+
 # ---------------------------------------------------------------- embedding and ingesting
 
 
@@ -375,3 +462,66 @@ def test_a_mistyped_question_has_one_error_in_one_longer_word(seed: str) -> None
 
 def test_sentences_are_kept_apart_by_document() -> None:
     assert len({language.kept_apart(f"report-s{number}") for number in range(20)}) == 1
+
+
+# ---------------------------------------------------------------- judge
+
+
+def test_the_area_under_the_curve_is_the_chance_of_the_right_order() -> None:
+    assert judge.auc([0.9, 0.8, 0.3, 0.1], [True, True, False, False]) == 1.0
+    assert judge.auc([0.1, 0.9], [True, False]) == 0.0
+    assert judge.auc([0.5, 0.5, 0.5], [True, False, False]) == 0.5
+    assert judge.auc([0.9, 0.5, 0.5, 0.1], [True, False, True, False]) == 0.875
+    assert judge.auc([0.5], [True]) is None
+
+
+# ---------------------------------------------------------------- planted sentences, calibration
+
+
+def _set_of_one(text: str, **query: object) -> Dataset:
+    asked = Query(id="q", text="?", evidence_sentences=(text,), **query)  # pyright: ignore
+    others = [
+        Query(id=f"o{n}", text="?", evidence_sentences=(f"Cows eat grass, said Peter Miller {n}.",)) for n in range(3)
+    ]
+    documents = [
+        Document(id="d", text=f"{text} It opened 1850 near Oxford Street."),
+        Document(id="o", text="Cows eat grass."),
+    ]
+    return Dataset(
+        name="one",
+        queries=(asked, *others),
+        qrels={"q": {"d": 1}, **{one.id: {"o": 1} for one in others}},
+        documents=lambda: iter(documents),
+    )
+
+
+def test_planted_sentences_differ_from_the_true_one_in_one_place() -> None:
+    text = "The old bridge, which Rowland Ordish designed, was built in 1873 and is 710 feet long."
+    found = {claim.kind: claim.text for claim in claims(_set_of_one(text)) if claim.query.id == "q"}
+    assert found[""] == text
+    assert set(found) >= {"", "number", "number of the passage", "name", "negation", "opposite", "elsewhere"}
+    assert "not" in found["negation"]
+    assert "young bridge" in found["opposite"]
+    assert "1850" in found["number of the passage"]
+    assert all(changed != text for kind, changed in found.items() if kind)
+
+
+def test_the_same_sentences_are_planted_every_time() -> None:
+    text = "The old bridge, which Rowland Ordish designed, was built in 1873."
+    assert [one.text for one in claims(_set_of_one(text))] == [one.text for one in claims(_set_of_one(text))]
+
+
+def test_the_calibration_error_is_how_far_bins_are_off() -> None:
+    probability = np.repeat([0.25, 0.75], 40)
+    right = np.tile([1.0, 0, 0, 0], 10), np.tile([1.0, 1, 1, 0], 10)
+    wrong = np.zeros(80, dtype=bool)
+    good = calibration.Judged(probability=probability, answerable=np.concatenate(right), wrong=wrong)
+    bad = calibration.Judged(probability=probability, answerable=np.zeros(80), wrong=wrong)
+    assert calibration.calibration_error(good) == pytest.approx(0)
+    assert calibration.calibration_error(bad) == pytest.approx(0.5)
+
+
+def test_the_interval_of_a_share_holds_it() -> None:
+    low, high = calibration.wilson(5, 50)
+    assert (round(low, 3), round(high, 3)) == (0.043, 0.214)
+    assert calibration.wilson(0, 10)[0] == pytest.approx(0)
