@@ -56,8 +56,8 @@ All settings are on the page [Settings](settings.md).
 SHARED = """\
 ## Settings options
 
-The commands ask, chat, search, add, settings, rebuild, eval, sweep and gate take these as well. An option with a
-name of its own stands above `--set`.
+The commands ask, chat, search, add, sync, crawl, settings, rebuild, eval, sweep and gate take these as well. An option
+with a name of its own stands above `--set`.
 """
 
 
@@ -88,6 +88,7 @@ _SHARED = {
     "vector_weight",
     "no_reranking",
     "no_metadata",
+    "risk",
 }
 
 

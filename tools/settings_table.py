@@ -7,9 +7,10 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from ragstone.config import ALIASES, environment_name, leaves, preset_names
+from ragstone.config import ALIASES, KINDS, environment_name, leaves, preset_names
 from ragstone.sections import Settings
 
 PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
@@ -85,8 +86,12 @@ def render() -> str:
     parts += [SITES, f"\n{ALIAS_HEAD}\n"]
     parts.append(_row("name", "setting"))
     parts.append(_row("---", "---"))
-    parts += [_row(f"`{name}`", f"`{path}`") for name, path in ALIASES.items()]
+    parts += [_row(f"`{name}`", f"`{path}`{_kind(name)}") for name, path in ALIASES.items()]
     return "".join(parts)
+
+
+def _kind(alias: str) -> str:
+    return f", with `{KINDS[alias]}` before it" if alias in KINDS else ""
 
 
 def _row(*cells: str) -> str:
@@ -110,8 +115,10 @@ def _of_kind(kind: Any, limits: Sequence[Any] = ()) -> str:
         return f"list of {', '.join(choices) or 'texts'}"
     if get_origin(kind) is dict:
         value = get_args(kind)[1]
-        return "a section under each name" if isinstance(value, type) else "mapping of lists of texts"
-    name = {str: "text", int: "whole number", float: "number", bool: "`true`, `false`"}[kind]
+        if isinstance(value, type):
+            return "a section under each name"
+        return "mapping of lists of texts" if get_args(value)[-1] is Ellipsis else "mapping of pairs of numbers"
+    name = {str: "text", SecretStr: "secret", int: "whole number", float: "number", bool: "`true`, `false`"}[kind]
     words = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
     bounds = [
         f"{words[bound]} {getattr(limit, bound):g}"
@@ -127,7 +134,7 @@ def _code(value: object) -> str:
         return f"`{str(value).lower()}`"
     if isinstance(value, tuple):
         return f"`[{', '.join(map(str, value))}]`"
-    return f"`{value}`" if value != "" else "none"
+    return f"`{value}`" if str(value) else "none"
 
 
 if __name__ == "__main__":

@@ -71,7 +71,23 @@ def shown(words: tuple[str, ...], folder: Path) -> str:
     _, complaint = process.communicate()
     if process.returncode:
         raise SystemExit(f"ragstone {' '.join(words)} failed: {complaint.decode()}")
-    return written.decode().replace("\r\n", "\n").rstrip("\n")
+    return settled(written.decode().replace("\r\n", "\n")).rstrip("\n")
+
+
+def settled(written: str) -> str:
+    """What is left on a terminal in the end: words shown while they came are wiped off again."""
+    rows, at = [""], 0
+    for part in re.split(r"(\n|\r|\x1b\[\d*[AK]|\x1b\[\?25[hl])", written):
+        if part == "\n":
+            at += 1
+            rows += [""] * (at == len(rows))
+        elif re.fullmatch(r"\x1b\[\d*A", part):
+            at = max(0, at - int(part[2:-1] or 1))
+        elif re.fullmatch(r"\x1b\[\d*K", part):
+            rows[at] = ""
+        elif part != "\r" and not part.startswith("\x1b[?25"):
+            rows[at] += part
+    return "\n".join(rows)
 
 
 def _read(terminal: int) -> bytes:

@@ -1,0 +1,204 @@
+"""Write docs/answers.md: questions of public data sets, chosen by a rule, and what Ragstone answers.
+
+``make docs`` runs it where RAGSTONE_TEST_DATA names the folder of the data sets. Only sets whose licence lets their
+texts be shown are on the page. Every right or wrong on it is by what people marked as evidence, never by us.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from ragstone.answers import Answer, Citation
+from ragstone.contracts import Chunk, Document, Span
+from ragstone.experiment.bench import open_bench
+from ragstone.review.citations import Place, locate, touches
+from ragstone.review.dataset import Dataset, Query
+from ragstone.review.evaluate import spread
+
+PAGE = Path(__file__).parent.parent / "docs" / "answers.md"
+DATA = "RAGSTONE_TEST_DATA"
+KEPT = Path(__file__).parent.parent / ".ragstone-bench"
+"""Where knowledge bases are kept for the next time, as those of ``make bench`` are."""
+AROUND = 240
+"""Characters shown before and after what is cited."""
+NEAREST = 2
+"""Passages shown with a refusal."""
+HEAD = """\
+<!-- Written by tools/answers_page.py; run `make docs` with RAGSTONE_TEST_DATA set. -->
+
+# Ten questions and their answers
+
+What Ragstone answers by default, without a language model, to questions that people asked of real documents: the
+answer, the passage it rests on with the cited words in **bold**, and whether those who marked the evidence agree.
+
+The questions are not picked. Of a set of *N* questions, in the order of its file, those at the places
+1 + ⌊*kN* / *n*⌋ are taken, for *k* from 0 to *n* - 1; wrong answers stay. Of these ten COUNT are right. How often
+answers are right is told by [the benchmarks](benchmarks.md), on all questions; ten are too few for that.
+
+| set | documents | questions | shown | embedding model | texts |
+|---|---|---|---|---|---|
+"""
+FOOT = """\
+## Repeat it
+
+With the data sets in a folder, each with `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`:
+
+    RAGSTONE_TEST_DATA=folder make docs
+
+The texts of CLAP NQ and XQuAD come from Wikipedia and keep their licences, CC BY-SA 3.0 and 4.0; those of CUDA-Q are
+Copyright NVIDIA Corporation & Affiliates, Apache-2.0. Passages are cut at their ends, where an ellipsis stands.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A data set of the page: its folder, how many questions, with which embedder, and how it is called."""
+
+    folder: str
+    questions: int
+    embedder: str
+    name: str
+    licence: str
+
+
+SETS = (
+    Shown(folder="clapnq", questions=5, embedder="minilm", name="CLAP NQ", licence="English Wikipedia, CC BY-SA 3.0"),
+    Shown(folder="cudaq_docs", questions=2, embedder="minilm", name="CUDA-Q", licence="documentation, Apache-2.0"),
+    Shown(
+        folder="xquad/dev/de",
+        questions=3,
+        embedder="e5-small",
+        name="XQuAD",
+        licence="German Wikipedia, CC BY-SA 4.0",
+    ),
+)
+
+
+async def render(data: Path) -> str:
+    """The whole page, from the folder of the data sets."""
+    rows: list[str] = []
+    entries: list[str] = []
+    right = 0
+    for shown in SETS:
+        chosen = (f"index.embedder={shown.embedder}",)
+        async with open_bench(data / shown.folder, keep=KEPT) as bench:
+            dataset = bench.dataset
+            engine = await bench.engine(bench.settings(chosen))
+            documents = {document.id: document for document in dataset.documents()}
+            of = [shown.name, len(documents), len(dataset.queries), shown.questions, shown.embedder, shown.licence]
+            rows.append(f"| {' | '.join(map(str, of))} |")
+            for query in spread(dataset.queries, shown.questions):
+                answer = await engine.ask(query.text)
+                verdict = judged(query, answer, dataset, documents)
+                right += verdict.startswith("Right")
+                what = f"{'refused' if answer.abstained else 'answered'}, {verdict.partition(':')[0].lower()}"
+                heading = f"## {len(entries) + 1}. {shown.name}: {what}"
+                entries.append(f"{heading}\n\n{entry(query, answer, verdict, documents)}\n")
+    return HEAD.replace("COUNT", str(right)) + "\n".join(rows) + "\n\n" + "\n".join(entries) + "\n" + FOOT
+
+
+def entry(query: Query, answer: Answer, verdict: str, documents: dict[str, Document]) -> str:
+    """A question, its answer, the passages, the numbers, and the verdict."""
+    said = answer.answer.split("\n")[0] if answer.abstained else answer.answer
+    parts = [_quoted(f"<b>{escape(query.text, quote=False)}</b>"), _quoted(_lines(said))]
+    if answer.abstained:
+        parts.append("The nearest passages:")
+        parts += [_passage(hit.chunk, answer.citations, documents) for hit in answer.hits[:NEAREST]]
+    else:
+        cited = {citation.chunk_id for citation in answer.citations}
+        parts += [_passage(hit.chunk, answer.citations, documents) for hit in answer.hits if hit.chunk.id in cited]
+    parts.append(
+        f"Probability that the evidence answers {answer.answerability:.2f}, confidence {answer.confidence:.2f}."
+        f" **{verdict}**"
+    )
+    return "\n\n".join(parts)
+
+
+def judged(query: Query, answer: Answer, dataset: Dataset, documents: dict[str, Document]) -> str:
+    """Whether an answer is right, by the evidence that people marked."""
+    relevant = [document for document, relevance in dataset.qrels.get(query.id, {}).items() if relevance > 0]
+    if answer.abstained:
+        return (
+            "Wrong: the documents do answer this." if query.answerable else "Right: the documents do not answer this."
+        )
+    if not query.answerable:
+        return "Wrong: by the annotators, the documents do not answer this."
+    gold = _gold(query, relevant, documents)
+    hits = sum(touches(citation, gold) for citation in answer.citations)
+    if not gold:
+        hits = sum(citation.document_id in relevant for citation in answer.citations)
+        what = "from a page that was judged to answer"
+    else:
+        what = "from the words that annotators marked"
+    return f"{'Right' if hits else 'Wrong'}: {hits} of {len(answer.citations)} quotes {what}."
+
+
+def _gold(query: Query, relevant: Sequence[str], documents: dict[str, Document]) -> list[Place]:
+    """Where the marked words stand; nothing where only whole documents were judged."""
+    texts = {name: document.text for name, document in documents.items()}
+    if query.evidence_sentences:
+        return [place for sentence in query.evidence_sentences for place in locate(sentence, relevant, texts)]
+    spans = query.extras.get("spans", [])
+    return [
+        Place(document_id=name, span=Span(start=one["start"], end=one["start"] + len(one["text"])))
+        for name in relevant
+        for one in spans
+    ]
+
+
+def _passage(chunk: Chunk, citations: Iterable[Citation], documents: dict[str, Document]) -> str:
+    """Where a chunk stands, and its words; what is cited of it is bold."""
+    own = sorted((one.start, one.end, one.marker) for one in citations if one.chunk_id == chunk.id)
+    start = max(chunk.start, own[0][0] - AROUND) if own else chunk.start
+    end = min(chunk.end, own[-1][1] + AROUND) if own else min(chunk.end, chunk.start + 2 * AROUND)
+    text = documents[chunk.document_id].text
+    out, at = ["" if start == 0 else "… "], start
+    for first, last, marker in own:
+        first = max(first, at)
+        out.append(escape(text[at:first], quote=False))
+        out.append(f"<b>{escape(text[first:last], quote=False)}</b> [{marker}]")
+        at = max(at, last)
+    out += [escape(text[at:end], quote=False), "" if end == len(text) else " …"]
+    title = _plain(chunk.title or chunk.document_id)
+    name = f"[{title}]({chunk.url})" if chunk.url.startswith("https://") else title
+    place = f"{name}, characters {start} to {end} of document {_plain(chunk.document_id)}:"
+    return f"{place}\n\n{_quoted(_lines_of_html(''.join(out)))}"
+
+
+def _quoted(html: str) -> str:
+    """One block of HTML: nothing in it is read as Markdown, for it holds no blank line."""
+    return f"<blockquote>{html}</blockquote>"
+
+
+def _lines(text: str) -> str:
+    return _lines_of_html(escape(text, quote=False))
+
+
+def _lines_of_html(html: str) -> str:
+    return "<br>\n".join(line.rstrip() for line in re.split(r"\n\s*", html.strip()))
+
+
+def _plain(text: str) -> str:
+    """Text of others within a line of Markdown, with nothing in it that means something there."""
+    return re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", " ".join(text.split()))
+
+
+def main() -> None:
+    """Write the page; where the data is absent, leave it as it is and say so."""
+    folder = os.environ.get(DATA)
+    if not folder:
+        print(f"left {PAGE} as it is: {DATA} names no folder of data sets", file=sys.stderr)
+        return
+    PAGE.write_text(asyncio.run(render(Path(folder))), encoding="utf-8")
+    print(f"wrote {PAGE}")
+
+
+if __name__ == "__main__":
+    main()
