@@ -36,21 +36,10 @@ class Difference:
     p: float
 
 
-def bootstrap(
-    values: Sequence[float], *, confidence: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
-) -> Interval:
-    """Percentile bootstrap interval of the mean.
-
-    Raises:
-        ValueError: there are no values.
-    """
-    return bootstraps({"": values}, confidence=confidence, resamples=resamples, seed=seed)[""]
-
-
 def bootstraps(
     measures: Mapping[str, Sequence[float]], *, confidence: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Interval]:
-    """The interval of each of several measures of the same queries, drawn together, which takes no longer than one.
+    """Percentile bootstrap intervals of the means of several measures of the same queries, drawn together.
 
     Raises:
         ValueError: there are no values.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.review.significance import bootstrap, paired_difference, stratified_difference
+from ragstone.review.significance import bootstraps, paired_difference, stratified_difference
 
 values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
@@ -17,10 +17,10 @@ values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 @settings(max_examples=30)
 @given(values)
 def test_the_interval_lies_among_the_values(some: list[float]) -> None:
-    interval = bootstrap(some, resamples=200)
+    interval = bootstraps({"one": some}, resamples=200)["one"]
     assert interval.mean == pytest.approx(sum(some) / len(some))
     assert min(some) - 1e-9 <= interval.low <= interval.high <= max(some) + 1e-9
-    assert bootstrap(some, resamples=200) == interval, "the same seed gives the same interval"
+    assert bootstraps({"one": some}, resamples=200)["one"] == interval, "the same seed gives the same interval"
 
 
 @settings(max_examples=30)
@@ -59,7 +59,8 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
     random = np.random.default_rng(5)
     covered = 0
     for trial in range(200):
-        interval = bootstrap(random.binomial(1, 0.7, size=100), resamples=500, seed=trial)
+        drawn = random.binomial(1, 0.7, size=100).tolist()
+        interval = bootstraps({"one": drawn}, resamples=500, seed=trial)["one"]
         covered += interval.low <= 0.7 <= interval.high
     assert 0.88 <= covered / 200 <= 0.99
 
@@ -82,7 +83,7 @@ def test_of_one_set_it_is_the_paired_difference() -> None:
 
 def test_refusals() -> None:
     with pytest.raises(ValueError, match="no values"):
-        bootstrap([])
+        bootstraps({"one": []})
     with pytest.raises(ValueError, match="paired"):
         paired_difference([1.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="at least one set"):

@@ -9,13 +9,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 import numpy as np
+from servers.loopback import Loopback
 from servers.openapi import Description
 
 KEY = "sk-canary-5f2c9e1d"
@@ -63,7 +62,7 @@ def echo(messages: Sequence[Mapping[str, str]]) -> str:
     return f"You said: {messages[-1]['content']}"
 
 
-class OpenAIServer:
+class OpenAIServer(Loopback):
     """Answers chats with ``reply``, texts with vectors drawn from their hash; a fault is spent on one request.
 
     Args:
@@ -98,51 +97,11 @@ class OpenAIServer:
         self.hung_up = threading.Event()
         """Set when a caller went away in the middle of a reply."""
         self._description = description
-        self._stopped = threading.Event()
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            timeout = 30
-
-            def do_POST(self) -> None:
-                length = int(self.headers.get("Content-Length", "0"))
-                raw = self.rfile.read(length)
-                if len(raw) < length:  # the caller gave up
-                    self.close_connection = True
-                else:
-                    server._answer(self, raw)
-
-            def do_GET(self) -> None:
-                server._answer(self, b"")
-
-            def handle(self) -> None:
-                with suppress(ConnectionResetError):  # the caller went away between two requests
-                    super().handle()
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.origin = f"http://127.0.0.1:{self._server.server_address[1]}"
+        super().__init__()
         self.url = self.origin if azure else f"{self.origin}/v1"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stopped.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
     # ------------------------------------------------------------ requests
-    def _answer(self, handler: BaseHTTPRequestHandler, raw: bytes) -> None:
+    def _take(self, handler: BaseHTTPRequestHandler, raw: bytes) -> None:
         headers = {name.lower(): value for name, value in handler.headers.items()}
         body = json.loads(raw) if raw else {}
         path = handler.path.partition("?")[0]

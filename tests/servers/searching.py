@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from servers.loopback import Loopback
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +35,7 @@ class Fault:
     half: bool = False
 
 
-class SearchServer:
+class SearchServer(Loopback):
     """Serves ``answer``; the next ``faults`` come first."""
 
     def __init__(self, *faults: Fault) -> None:
@@ -44,53 +43,19 @@ class SearchServer:
         self.asked: list[Asked] = []
         self.draw: Callable[[Asked], Fault | None] = lambda _: None
         """The fault of a request, where ``faults`` has none."""
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            timeout = 10
-
-            def do_GET(self) -> None:
-                server._serve(self, None)
-
-            def do_POST(self) -> None:
-                length = int(self.headers.get("Content-Length", 0))
-                server._serve(self, json.loads(self.rfile.read(length)))
-
-            def handle(self) -> None:
-                with suppress(ConnectionResetError):  # the caller went away between two requests
-                    super().handle()
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__()
 
     def answer(self, asked: Asked) -> tuple[int, Any]:
         """The status and the JSON of an answer."""
         raise NotImplementedError
 
-    def _serve(self, handler: BaseHTTPRequestHandler, body: Any) -> None:
+    def _take(self, handler: BaseHTTPRequestHandler, raw: bytes) -> None:
         parts = urlsplit(handler.path)
         asked = Asked(
             method=handler.command,
             path=parts.path,
             headers={name.lower(): value for name, value in handler.headers.items()},
-            body=body,
+            body=json.loads(raw) if raw else None,
             fields={name: values[-1] for name, values in parse_qs(parts.query).items()},
         )
         self.asked.append(asked)

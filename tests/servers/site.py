@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+
+from servers.loopback import Loopback
 
 TYPES = {".html": "text/html; charset=utf-8", ".md": "text/markdown", ".rst": "text/x-rst", ".txt": "text/plain"}
 
@@ -50,7 +49,7 @@ def moved(to: str, status: int = 301) -> Reply:
     return Reply(status=status, headers={"Location": to})
 
 
-class WebSite:
+class WebSite(Loopback):
     """Serves ``routes``, a target such as ``/docs/?page=2`` to what is answered; and files under a folder.
 
     Files carry an ETag and a Last-Modified, and are not sent again to whoever has them.
@@ -60,34 +59,7 @@ class WebSite:
         self.routes: dict[str, Route] = dict(routes or {})
         self.folder = folder
         self.asked: list[Asked] = []
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            timeout = 10
-
-            def do_GET(self) -> None:
-                site._answer(self)
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self._server.daemon_threads = True
-        self.port = self._server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(port)
 
     @property
     def pages(self) -> list[str]:
@@ -97,7 +69,8 @@ class WebSite:
     def forget(self) -> None:
         self.asked.clear()
 
-    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
+    def _take(self, handler: BaseHTTPRequestHandler, raw: bytes) -> None:
+        assert not raw, "a page takes no body"
         headers = {name.lower(): value for name, value in handler.headers.items()}
         asked = Asked(target=handler.path, headers=headers, at=time.monotonic())
         self.asked.append(asked)
