@@ -16,12 +16,13 @@ from functools import partial
 from ragstone.answers import Citation, Draft, SentenceClosed, Statement, TextWritten, Turn
 from ragstone.contracts import Chunk, Evidence, Hit, Span, TokenMatches
 from ragstone.protocols import SentenceSplitter, TokenMatcher, Weigher
+from ragstone.respond import blocks
 from ragstone.respond.abstention import Nearest, abstained
 from ragstone.respond.answerability import Estimate, Features
 from ragstone.respond.asked import fit
 from ragstone.respond.cite import cite
 from ragstone.respond.replay import replayed
-from ragstone.respond.unlinked import unlinked
+from ragstone.respond.unlinked import unlinked, unlinked_code
 from ragstone.sections import RespondSettings
 
 _MARKUP = ("", "|", "`", "~", "<")
@@ -105,8 +106,7 @@ class ExtractiveAnswerer:
         if answerability < self._abstain_below:
             draft = abstained(evidence, answerability, _nearest(scored), self._settings)
             return replace(draft, notices=(_UNPROMISED,)) if self._abstain_below > 1 else draft
-        # A question in the text, such as a heading, tells that the answer is near; it is none itself.
-        telling = [one for one in scored if not one.span.of(one.hit.chunk.text).endswith("?")] or scored
+        telling = [whole for one in scored if (whole := _whole(one))] or scored
         chosen = sorted(telling, key=lambda sentence: -sentence.score)[: self._settings.sentences]
         quoted = sorted(
             (sentence for sentence in chosen if sentence.score >= chosen[0].score - MARGIN),
@@ -169,9 +169,23 @@ class ExtractiveAnswerer:
 def _nearest(scored: Sequence[_Sentence]) -> tuple[Nearest, ...]:
     """The best sentence of each document, the nearest documents first."""
     best: dict[str, _Sentence] = {}
-    for one in sorted(scored, key=lambda sentence: -sentence.score):
+    telling = [one for one in scored if _whole(one)] or scored
+    for one in sorted(telling, key=lambda sentence: -sentence.score):
         best.setdefault(one.hit.chunk.document_id, one)
     return tuple(Nearest(hit=one.hit, span=one.span) for one in list(best.values())[:SHOWN])
+
+
+def _whole(sentence: _Sentence) -> _Sentence | None:
+    """A sentence with what it leads to, or the code it stands in; nothing where it is none that answers.
+
+    A question in the text, or a heading, tells that the answer is near; it is none itself.
+    """
+    text, span = sentence.hit.chunk.text, sentence.span
+    if code := blocks.code_around(text, span.start):
+        return replace(sentence, span=code) if code.end - code.start <= blocks.LONGEST else None
+    if span.of(text).endswith("?") or blocks.is_heading(text, span) or blocks.is_table(text, span):
+        return None
+    return replace(sentence, span=blocks.led_to(text, span))
 
 
 def _quotable(spans: list[Span], chunk: Chunk) -> list[Span]:
@@ -192,26 +206,44 @@ def _bare(text: str, span: Span) -> Span:
 
 
 def _distinct(sentences: list[_Sentence]) -> list[_Sentence]:
-    """Overlapping chunks hold the same sentence twice; it is quoted once."""
-    seen: set[tuple[str, int, int]] = set()
-    out = []
-    for sentence in sentences:
-        chunk = sentence.hit.chunk
-        key = (chunk.document_id, chunk.start + sentence.span.start, chunk.start + sentence.span.end)
-        if key not in seen:
-            seen.add(key)
-            out.append(sentence)
-    return out
+    """Overlapping chunks hold the same sentence twice, and a list its items; what a longer quote says is left out."""
+    longest_first = sorted(sentences, key=lambda one: one.span.start - one.span.end)
+    kept: list[_Sentence] = []
+    for sentence in longest_first:
+        start, end = _place(sentence)
+        document = sentence.hit.chunk.document_id
+        inside = (
+            one.hit.chunk.document_id == document and _place(one)[0] <= start and end <= _place(one)[1] for one in kept
+        )
+        if not any(inside):
+            kept.append(sentence)
+    return [one for one in sentences if one in kept]
+
+
+def _place(sentence: _Sentence) -> tuple[int, int]:
+    """Where a sentence stands in its document."""
+    offset = sentence.hit.chunk.start
+    return offset + sentence.span.start, offset + sentence.span.end
 
 
 def _written(citations: Sequence[Citation]) -> tuple[str, tuple[Statement, ...]]:
     """The quotes one after the other without their links, each a statement that its own words prove."""
     text, statements = "", []
     for citation in citations:
-        start = len(text) + bool(text)
-        words = " ".join(unlinked(citation.quote).split())
-        text = f"{text} {words} [{citation.marker}]".lstrip()
+        words = _readable(citation.quote)
+        apart = "\n" in words or "\n" in text
+        text += ("\n" if apart else " ") if text else ""
+        start = len(text)
+        text += words + ("\n" if blocks.ends_in_code(words) else " ") + f"[{citation.marker}]"
         statements.append(
             Statement(start=start, end=len(text), support=1.0, supported=True, markers=(citation.marker,))
         )
     return text, tuple(statements)
+
+
+def _readable(quote: str) -> str:
+    """A quote as it stands in an answer: without links, on one line, but for lists and code."""
+    if not blocks.has_lines(quote):
+        return " ".join(unlinked(quote).split())
+    lines = unlinked_code(unlinked(quote)).splitlines()
+    return "\n".join(line.rstrip() for line in lines if line.strip())

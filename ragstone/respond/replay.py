@@ -12,13 +12,15 @@ def replayed(draft: Draft) -> Iterator[TextWritten | SentenceClosed]:
     cited = {citation.marker: citation for citation in draft.citations}
     end = 0
     for statement in draft.statements:
-        yield TextWritten(text=draft.text[end : statement.end])
+        shown = draft.text[end : statement.end]
+        yield TextWritten(text=shown)
         end = statement.end
         yield SentenceClosed(
             text=draft.text[statement.start : statement.end],
             supported=statement.supported,
             support=statement.support,
             citations=tuple(cited[marker] for marker in statement.markers),
+            as_shown=shown,
         )
     if rest := draft.text[end:]:
         yield TextWritten(text=rest)

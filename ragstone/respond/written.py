@@ -120,9 +120,14 @@ class WritingAnswerer:
                         answer.dropped += 1
                         continue
                     yield TextWritten(text=f"{sentence.before or ' '}{sentence.text}")
+                before = len(answer.text)
                 cited = answer.add(sentence, proof)
                 yield SentenceClosed(
-                    text=sentence.text, supported=proof.supported, support=proof.support, citations=cited
+                    text=sentence.text,
+                    supported=proof.supported,
+                    support=proof.support,
+                    citations=cited,
+                    as_shown=answer.text[before:],
                 )
             if isinstance(piece, Reply):
                 answer.cut = piece.cut

@@ -11,7 +11,7 @@ from ragstone.answers import Answer, Citation
 from ragstone.config import written
 from ragstone.contracts import Hit, Metadata, Skipped
 from ragstone.reports import AddReport, Plan
-from ragstone.serve.screen import Line, Part, line, one_line
+from ragstone.serve.screen import Line, Part, line, one_line, printable
 
 if TYPE_CHECKING:
     from ragstone.backup import Copied
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragstone.comparison import Comparison
     from ragstone.doctor import Health
     from ragstone.journal import Session
+    from ragstone.keys import Key
     from ragstone.serve.in_force import InForce
     from ragstone.spending import Sum
 
@@ -64,7 +65,12 @@ def _with_markers(answer: Answer) -> Iterator[Line]:
 
     # Further lines stand further in, so that none passes for a source below the answer.
     for number, row in enumerate(answer.answer.split("\n")):
-        yield line(*[(part, style(part)) for part in _MARKER.split(one_line(row))], indent=2 * (number > 0))
+        yield line(*[(part, style(part)) for part in _MARKER.split(_laid_out(row))], indent=2 * (number > 0))
+
+
+def _laid_out(row: str) -> str:
+    """A line with its blanks, for it may be code."""
+    return "".join(" " if char.isspace() else char for char in printable(row)).rstrip()
 
 
 def _how_sure(answer: Answer) -> str:
@@ -143,6 +149,25 @@ def conversations(kept: Sequence[Session]) -> Iterator[Line]:
     yield from table([("name", "questions", "last (UTC)"), *rows])
 
 
+def keys(made: Sequence[Key]) -> Iterator[Line]:
+    """The keys of the HTTP API, each with what it may do and read, and since when."""
+    if not made:
+        yield line("no key has been made; ragstone key make NAME makes one")
+        return
+    rows = [
+        (
+            one.id,
+            one_line(one.name),
+            " ".join(one.scopes),
+            "everything" if one.groups is None else one_line(", ".join(one.groups)) or "what is for everyone",
+            datetime.fromtimestamp(one.made, UTC).strftime("%Y-%m-%d %H:%M"),
+            "" if one.revoked is None else datetime.fromtimestamp(one.revoked, UTC).strftime("%Y-%m-%d %H:%M"),
+        )
+        for one in made
+    ]
+    yield from table([("id", "name", "may", "reads", "made (UTC)", "revoked"), *rows])
+
+
 def report(report: AddReport, kb: str) -> Iterator[Line]:
     """What an ingest did, and what it left out."""
     yield line(
@@ -210,6 +235,9 @@ def status(status: Status) -> Iterator[Line]:
         rows.append(
             ("behind", f"keyword search does not know the last {status.behind:,} changes; the next use adds them")
         )
+    for one in status.engines:
+        behind = f"{one.behind:,} changes behind" if one.behind else "up to date"
+        rows.append((one.leg, one.problem or f"{one.engine}: {behind}"))
     for other in status.others:
         remedy = "revert goes back to it, --drop-previous removes it" if other.role == "previous" else "switch takes it"
         rows.append((f"{other.role} version", f"{other.megabytes:,.2f} MB; ragstone rebuild --{remedy}"))
