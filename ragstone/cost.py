@@ -1,4 +1,4 @@
-"""What calls of language models cost, and the budget that stops them before it is exceeded.
+"""What calls of models cost, and the budget that stops them before it is exceeded.
 
 Money is counted in whole billionths of the currency of the price list, so that sums are exact. A model that runs here
 costs nothing; one of which no price is known is counted in tokens, and no budget lets it pass.
@@ -6,28 +6,20 @@ costs nothing; one of which no price is known is counted in tokens, and no budge
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Protocol
 
-from pydantic import BaseModel
-
-from ragstone.answers import Message, Piece, Reply
-from ragstone.errors import KnowledgeBaseError, ModelError
-from ragstone.monitor import BILLION, note_call, note_unrecorded, spent_now
-from ragstone.protocols import ChatModel
+from ragstone.errors import KnowledgeBaseError
+from ragstone.monitor import BILLION, note_unrecorded, spent_now
 from ragstone.services import ServiceSettings
 from ragstone.yaml_text import read_yaml
 
 _LOCAL = ("huggingface:", "gguf:", "extractive")
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
-_ROLE_TOKENS = 8
-"""Tokens that a message takes beside its words, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,69 +91,36 @@ class Ledger(Protocol):
         ...
 
 
-class Metered:
-    """A `ChatModel` whose calls are counted: for the question at hand, and for the day, which both may have a limit."""
+class OverBudget(Exception):
+    """A call is not made, for it might cost more than a budget has left; the text says so."""
 
-    def __init__(self, model: ChatModel, settings: ServiceSettings, ledger: Ledger, *, longest: int) -> None:
-        """Take the model and where its calls are written down.
 
-        Args:
-            model: that is asked.
-            settings: prices and budgets.
-            ledger: of the knowledge base.
-            longest: tokens that a reply may have.
-        """
-        self._model, self._ledger, self._longest = model, ledger, longest
-        self._price = price_of(model.name, settings.prices)
+class Account:
+    """The calls of one model, for the question or ingest at hand and for the day, which both may have a limit."""
+
+    def __init__(self, model: str, settings: ServiceSettings, ledger: Ledger) -> None:
+        """Take the model's name, prices and budgets, and where calls are written down."""
+        self._model, self._ledger = model, ledger
+        self._price = price_of(model, settings.prices)
         self._per_question = round(settings.budget_per_question * BILLION)
         self._per_day = round(settings.budget_per_day * BILLION)
-        self.name = model.name
 
-    def count(self, text: str) -> int:
-        return self._model.count(text)
-
-    async def stream(self, messages: Sequence[Message], form: type[BaseModel] | None = None) -> AsyncGenerator[Piece]:
-        """As the model does it.
+    def reserve(self, prompt: int, completion: int) -> int | None:
+        """Look whether there is room for a call of at most so many tokens; its entry, where there is a daily budget.
 
         Raises:
-            ModelError: the model fails; or the call might cost more than is left, and is not made.
+            OverBudget: there is none, or it cannot be told.
         """
-        prompt = self._prompt_tokens(messages, form)
-        number = self._reserved(prompt)
-        said: list[str] = []
-        reply: Reply | None = None
-        refused = False
-        try:
-            async with aclosing(self._model.stream(messages, form)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Reply):
-                        reply = piece
-                    else:
-                        said.append(piece)
-                    yield piece
-        except ModelError:
-            refused = not said
-            raise
-        finally:
-            self._settled(number, None if refused else self._taken(prompt, "".join(said), reply))
-
-    def _prompt_tokens(self, messages: Sequence[Message], form: type[BaseModel] | None) -> int:
-        """What the messages take, at most, and with them the form."""
-        tokens = sum(self.count(message.content) + _ROLE_TOKENS for message in messages)
-        return tokens + (self.count(json.dumps(form.model_json_schema())) if form else 0)
-
-    def _reserved(self, prompt: int) -> int | None:
-        """Refuse a call that a budget has no room for; gives the number of its entry where there is a daily one."""
         if not self._per_question and not self._per_day:
             return None
-        most = self._call(prompt, self._longest)
+        most = self._call(prompt, completion)
         if most.cost is None:
             raise self._refusal("its price is not known, and there is a budget; name it in services.prices")
         if not most.cost:
             return None
-        spent = spent_now().cost
-        if self._per_question and spent + most.cost > self._per_question:
-            raise self._over("budget_per_question", self._per_question, spent, most.cost, "this question")
+        spent = spent_now()
+        if self._per_question and spent.purpose != "ingest" and spent.cost + most.cost > self._per_question:
+            raise self._over("budget_per_question", self._per_question, spent.cost, most.cost, "this question")
         if not self._per_day:
             return None
         try:
@@ -172,21 +131,22 @@ class Metered:
             raise self._over("budget_per_day", self._per_day, before, most.cost, "this day (UTC)")
         return number
 
-    def _taken(self, prompt: int, said: str, reply: Reply | None) -> Call:
-        """What a call took: as the model says; or as counted where it broke, or nobody waited for its end."""
-        if reply is not None:
-            return self._call(reply.prompt_tokens, reply.completion_tokens)
-        return self._call(prompt, self.count(said))
+    def settle(self, number: int | None, prompt: int, completion: int) -> int | None:
+        """Write down what a call took, in the place of its entry; gives its cost, if that is known."""
+        call = self._call(prompt, completion)
+        self._write(number, call)
+        return call.cost
 
-    def _settled(self, number: int | None, call: Call | None) -> None:
-        if call:
-            note_call(call.prompt_tokens, call.completion_tokens, call.cost)
-        if call is None and number is None:
-            return
+    def cancel(self, number: int | None) -> None:
+        """Take out the entry of a call that cost nothing."""
+        if number is not None:
+            self._write(number, None)
+
+    def _write(self, number: int | None, call: Call | None) -> None:
         try:
             self._ledger.settle(number, call)
-        except KnowledgeBaseError as error:  # an answer that was paid for is not withheld for that
-            note_unrecorded(f"the cost of {self.name} was not written down: {error}")
+        except KnowledgeBaseError as error:  # what was paid for is not withheld for that
+            note_unrecorded(f"the cost of {self._model} was not written down: {error}")
 
     def _call(self, prompt: int, completion: int) -> Call:
         now = spent_now()
@@ -194,17 +154,17 @@ class Metered:
         return Call(
             job=now.job,
             purpose=now.purpose,
-            model=self.name,
+            model=self._model,
             prompt_tokens=prompt,
             completion_tokens=completion,
             cost=cost,
         )
 
-    def _over(self, setting: str, limit: int, spent: int, most: int, what: str) -> ModelError:
+    def _over(self, setting: str, limit: int, spent: int, most: int, what: str) -> OverBudget:
         return self._refusal(
             f"services.{setting}={limit / BILLION:g} might be exceeded; {what} has cost {spent / BILLION:.6f}, and the"
             f" call may cost {most / BILLION:.6f}"
         )
 
-    def _refusal(self, why: str) -> ModelError:
-        return ModelError(f"{self.name} was not asked, for the budget: {why}")
+    def _refusal(self, why: str) -> OverBudget:
+        return OverBudget(f"{self._model} was not asked, for the budget: {why}")

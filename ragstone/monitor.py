@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import AbstractContextManager, aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 from ragstone.answers import Usage
 from ragstone.errors import OutOfTime
 from ragstone.protocols import Pace, unhurried
+from ragstone.retries import Deadline, until
 
 T = TypeVar("T")
 BILLION = 1_000_000_000
@@ -75,7 +76,8 @@ class Spent:
 
     ``job`` tells it apart from all others. ``calls``, ``tokens`` and ``retries`` are what an embedding service was
     asked for: requests it answered, tokens, and attempts that failed. Of language models there are calls, tokens, and
-    money in billionths: ``cost`` is that of calls with a known price, ``unpriced`` counts the others.
+    money in billionths: ``cost`` is that of calls with a known price, ``unpriced`` counts the others. By
+    ``deadline`` all calls of services must be over.
     """
 
     job: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -91,6 +93,7 @@ class Spent:
     cost: int = 0
     unpriced: int = 0
     notices: list[str] = field(default_factory=list)
+    deadline: Deadline | None = None
 
     def usage(self) -> Usage:
         """As an answer tells it."""
@@ -111,12 +114,39 @@ _SPENT: ContextVar[Spent | None] = ContextVar("spent", default=None)
 
 @contextmanager
 def counting(spent: Spent) -> Iterator[None]:
-    """Count what is spent inside, in tasks and threads that begin there too."""
+    """Count what is spent inside, in tasks and threads that begin there too, and let it end by its deadline."""
     token = _SPENT.set(spent)
+    try:
+        with until(spent.deadline):
+            yield
+    finally:
+        _SPENT.reset(token)
+
+
+@dataclass(slots=True)
+class Payer:
+    """Who pays for questions, beside the question's own account: money in billionths, of calls with a known price."""
+
+    cost: int = 0
+
+
+_PAYER: ContextVar[Payer | None] = ContextVar("payer", default=None)
+
+
+@contextmanager
+def paying(payer: Payer) -> Iterator[None]:
+    """Let somebody pay for what is spent inside, whatever becomes of the question."""
+    token = _PAYER.set(payer)
     try:
         yield
     finally:
-        _SPENT.reset(token)
+        _PAYER.reset(token)
+
+
+def charge(cost: int | None) -> None:
+    """Somebody pays, if there is one; what has no known price costs nothing."""
+    if payer := _PAYER.get():
+        payer.cost += cost or 0
 
 
 def spent_now() -> Spent:
@@ -124,11 +154,13 @@ def spent_now() -> Spent:
     return _SPENT.get() or Spent(purpose="other")
 
 
-async def watched(parts: AsyncGenerator[T], spent: Spent, timings: Timings, stage: str) -> AsyncGenerator[T]:
-    """The same parts; what making each one costs is counted, and not what is done with it meanwhile."""
+async def watched(
+    parts: AsyncGenerator[T], within: Callable[[], AbstractContextManager[None]], timings: Timings, stage: str
+) -> AsyncGenerator[T]:
+    """The same parts, each made ``within`` a context and timed; what is done with them meanwhile is not."""
     async with aclosing(parts):
         while True:
-            with counting(spent), timings.stage(stage):
+            with within(), timings.stage(stage):
                 try:
                     part = await anext(parts)
                 except StopAsyncIteration:
@@ -142,12 +174,15 @@ def note_embedded(texts: int) -> None:
         spent.embedded += texts
 
 
-def note_service(*, calls: int, tokens: int, retries: int) -> None:
-    """An embedding service was asked for what is at hand, if there is something."""
+def note_service(*, calls: int, tokens: int, retries: int, cost: int | None = 0) -> None:
+    """An embedding service was asked for what is at hand, if there is something; ``cost`` in billionths, if known."""
+    charge(cost)
     if spent := _SPENT.get():
         spent.calls += calls
         spent.tokens += tokens
         spent.retries += retries
+        spent.cost += cost or 0
+        spent.unpriced += cost is None
 
 
 def note_cached(step: str) -> None:
@@ -158,6 +193,7 @@ def note_cached(step: str) -> None:
 
 def note_call(prompt_tokens: int, completion_tokens: int, cost: int | None) -> None:
     """A language model was called for the question at hand, if there is one; ``cost`` in billionths, if it is known."""
+    charge(cost)
     if spent := _SPENT.get():
         spent.model_calls += 1
         spent.prompt_tokens += prompt_tokens

@@ -9,7 +9,10 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -34,12 +37,44 @@ class Setback(Exception):
         self.passing, self.wait = passing, wait
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deadline:
+    """When all calls made for one question must be over; ``seconds`` are what they had together."""
+
+    ends: float
+    seconds: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        return cls(ends=time.monotonic() + seconds, seconds=seconds)
+
+
+_DEADLINE: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def until(deadline: Deadline | None) -> Iterator[None]:
+    """Let the calls made inside, in tasks that begin there too, end by then; nothing changes where there is none."""
+    token = _DEADLINE.set(deadline or _DEADLINE.get())
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
 class Attempts:
-    """The attempts at one call, counted, and the time they have together."""
+    """The attempts at one call, counted, and the time they have together: what is left of the question's, if any.
+
+    Who has more patience than a question allows for services keeps it: that is a model in this process, which is slow
+    and does not fail.
+    """
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
         self._ends = time.monotonic() + settings.deadline_seconds
+        deadline = _DEADLINE.get()
+        if deadline and settings.deadline_seconds <= deadline.seconds:
+            self._ends = min(self._ends, deadline.ends)
         self.made = 1
 
     @property

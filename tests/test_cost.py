@@ -18,9 +18,10 @@ from scripted_model import REFUSED, ScriptedModel
 from ragstone.answers import Message
 from ragstone.chat import complete
 from ragstone.config import load
-from ragstone.cost import Call, Metered, price_of
+from ragstone.cost import Call, price_of
 from ragstone.errors import KnowledgeBaseError, ModelError, SettingsError
 from ragstone.index.journal import Journal, findings
+from ragstone.metered import Metered
 from ragstone.monitor import BILLION, Spent, counting
 from ragstone.serve import render
 from ragstone.spending import DETAILED_DAYS, Spending

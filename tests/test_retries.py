@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.retries import Attempts, Setback, persist, retry_after
+from ragstone.retries import Attempts, Deadline, Setback, persist, retry_after, until
 from ragstone.services import ServiceSettings
 
 QUICK = ServiceSettings(first_wait_seconds=0.001, retries=3)
@@ -49,6 +49,18 @@ def test_waits_that_are_asked_for_have_their_limits():
     assert too_long == (1, "busy (it asks to wait 3 s, longer than services.max_wait_seconds=2)")
     late = tried(short, Setback("busy", passing=True, wait=1.5))
     assert late == (1, "busy (no time is left: services.deadline_seconds=1)")
+
+
+def test_the_calls_for_one_question_end_by_its_deadline():
+    with until(Deadline.after(0.2)):
+        assert Attempts(ServiceSettings(deadline_seconds=0.1)).seconds_left <= 0.1
+        assert Attempts(ServiceSettings(deadline_seconds=0.2)).seconds_left <= 0.2
+        with until(None):
+            time.sleep(0.05)
+            assert Attempts(ServiceSettings(deadline_seconds=0.2)).seconds_left <= 0.15
+        # a model in this process is slow without failing
+        assert Attempts(ServiceSettings(deadline_seconds=900)).seconds_left > 800
+    assert Attempts(ServiceSettings(deadline_seconds=0.2)).seconds_left > 0.15
 
 
 def test_waits_grow_and_are_not_all_alike():

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import re
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -146,6 +147,16 @@ def test_a_judge_that_is_down_is_told_of_and_the_answer_stands(kb: Path, server:
     answer = events(kb, asked(server, "review.judge=model"))[-1].answer  # pyright: ignore
     assert not answer.abstained
     assert any("was not judged" in notice for notice in answer.notices)
+
+
+def test_services_that_are_slow_one_after_the_other_share_the_deadline_of_the_question(kb: Path, server: OpenAIServer):
+    server.faults.extend([Fault(kind="slow", seconds=30)] * 9)
+    slow = ["review.judge=model", "respond.eager=false", "services.deadline_seconds=1.5", "services.retries=0"]
+    started = time.monotonic()
+    answer = events(kb, asked(server, *slow))[-1].answer  # pyright: ignore
+    assert time.monotonic() - started < 2 * 1.5
+    assert not answer.abstained
+    assert sum("took longer than services.deadline_seconds=1.5" in notice for notice in answer.notices) >= 2
 
 
 def test_the_web_is_searched_where_the_judge_asks_for_it_and_cited_as_such(

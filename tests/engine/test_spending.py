@@ -10,6 +10,7 @@ from servers.openai_server import KEY, OpenAIServer
 from ragstone.answers import Answer, Turn
 from ragstone.contracts import Document
 from ragstone.engine import Engine
+from ragstone.errors import EmbeddingError
 
 HARBOUR = Document(
     id="harbour",
@@ -145,3 +146,33 @@ def test_an_embedding_service_is_in_the_account(tmp_path: Path, server: OpenAISe
     assert days["ingest"].cost == pytest.approx(report.embedding_tokens * 0.02 / 1e6, abs=1e-9)
     assert days["question"].prompt_tokens == answer.usage.embedding_tokens
     assert answer.usage.cost == pytest.approx(days["question"].cost)
+
+
+def test_an_ingest_ends_where_the_budget_of_the_day_does_and_keeps_what_was_paid_for(
+    tmp_path: Path, server: OpenAIServer
+) -> None:
+    settings = [
+        f"services.openai.api_key={KEY}",
+        f"services.openai.base_url={server.url}",
+        "index.embedder=openai:text-embedding-3-small",
+        "index.dimensions=32",
+        "respond.model.name=extractive",
+        "services.prices={text-embedding-3-small: [1000, 0]}",
+        "services.budget_per_day=2.5",
+    ]
+    engine = Engine.open(tmp_path / "hosted", settings, create=True)
+    words = [" ".join(f"word{n}x{place}" for n in range(100)) for place in range(20)]
+    documents = [Document(id=f"d{place}", text=text) for place, text in enumerate(words)]
+    asyncio.run(engine.add(documents[:2]))
+    spent = engine.status().costs
+    assert spent
+    assert 0 < spent.today.cost <= 2.5
+    with pytest.raises(EmbeddingError, match=r"budget: services\.budget_per_day=2\.5 might be exceeded"):
+        asyncio.run(engine.add(documents))
+    assert engine.status().documents == 2
+    after = engine.status().costs
+    assert after == spent, "a call that is not made costs nothing"
+    answer = asyncio.run(engine.ask("word7x1 " * 3000))
+    assert answer.hits, "keyword search costs nothing"
+    assert any("not asked, for the budget" in notice for notice in answer.notices)
+    engine.close()
