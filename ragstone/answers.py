@@ -205,12 +205,16 @@ class TextWritten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceClosed:
-    """A sentence is whole and was checked. ``text`` is the sentence; ``citations`` are those it rests on."""
+    """A sentence is whole and was checked. ``text`` is the sentence; ``citations`` are those it rests on.
+
+    ``as_shown`` is the sentence as the answer has it: with white space before it, and with markers.
+    """
 
     text: str
     supported: bool
     support: float
     citations: tuple[Citation, ...]
+    as_shown: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

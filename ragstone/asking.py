@@ -5,12 +5,14 @@ Every interface renders that stream; `ask` is its last event.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ragstone import query, respond
+from ragstone.access import OWNER, Reader, both
 from ragstone.answers import (
     Adequacy,
     Answer,
@@ -26,16 +28,17 @@ from ragstone.answers import (
     Turn,
 )
 from ragstone.conditions import Filter
-from ragstone.contracts import Evidence, Hit
+from ragstone.contracts import Evidence, Hit, Trace
 from ragstone.errors import ResponseError, UsageError
-from ragstone.journal import Session
+from ragstone.index.readable import reading, reading_now
 from ragstone.monitor import Spent, Timings, counting, watched
 from ragstone.moving import on_newest
+from ragstone.people import People
 from ragstone.remembered import note_question
+from ragstone.retries import Deadline
 from ragstone.review.confidence import FULL, confidence
 from ragstone.review.heuristic import NAME as STAND_IN
 from ragstone.review.judge import PARTIAL, marks, sufficiency
-from ragstone.search import Searcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +50,17 @@ class Checked:
     searched: bool = False
 
 
-class Asker(Searcher):
+class Asker(People):
     """The part of an engine that answers."""
 
     async def ask(
-        self, question: str, where: Filter | str | None = None, *, before: Sequence[Turn] = (), session: str = ""
+        self,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        before: Sequence[Turn] = (),
+        session: str = "",
+        reader: Reader = OWNER,
     ) -> Answer:
         """Answer a question from the documents, or abstain: the last event of `stream`.
 
@@ -60,13 +69,15 @@ class Asker(Searcher):
             where: which documents may be used, by their metadata; as text, in the language of `query.where`.
             before: what was said before in the same conversation, for a question that leans on it.
             session: name of a conversation that is kept; what was said in it comes before ``before``.
+            reader: who asks; the answer rests on what this reader may read, and on nothing else.
 
         Raises:
             UsageError: the question is blank, or the filter is none.
             RetrievalError: no leg of the search could be run.
             ResponseError: a citation is not what the documents say.
         """
-        async with aclosing(self.stream(question, where, before=before, session=session)) as events:
+        events = self.stream(question, where, before=before, session=session, reader=reader)
+        async with aclosing(events):
             async for event in events:
                 if isinstance(event, Answered):
                     return event.answer
@@ -74,26 +85,57 @@ class Asker(Searcher):
 
     @on_newest
     async def stream(
-        self, question: str, where: Filter | str | None = None, *, before: Sequence[Turn] = (), session: str = ""
+        self,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        before: Sequence[Turn] = (),
+        session: str = "",
+        reader: Reader = OWNER,
     ) -> AsyncGenerator[Event]:
         """The same, event by event: the evidence, the answer as it is written and checked, the whole answer.
 
         Closing the generator stops whatever is under way, a language model too.
         """
-        timings, spent = Timings(), Spent()
+        done = False
+        try:
+            async with aclosing(self._events(question, where, before, session, reader)) as events:
+                async for event in events:
+                    done = isinstance(event, Answered)
+                    yield event
+        except (GeneratorExit, asyncio.CancelledError):
+            if not done:
+                self._statistics.note_stopped()
+            raise
+        except Exception as error:
+            self._statistics.note_failure(error)
+            raise
+
+    async def _events(
+        self, question: str, where: Filter | str | None, before: Sequence[Turn], session: str, reader: Reader
+    ) -> AsyncGenerator[Event]:
+        timings, spent = Timings(), self._spent()
+        allowed = self._allowed(reader)
         if session:
+            session = reader.session(session)
             before = (*self._conversations.before(session, self._count), *before)
-        with counting(spent):
+
+        @contextmanager
+        def at_work() -> Iterator[None]:
+            with counting(spent), reading(allowed):
+                yield
+
+        with at_work():
             alone, trouble = await self._standalone(question, before)
-            evidence = await self._retrieve(alone, where, self.settings.rank.top_k, timings)
-        if alone != question:
-            evidence = replace(evidence, notices=(f"understood as: {alone}", *evidence.notices))
-        if trouble:
-            evidence = replace(evidence, notices=(*evidence.notices, trouble))
-        checked = await self._checked(evidence, timings, spent)
+            evidence = await self._retrieve(alone, where, self.settings.rank.top_k, timings, reader)
+            if alone != question:
+                evidence = replace(evidence, notices=(f"understood as: {alone}", *evidence.notices))
+            if trouble:
+                evidence = replace(evidence, notices=(*evidence.notices, trouble))
+            checked = await self._checked(evidence, timings)
         yield EvidenceFound(evidence=checked.evidence)
         draft = None
-        parts = watched(self._drafted(checked, before, spent), spent, timings, "answer")
+        parts = watched(self._drafted(checked, before, spent), at_work, timings, "answer")
         async with aclosing(parts):
             async for part in parts:
                 if isinstance(part, Draft):
@@ -104,58 +146,91 @@ class Asker(Searcher):
             raise ResponseError("the answerer ended without an answer")
         scores = None
         if self._judge and not draft.abstained:
-            with counting(spent), timings.stage("judge"):
+            with at_work(), timings.stage("judge"):
                 scores, trouble = await marks(self._judge, question, checked.evidence, draft.text)
             draft = replace(draft, notices=(*draft.notices, trouble)) if trouble else draft
-        self._account(spent)
         answer = self._answer(question, checked, draft, scores, timings, spent)
-        if session:
-            self._conversations.note(session, Turn(question=question, answer=answer.answer))
-        yield Answered(answer=answer)
+        degraded = bool(checked.evidence.missing) or draft.degraded
+        self._statistics.note_answer(answer, degraded=degraded, cached=self.settings.cache.enabled)
+        yield Answered(answer=await asyncio.to_thread(self._kept, answer, session, reader))
 
     @on_newest
-    async def search(self, question: str, k: int | None = None, where: Filter | str | None = None) -> list[Hit]:
+    async def search(
+        self, question: str, k: int | None = None, where: Filter | str | None = None, *, reader: Reader = OWNER
+    ) -> list[Hit]:
         """The ``k`` best chunks (``rank.top_k`` if not given), best first, each with the history of its score."""
         if k is not None and k < 1:
             raise UsageError(f"k must be at least 1, not {k}")
-        evidence = await self._retrieve(question, where, k or self.settings.rank.top_k, Timings())
+        timings, spent = Timings(), self._spent()
+        with counting(spent), reading(self._allowed(reader)):
+            evidence = await self._retrieve(question, where, k or self.settings.rank.top_k, timings, reader)
+        self._statistics.note_search(evidence.hits, timings.milliseconds()["total"])
         return list(evidence.hits)
 
     @on_newest
-    def conversations(self) -> list[Session]:
-        """The conversations that are kept, the last one first."""
-        return self._conversations.sessions()
+    async def trace(
+        self, question: str, where: Filter | str | None = None, *, shown: int = 30, reader: Reader = OWNER
+    ) -> Trace:
+        """How the evidence for a question comes about, stage by stage, worked out anew: nothing comes from the cache.
 
-    @on_newest
-    def forget(self, session: str) -> int:
-        """Delete a conversation; gives how many questions it had."""
-        return self._conversations.forget(session)
+        Args:
+            question: in any language.
+            where: which documents may be used.
+            shown: candidates after fusion that are told, at least.
+            reader: who asks; nothing else is told of.
+
+        Raises:
+            UsageError: the question is blank, or the filter is none.
+            RetrievalError: no leg of the search could be run.
+        """
+        where = self._filter(question, where)
+        with counting(self._spent()), reading(self._allowed(reader)):
+            limited = both(reading_now(), where)
+            trace = await self._traced(question, limited, self.settings.rank.top_k, Timings(), shown=shown)
+        return replace(
+            trace,
+            fused=_readable(trace.fused, reader),
+            ranked=_readable(trace.ranked, reader),
+            evidence=replace(trace.evidence, hits=_readable(trace.evidence.hits, reader)),
+        )
+
+    def _spent(self) -> Spent:
+        """The account of a question that begins now."""
+        return Spent(deadline=Deadline.after(self.settings.services.deadline_seconds))
 
     def _count(self, text: str) -> int:
         """Tokens of a text: the language model's, where there is one."""
         return self._model.count(text) if self._model else self._length(text)
 
-    async def _retrieve(self, question: str, where: Filter | str | None, top_k: int, timings: Timings) -> Evidence:
+    async def _retrieve(
+        self, question: str, where: Filter | str | None, top_k: int, timings: Timings, reader: Reader
+    ) -> Evidence:
         """The evidence: from the cache, where the same was asked since the last commit."""
-        if not question.strip():
-            raise UsageError("the question is empty")
-        where = query.parse(where) if isinstance(where, str) else where
-        self._settle()
+        where = self._filter(question, where)
+        allowed = reading_now()
         with timings.stage("cache"):
             note_question(self._cache, question)
-            known = self._remembered.search(question, where, top_k)
+            known = self._remembered.search(question, where, top_k, allowed)
             evidence = self._remembered.evidence(known)
         if evidence is None:
-            evidence = await self._found(question, where, top_k, timings)
+            evidence = await self._found(question, both(allowed, where), top_k, timings)
             self._remembered.keep_evidence(known, evidence)
-        return evidence
+        readable = _readable(evidence.hits, reader)
+        return evidence if len(readable) == len(evidence.hits) else replace(evidence, hits=readable)
 
-    async def _checked(self, evidence: Evidence, timings: Timings, spent: Spent) -> Checked:
+    def _filter(self, question: str, where: Filter | str | None) -> Filter | None:
+        """The filter of a question that can be asked; a blank one is refused."""
+        if not question.strip():
+            raise UsageError("the question is empty")
+        self._settle()
+        return query.parse(where) if isinstance(where, str) else where
+
+    async def _checked(self, evidence: Evidence, timings: Timings) -> Checked:
         """The evidence as a judge sees it, and with pages of the web below it where it may not suffice."""
         judge, web = self._judge, self._web
         if judge is None and web is None:
             return Checked(evidence=evidence)
-        with counting(spent), timings.stage("judge"):
+        with timings.stage("judge"):
             adequacy, trouble = await sufficiency(judge, evidence) if judge else (None, "")
             enough = await self._answerer.answerability(evidence) if web else 1.0
         if trouble:
@@ -167,7 +242,7 @@ class Asker(Searcher):
         reasons = query.why_search(adequacy, enough, analysis, own.web.threshold)
         if not reasons:
             return Checked(evidence=evidence, adequacy=adequacy)
-        with counting(spent), timings.stage("web"):
+        with timings.stage("web"):
             evidence, found = await query.with_web(evidence, web, own.web)
         if found:
             told = f"the web was searched, because {', and '.join(reasons)}"
@@ -184,7 +259,7 @@ class Asker(Searcher):
             draft = respond.abstained(evidence, adequacy.confidence / FULL)
             yield replace(draft, notices=(told,))
             return
-        known = self._remembered.answer(evidence, before)
+        known = self._remembered.answer(evidence, before, reading_now())
         if draft := self._remembered.draft(known):
             for event in respond.replayed(draft):
                 yield event
@@ -239,6 +314,10 @@ class Asker(Searcher):
             notices=(*evidence.missing, *evidence.notices, *draft.notices, *spent.notices),
             hits=evidence.hits,
         )
+
+
+def _readable(hits: Sequence[Hit], reader: Reader) -> tuple[Hit, ...]:
+    return tuple(hit for hit in hits if reader.may_read(hit.chunk.metadata))
 
 
 def _refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:

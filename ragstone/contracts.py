@@ -265,6 +265,22 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """How evidence came about: what each stage of the search handed on, best first.
+
+    ``found`` is how many chunks each leg gave, ``weights`` what the legs counted; ``fused`` are the best candidates
+    after fusion, ``ranked`` what boosts and the reranker made of those that had a chance of a place.
+    """
+
+    question: Question
+    found: Mapping[str, int]
+    weights: Mapping[str, float]
+    fused: tuple[Hit, ...]
+    ranked: tuple[Hit, ...]
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenVectors:
     """L2-normalised vectors of a text's tokens (tokens, dimensions), and each token's characters."""
 

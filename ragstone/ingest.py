@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,6 +21,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from ragstone import chunk
+from ragstone.access import READERS, groups_in
 from ragstone.conditions import Scalar
 from ragstone.contracts import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.index import Catalog, Prepared, signature, text_hash
@@ -116,6 +117,9 @@ class _Tally:
     skipped: list[Skipped] = field(default_factory=list)
     under_way: dict[str, str] = field(default_factory=dict)
     """Signatures of documents that will be committed."""
+    named: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The groups that documents name which will be committed."""
+    as_they_are: bool = False
 
 
 async def ingest(
@@ -125,6 +129,8 @@ async def ingest(
     settings: ChunkSettings,
     on_progress: OnProgress | None = None,
     files: int = 0,
+    *,
+    as_they_are: bool = False,
 ) -> AddReport:
     """Store documents; replace those of the same id whose text or facts changed.
 
@@ -135,8 +141,9 @@ async def ingest(
         settings: how documents are cut.
         on_progress: called after every commit, with what is durable now.
         files: how many files the stream will come to the end of, where that is known.
+        as_they_are: also those that say nothing of groups; else those stay for whom they were for before.
     """
-    started, tally, spent = time.perf_counter(), _Tally(files=files), Spent()
+    started, tally, spent = time.perf_counter(), _Tally(files=files, as_they_are=as_they_are), Spent(purpose="ingest")
     with counting(spent):
         async with aclosing(_ahead(_groups(stream, catalog, embedder, settings, tally))) as groups:
             async for group in groups:
@@ -210,6 +217,8 @@ async def _groups(
         for document, told, is_new in _compared(batch, catalog, tally):
             group.prepared.append(await _in_thread(partial(_prepare, document, settings, embedder)))
             group.signatures[document.id] = tally.under_way[document.id] = told
+            if READERS in document.metadata:
+                tally.named[document.id] = groups_in(document.metadata[READERS])
             group.added += is_new
             group.updated += not is_new
             if group.chunks >= COMMITTED:
@@ -261,6 +270,8 @@ def _compared(batch: Iterable[Acquired], catalog: Catalog, tally: _Tally) -> Ite
                 tally.unchanged += len(catalog.under(one.source))
             case Finished():
                 pass
+    if not tally.as_they_are:
+        documents = _still_for(documents, catalog, tally)
     stored = catalog.signatures([document.id for document in documents])
     stored |= {one.id: tally.under_way[one.id] for one in documents if one.id in tally.under_way}
     for document in documents:
@@ -270,6 +281,24 @@ def _compared(batch: Iterable[Acquired], catalog: Catalog, tally: _Tally) -> Ite
         else:
             yield document, told, document.id not in stored
             stored[document.id] = told
+
+
+def _still_for(documents: Sequence[Document], catalog: Catalog, tally: _Tally) -> list[Document]:
+    """The documents; one that says nothing of groups is for those it was for before.
+
+    Else a rule that was forgotten, or a column that is gone, would open to everyone what was for a few. Who means that
+    says so: ``*`` is everyone.
+    """
+    silent = [one.id for one in documents if READERS not in one.metadata]
+    before = catalog.readers(silent) if silent and catalog.names_readers() else {}
+    before |= {id: tally.named[id] for id in silent if id in tally.named}
+    out: list[Document] = []
+    for one in documents:
+        if READERS in one.metadata:
+            before[one.id] = groups_in(one.metadata[READERS])
+        named = before.get(one.id)
+        out.append(one if named is None else replace(one, metadata={**one.metadata, READERS: named}))
+    return out
 
 
 async def _commit(group: _Group, catalog: Catalog, embedder: Embedder, tally: _Tally) -> None:
@@ -288,6 +317,7 @@ async def _commit(group: _Group, catalog: Catalog, embedder: Embedder, tally: _T
     for id, told in group.signatures.items():
         if tally.under_way.get(id) == told:  # else another version of it is on its way
             del tally.under_way[id]
+            tally.named.pop(id, None)
     tally.added += group.added
     tally.updated += group.updated
     tally.chunks += group.chunks

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ragstone.access import OTHERS
 from ragstone.answers import Turn
 from ragstone.index.journal import Journal, row_crc
 
@@ -13,15 +14,34 @@ DAY = 86_400.0
 """Seconds."""
 LONGEST_SESSION = 200
 """Turns that are kept of a session; older ones go."""
+_SOON = 10.0
+"""Seconds within which an answer is written down after its turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A conversation that is kept: its name, how many turns, and when the last was, in seconds since 1970."""
+    """A conversation that is kept: its name, how many turns, and when the last was, in seconds since 1970.
+
+    ``first`` is the question it began with, of those that are kept.
+    """
 
     name: str
     turns: int
     last: float
+    first: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A turn of a conversation that is kept, and when it was answered, in seconds since 1970.
+
+    ``response_id`` is that of the whole answer; empty where it is not kept.
+    """
+
+    at: float
+    question: str
+    answer: str
+    response_id: str = ""
 
 
 class Conversations:
@@ -82,16 +102,49 @@ class Conversations:
                     out.append(Turn(question=question, answer=answer))
         return tuple(reversed(out))
 
-    def sessions(self) -> list[Session]:
-        """Those that are kept, the last one first.
+    def turns(self, session: str, who: str = "") -> list[Said]:
+        """The turns of a session, the oldest first; of one that is not known, none.
+
+        Args:
+            session: its name.
+            who: the reader whose session it is; the owner, if not given.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
-        sql = "SELECT session, count(*), max(at) FROM turns WHERE at >= ? GROUP BY session ORDER BY max(turn) DESC"
+        # The whole answer was written down right after the turn.
+        sql = """
+            SELECT at, question, answer, crc, (
+                SELECT id FROM responses r
+                WHERE r.at BETWEEN t.at AND t.at + ?4 AND r.reader = ?3 AND r.question = t.question
+                    AND json_extract(r.answer, '$.answer.answer') = t.answer
+                ORDER BY r.at LIMIT 1)
+            FROM turns t WHERE session = ?1 AND at >= ?2 ORDER BY turn
+        """
         with self._journal.reading() as db:
-            rows = db.execute(sql, [self._oldest(self._clock())]).fetchall() if db else []
-        return [Session(name=name, turns=turns, last=last) for name, turns, last in rows]
+            rows = db.execute(sql, [session, self._oldest(self._clock()), who, _SOON]).fetchall() if db else []
+        return [
+            Said(at=at, question=question, answer=answer, response_id=response_id or "")
+            for at, question, answer, crc, response_id in rows
+            if crc == row_crc(session, at, question, answer)
+        ]
+
+    def sessions(self, namespace: str = "") -> list[Session]:
+        """Those that are kept of one reader, the last one first.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        sql = """
+            SELECT substr(session, length(?1) + 1), turns, last, (SELECT question FROM turns WHERE turn = first) FROM (
+                SELECT session, count(*) AS turns, max(at) AS last, min(turn) AS first, max(turn) AS newest FROM turns
+                WHERE at >= ?2 AND substr(session, 1, length(?1)) = ?1 AND (?1 <> '' OR substr(session, 1, 1) <> ?3)
+                GROUP BY session)
+            ORDER BY newest DESC
+        """
+        with self._journal.reading() as db:
+            rows = db.execute(sql, [namespace, self._oldest(self._clock()), OTHERS]).fetchall() if db else []
+        return [Session(name=name, turns=turns, last=last, first=first) for name, turns, last, first in rows]
 
     def forget(self, session: str) -> int:
         """Delete a session, its words too; gives how many turns it had.

@@ -152,7 +152,6 @@ class Remembered:
         *,
         version: Path,
         basis: str,
-        groups: tuple[str, ...] = (),
     ) -> None:
         """Take what every result depends on.
 
@@ -162,14 +161,12 @@ class Remembered:
             settings: of the questions.
             version: its folder.
             basis: what it was built with, and how text is analysed.
-            groups: of the reader, who sees what these may see.
         """
         self._cache, self._catalog, self._version = cache, catalog, version
         index = settings.index.model_dump(exclude={"threads"})
         self._search = (
             version.name,
             basis,
-            groups,
             repr(index),
             settings.query.model_dump_json(),
             settings.rank.model_dump_json(),
@@ -182,12 +179,20 @@ class Remembered:
             settings.services.model_dump_json(),
         )
 
-    def search(self, question: str, where: Filter | None, k: int) -> Known | None:
-        """Under what a search is kept; nothing where searches are not."""
+    def search(self, question: str, where: Filter | None, k: int, allowed: Filter | None = None) -> Known | None:
+        """Under what a search is kept; nothing where searches are not.
+
+        Args:
+            question: as it was typed.
+            where: which documents were wanted.
+            k: how many chunks.
+            allowed: what the reader may read. Others' searches are not found.
+        """
         if not self._cache.keeps("searches"):
             return None
         state = self._state()
-        return Known(key=key("search", code_version(), state, *self._search, question, where, k), state=state)
+        made = key("search", code_version(), state, *self._search, question, where, k, allowed)
+        return Known(key=made, state=state)
 
     def evidence(self, known: Known | None) -> Evidence | None:
         """What was found before, with the texts as the catalog has them."""
@@ -221,10 +226,11 @@ class Remembered:
             told |= {"language": evidence.language, "asked": evidence.asked, "notices": evidence.notices}
             self._put("searches", known, {**told, "hits": hits})
 
-    def answer(self, evidence: Evidence, before: Sequence[Turn] = ()) -> Known | None:
+    def answer(self, evidence: Evidence, before: Sequence[Turn] = (), allowed: Filter | None = None) -> Known | None:
         """Under what an answer is kept; nothing where answers are not, or part of the evidence was missing.
 
-        Pages of the web are for one question, so what was quoted from them is not kept either.
+        Pages of the web are for one question, so what was quoted from them is not kept either. How sure an answer is
+        depends on which words the reader's documents have, so readers of other groups have their own.
         """
         if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_web for hit in evidence.hits):
             return None
@@ -240,6 +246,7 @@ class Remembered:
             evidence.language,
             read,
             tuple(before),
+            allowed,
         )
         return Known(key=made, state=state)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kb import add, open_fast
 
+from ragstone.access import Reader
 from ragstone.answers import Turn
+from ragstone.contracts import Document
 from ragstone.index.journal import Journal
 from ragstone.journal import DAY, LONGEST_SESSION, Conversations
 
@@ -102,3 +107,14 @@ def test_never_more_than_may_be_and_always_the_last(
     back = list(kept.before("s", len))
     assert sum(len(one.question) + len(one.answer) for one in back) <= tokens
     assert back == given_turns[len(given_turns) - len(back) :]
+
+
+def test_a_turn_leads_to_its_whole_answer_and_a_session_to_its_first_question(tmp_path: Path) -> None:
+    other = Reader(name="other", groups=frozenset())
+    with closing(open_fast(tmp_path / "kb")) as engine:
+        add(engine, Document(id="d", text="Ragstone is a limestone. It is quarried in Kent."))
+        answers = [asyncio.run(engine.ask(one, session="s")) for one in ("What is ragstone?", "Where is it quarried?")]
+        theirs = asyncio.run(engine.ask("What is ragstone?", session="s", reader=other))
+        assert [one.response_id for one in engine.turns("s")] == [one.response_id for one in answers]
+        assert [one.response_id for one in engine.turns("s", reader=other)] == [theirs.response_id]
+        assert [(one.name, one.first) for one in engine.conversations()] == [("s", "What is ragstone?")]

@@ -10,15 +10,16 @@ from tempfile import NamedTemporaryFile
 
 from ragstone.acquire import archive, files, notebook, restructured, tables
 from ragstone.acquire.decode import MEGABYTE, Unreadable
+from ragstone.acquire.groups import with_groups
 from ragstone.acquire.metadata import enrich
 from ragstone.acquire.parsed import File
 from ragstone.acquire.walk import files_under, printable
 from ragstone.acquire.worker import Worker
 from ragstone.contracts import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.errors import SourceError
-from ragstone.sections import AcquireSettings
+from ragstone.sections import AccessSettings, AcquireSettings
 
-__all__ = ["Pages", "count", "read", "root"]
+__all__ = ["Pages", "count", "is_known", "kinds", "read", "root", "with_groups"]
 
 _Read = Callable[[File], Iterable[Document | Skipped | File]]
 
@@ -75,6 +76,16 @@ def count(source: str) -> int:
     return sum(isinstance(one, Path) and one.suffix.lower() in _READERS for one in files_under(path.resolve()))
 
 
+def is_known(name: str) -> bool:
+    """Whether a file of this name can be read, by its suffix."""
+    return Path(name).suffix.lower() in _READERS
+
+
+def kinds() -> str:
+    """The suffixes of files that can be read."""
+    return " ".join(_READERS)
+
+
 IsStored = Callable[[str, str], bool]
 """Whether everything of a source, in the state that a stamp tells, is stored already."""
 
@@ -115,7 +126,7 @@ def read(
         return _read_files([path.parent.resolve() / path.name], settings, base, named=True, is_stored=is_stored)
     entries = [*files_under(path.resolve())]
     if not any(isinstance(entry, Path) and entry.suffix.lower() in _READERS for entry in entries):
-        raise SourceError(f"nothing to read under '{printable(source)}'; kinds that can be read: {_kinds()}")
+        raise SourceError(f"nothing to read under '{printable(source)}'; kinds that can be read: {kinds()}")
     return _read_files(entries, settings, base, named=False, is_stored=is_stored)
 
 
@@ -145,8 +156,9 @@ class Pages:
 def _read_files(
     entries: Iterable[Path | Skipped], settings: AcquireSettings, base: Path, *, named: bool, is_stored: IsStored
 ) -> Iterator[Acquired]:
-    # How sites are crawled makes no difference to a file.
-    reading = settings.model_dump_json(exclude={"crawl", "sites"})
+    # How sites are crawled makes no difference to a file; nor do rules that nobody has made.
+    usual = {"access"} if settings.access == AccessSettings() else set[str]()
+    reading = settings.model_dump_json(exclude={"crawl", "sites", *usual})
     told = hashlib.sha256(f"{_VERSION} {reading}".encode()).hexdigest()[:16]
     with Worker(settings) as worker:
         for entry in entries:
@@ -199,11 +211,11 @@ def _read_file(file: File, worker: Worker) -> Iterator[Document | Skipped]:
             return
         if reader is None:
             kind = file.suffix or Path(file.name).name
-            yield Skipped(source=file.source, reason=f"unknown kind {kind}; known are {_kinds()}")
+            yield Skipped(source=file.source, reason=f"unknown kind {kind}; known are {kinds()}")
             return
         for result in _parsed(reader, file, worker) if isinstance(reader, str) else reader(file):
             if not isinstance(result, File):
-                yield enrich(result, file.settings.metadata) if isinstance(result, Document) else result
+                yield _complete(result, file.settings) if isinstance(result, Document) else result
                 continue
             try:
                 yield from _read_file(result, worker)
@@ -213,6 +225,11 @@ def _read_file(file: File, worker: Worker) -> Iterator[Document | Skipped]:
         yield Skipped(source=file.source, reason=str(error))
     except OSError as error:
         yield Skipped(source=file.source, reason=error.strerror or str(error))
+
+
+def _complete(document: Document, settings: AcquireSettings) -> Document:
+    """The document with what its text tells of it, and who may read it."""
+    return with_groups(enrich(document, settings.metadata), settings.access)
 
 
 def _parsed(module: str, file: File, worker: Worker) -> Iterator[Document | Skipped | File]:
@@ -227,7 +244,3 @@ def _parsed(module: str, file: File, worker: Worker) -> Iterator[Document | Skip
     except Unreadable as error:
         yield Skipped(source=file.source, reason=str(error))
     yield from archive.parts(file, parsed.parts)
-
-
-def _kinds() -> str:
-    return " ".join(_READERS)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TextIO
 
+from ragstone.access import READERS, groups_in
 from ragstone.acquire.decode import MEGABYTE, Encoding, Unreadable, clean, detect
 from ragstone.acquire.fields import as_fact, as_list, as_text, as_time, tidy, typed
 from ragstone.acquire.files import text_of
@@ -237,6 +238,9 @@ def _document(table: _Table, row: _Row) -> Document | Skipped:
         metadata["decoding"] = table.encoding.note
     used = {column.casefold() for column in (columns.id, columns.url, *columns.title, *texts)}
     for column, value in row.fields.items():
+        if column.casefold() == table.file.settings.access.column.casefold():
+            metadata[READERS] = _groups(value)
+            continue
         fact = _fact(table, column.casefold(), value)
         if column.casefold() not in used and fact is not None:
             metadata[clean(column)] = fact
@@ -248,6 +252,13 @@ def _document(table: _Table, row: _Row) -> Document | Skipped:
         url="".join(pick(columns.url)).strip(),
         metadata=metadata,
     )
+
+
+def _groups(value: Any) -> tuple[str, ...]:
+    """The groups that a field names; none where it is empty."""
+    if isinstance(value, str) and not value.strip().startswith("["):
+        return groups_in(value)
+    return groups_in(as_fact([*as_list(value)] if isinstance(value, str) else value))
 
 
 def _fact(table: _Table, column: str, value: Any) -> Scalar | tuple[Scalar, ...] | None:

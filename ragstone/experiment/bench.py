@@ -123,7 +123,8 @@ async def open_bench(
 
 def uncached(settings: Settings) -> Settings:
     """The same settings without a cache: what is remembered costs nothing, and measuring leaves nothing behind."""
-    return settings.model_copy(update={"cache": CacheSettings(enabled=False, questions=False)})
+    review = settings.review.model_copy(update={"responses_days": 0.0, "statistics_days": 0.0})
+    return settings.model_copy(update={"cache": CacheSettings(enabled=False, questions=False), "review": review})
 
 
 def is_questions(data: Path) -> bool:

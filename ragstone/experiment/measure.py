@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ragstone import query
+from ragstone.access import OWNER, READERS, Reader
 from ragstone.config import leaves, written
 from ragstone.engine import Engine
 from ragstone.experiment.bench import LIVE, NO_CACHE, OnMessage, add_corpus, is_questions, uncached
@@ -31,6 +33,7 @@ async def evaluate_dataset(
     kb: Path | None = None,
     limit: int | None = None,
     answers: bool = True,
+    reader: Reader = OWNER,
     on_progress: OnMessage | None = None,
 ) -> EvalReport:
     """Measure the search, and the answers where the data can judge them.
@@ -46,6 +49,7 @@ async def evaluate_dataset(
             if not given. For a CSV the knowledge base asked, ``.ragstone`` if not given.
         limit: this many questions at most, spread evenly over the data set.
         answers: False measures the search alone.
+        reader: who asks. What no document answers that this reader may read, is to be refused.
         on_progress: told in words what has been done.
 
     Raises:
@@ -57,13 +61,15 @@ async def evaluate_dataset(
     """
     if is_questions(data):
         with closing(Engine.open(kb or LIVE, (*NO_CACHE, *overrides), preset=preset)) as engine:
-            return await evaluate_questions(engine, data, limit=limit, answers=answers, on_progress=on_progress)
+            return await evaluate_questions(
+                engine, data, limit=limit, answers=answers, reader=reader, on_progress=on_progress
+            )
     dataset = load(data)
     with ExitStack() as stack:
         place = kb or Path(stack.enter_context(TemporaryDirectory(prefix="ragstone-")))
         engine = stack.enter_context(closing(Engine.open(place, (*NO_CACHE, *overrides), preset=preset, create=True)))
         await add_corpus(engine, dataset, on_progress)
-        return await _evaluated(engine, dataset, limit, answers, on_progress)
+        return await _evaluated(engine, dataset, limit, answers, reader, on_progress)
 
 
 async def evaluate_questions(
@@ -72,25 +78,54 @@ async def evaluate_questions(
     *,
     limit: int | None = None,
     answers: bool = True,
+    reader: Reader = OWNER,
     on_progress: OnMessage | None = None,
 ) -> EvalReport:
-    """Measure a knowledge base as it stands on questions from a CSV.
+    """Measure a knowledge base as it stands on questions from a CSV; see `evaluate_dataset`.
 
     Raises:
         SourceError: the CSV is missing or malformed, or names a document that is not there.
     """
     dataset = read_questions(questions, lambda source: engine.document(source).id, engine.documents)
-    return await _evaluated(engine, dataset, limit, answers, on_progress)
+    return await _evaluated(engine, dataset, limit, answers, reader, on_progress)
+
+
+def readable(dataset: Dataset, engine: Engine, reader: Reader) -> Dataset:
+    """The data set as one reader knows it: without the documents, and the judgements of them, that others may read.
+
+    What is answered only there is no longer answerable.
+    """
+    if reader.groups is None:
+        return dataset
+    judged = {id for judgements in dataset.qrels.values() for id in judgements}
+    hidden = {id for id, groups in engine.readers(sorted(judged)).items() if not reader.may_read({READERS: groups})}
+    qrels = {
+        query: {id: relevance for id, relevance in judgements.items() if id not in hidden}
+        for query, judgements in dataset.qrels.items()
+    }
+    lost = {query for query, judgements in dataset.qrels.items() if any(judgements.values()) and not qrels[query]}
+    return replace(
+        dataset,
+        queries=tuple(replace(one, answerable=False) if one.id in lost else one for one in dataset.queries),
+        qrels=qrels,
+        documents=lambda: (one for one in dataset.documents() if one.id not in hidden),
+    )
 
 
 async def _evaluated(
-    engine: Engine, dataset: Dataset, limit: int | None, answers: bool, on_progress: OnMessage | None
+    engine: Engine, dataset: Dataset, limit: int | None, answers: bool, reader: Reader, on_progress: OnMessage | None
 ) -> EvalReport:
+    dataset = readable(dataset, engine, reader)
     judges = any(query.evidence_sentences or not query.answerable for query in dataset.queries)
     measured = engine.with_settings(uncached(engine.settings))
-    ask = measured.ask if answers and judges else None
+    ask = partial(measured.ask, reader=reader) if answers and judges else None
     report = await evaluate(
-        dataset, measured.search, ask, limit=limit, kind_of=query.kind, on_progress=told(on_progress)
+        dataset,
+        partial(measured.search, reader=reader),
+        ask,
+        limit=limit,
+        kind_of=query.kind,
+        on_progress=told(on_progress),
     )
     return stamped(report, engine.settings)
 

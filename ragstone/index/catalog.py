@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragstone.access import READERS, groups_in
 from ragstone.conditions import Filter
 from ragstone.contracts import Chunk, Document, Finished, Skipped
 from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.index.database import Database
+from ragstone.index.listing import Listing, listing, readable
 from ragstone.index.migrations import crc32, create, migrate
 from ragstone.index.records import Counts, Stamp
 from ragstone.index.selections import Selections
@@ -134,8 +136,12 @@ class Catalog(Database):
         """
         return {row: np.frombuffer(value, "<f4") for row, value in self._rows(sql, [json.dumps(rows)])}
 
-    def document(self, id: str) -> Document:
+    def document(self, id: str, groups: Sequence[str] | None = None) -> Document:
         """A document by its id, or by the end of its id, from a ``/`` or ``#`` on, where only one ends so.
+
+        Args:
+            id: the whole, or the end of it.
+            groups: of whoever asks, for whom all others are not there; nothing for who may read everything.
 
         Raises:
             NotFound: none, or more than one.
@@ -144,11 +150,12 @@ class Catalog(Database):
             "SELECT d.id, t.text, d.source, d.title, d.url, d.metadata, d.marks"
             " FROM documents d JOIN contents t USING (content)"
         )
-        found = list(self._rows(f"{columns} WHERE d.id = ?", [id]))
+        allowed, values = readable(groups)
+        found = list(self._rows(f"{columns} WHERE d.id = ? AND {allowed}", [id, *values]))
         if not found and id:
             ends = [id] if id[0] in "/#" else [f"/{id}", f"#{id}"]
-            sql = f"{columns} WHERE substr(d.id, ?) IN (SELECT value FROM json_each(?)) LIMIT 3"  # noqa: S608
-            found = list(self._rows(sql, [-len(ends[0]), json.dumps(ends)]))
+            sql = f"{columns} WHERE substr(d.id, ?) IN (SELECT value FROM json_each(?)) AND {allowed} LIMIT 3"  # noqa: S608
+            found = list(self._rows(sql, [-len(ends[0]), json.dumps(ends), *values]))
         if len(found) != 1:
             several = f"; it could be {', '.join(row[0] for row in found)}" if found else ""
             raise NotFound(f"there is no document '{id}'{several}")
@@ -168,6 +175,24 @@ class Catalog(Database):
         ids = [id for (id,) in self._rows("SELECT id FROM documents ORDER BY document")]
         for id in ids:
             yield self.document(id)
+
+    def listing(self, groups: Sequence[str] | None, wanted: str, after: str, limit: int) -> Listing:
+        """Documents in the order of their ids; see `ragstone.index.listing`."""
+        with self.snapshot():
+            return listing(self._rows, groups, wanted, after, limit)
+
+    def names_readers(self) -> bool:
+        """Whether any document names the groups that may read it."""
+        return any(self._rows("SELECT 1 FROM facts WHERE key = ? LIMIT 1", [READERS]))
+
+    def readers(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Of those of these documents that name groups, which; an empty list is no group's."""
+        sql = """
+            SELECT d.id, d.metadata FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))
+            AND EXISTS (SELECT 1 FROM facts f WHERE f.document = d.document AND f.chunk IS NULL AND f.key = ?)
+        """
+        found = self._rows(sql, [json.dumps(list(ids)), READERS])
+        return {id: groups_in(metadata_from_json(facts)[READERS]) for id, facts in found}
 
     def signatures(self, ids: Sequence[str]) -> dict[str, str]:
         """The signature of each of these documents that is stored."""
@@ -214,6 +239,19 @@ class Catalog(Database):
         """Rows, ascending, of the chunks removed after a generation."""
         # Sorted here: asked for the order, SQLite would read all removals there ever were.
         return sorted(row for (row,) in self._rows("SELECT row FROM removals WHERE generation > ?", [generation]))
+
+    def changes_since(self, generation: int) -> int:
+        """How many chunks were added, and are there, and how many were removed after a generation."""
+        sql = """
+            SELECT (SELECT count(*) FROM chunks WHERE generation > :since)
+            + (SELECT count(*) FROM removals WHERE generation > :since)
+        """
+        return self._one(sql, {"since": generation})
+
+    def rows_since(self, generation: int) -> NDArray[np.int64]:
+        """Rows, ascending, of the chunks added after a generation."""
+        sql = "SELECT row FROM chunks WHERE generation > ? ORDER BY generation, row"
+        return np.array([row for (row,) in self._rows(sql, [generation])], dtype=np.int64)
 
     def vectors_since(self, generation: int, dimensions: int) -> Iterator[tuple[NDArray[np.int64], Vector]]:
         """Of the chunks added after a generation: rows (n,), ascending, and vectors (n, dimensions), part by part."""

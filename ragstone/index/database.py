@@ -106,6 +106,6 @@ class Database:
                 f"{self._path} cannot be read ({error}); restore it from a backup: ragstone restore"
             ) from error
 
-    def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+    def _one(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
         ((value,),) = self._rows(sql, values)
         return value

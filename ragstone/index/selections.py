@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragstone.conditions import Filter
+from ragstone.conditions import And, Filter, Or
 from ragstone.index.filters import passing, told
 from ragstone.index.records import Stamp
 
@@ -35,15 +36,24 @@ class Selections:
             if stamp != self._stamp:
                 self._stamp = stamp
                 self._kept.clear()
-            key = told(where)
-            rows = self._kept.pop(key, None)
-            if rows is None:
-                rows = passing(where, self._row_numbers)
-                rows.flags.writeable = False
-            self._kept[key] = rows
+            rows = self._passing(where)
             while len(self._kept) > 1 and sum(map(len, self._kept.values())) > MOST:
                 del self._kept[next(iter(self._kept))]
             return rows
+
+    def _passing(self, where: Filter) -> Rows:
+        """The same; of "and" and "or" each part is kept too, for what a reader may read is part of many filters."""
+        key = told(where)
+        rows = self._kept.pop(key, None)
+        if rows is None:
+            if isinstance(where, And | Or) and len(where.parts) > 1:
+                join = np.union1d if isinstance(where, Or) else partial(np.intersect1d, assume_unique=True)
+                rows = reduce(join, map(self._passing, where.parts))
+            else:
+                rows = passing(where, self._row_numbers)
+            rows.flags.writeable = False
+        self._kept[key] = rows
+        return rows
 
     def _row_numbers(self, sql: str, values: Sequence[Any]) -> Rows:
         # As one text: a million rows are read several times faster than one by one.

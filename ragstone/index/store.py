@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ragstone.access import NOBODY, READERS
 from ragstone.contracts import Chunk, Document, Mark, Metadata
 from ragstone.errors import Damaged
 from ragstone.index.filters import Value, stored
@@ -178,7 +179,8 @@ def _put_facts(db: sqlite3.Connection, document: int, chunk: int | None, metadat
 def facts_of(metadata: Metadata) -> Iterator[tuple[str, Value]]:
     """Metadata as filters see it: a row for each value."""
     for key, value in metadata.items():
-        for member in value if isinstance(value, tuple) else (value,):
+        members = value if isinstance(value, tuple) else (value,)
+        for member in (NOBODY,) if key == READERS and not members else members:
             yield key, stored(member)
 
 

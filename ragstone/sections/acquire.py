@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
+from ragstone.access import groups_in
 from ragstone.services import Section
 
 
@@ -39,6 +40,38 @@ class MetadataSettings(Section):
         description="topics and their words, beside the shipped ones or instead of them; an empty list drops a topic",
     )
     topic_mentions: int = Field(default=3, ge=1, description="mentions of a topic's words that make it a topic")
+
+
+class AccessSettings(Section):
+    """Which groups may read a document. What the document says itself stands first, then folders, then default.
+
+    One of which nothing is said is for everyone. ``*`` is the group of everyone, so that an exception can be named.
+    Rules that were used once stay in force in a knowledge base until others are given.
+    """
+
+    column: str = Field(
+        default="readers", description="column or metadata key that names a document's groups; empty cells: nobody"
+    )
+    folders: tuple[str, ...] = Field(
+        default=(), description="groups by path, the first that fits: `[hr = hr;board, public/*.md = *]`"
+    )
+    default: tuple[str, ...] = Field(default=(), description="groups of documents that nothing else is said of")
+
+    @field_validator("folders")
+    @classmethod
+    def _are_rules(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        for rule in rules:
+            pattern, _, groups = rule.rpartition("=")
+            if not pattern.strip() or not groups_in(groups):
+                raise ValueError(f"'{rule}' is no rule; write it as FOLDER = GROUP;GROUP")
+        return rules
+
+    @field_validator("default")
+    @classmethod
+    def _are_groups(cls, groups: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(map(str.strip, groups)):
+            raise ValueError("the name of a group is blank")
+        return groups_in(groups)
 
 
 class CrawlSettings(Section):
@@ -85,6 +118,7 @@ SiteName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 class AcquireSettings(Section):
     columns: ColumnSettings = ColumnSettings()
     metadata: MetadataSettings = MetadataSettings()
+    access: AccessSettings = AccessSettings()
     crawl: CrawlSettings = CrawlSettings()
     sites: dict[SiteName, SiteSettings] = Field(
         default={}, description="web sites by name, for `ragstone crawl NAME`; `{cuda_q: {start: https://...}}`"

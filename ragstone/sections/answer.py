@@ -105,6 +105,15 @@ class ReviewSettings(Section):
         " words; auto: the model where there is one",
     )
     evidence_tokens: int = Field(default=4000, ge=100, description="tokens of evidence that a judging model reads")
+    responses_days: float = Field(
+        default=30.0, ge=0, description="days that answers are kept, to be looked at again and rated; 0: they are not"
+    )
+    statistics_days: float = Field(
+        default=90.0, ge=0, description="days that counts of questions and their times are kept by the hour; 0: none"
+    )
+    statistics_seconds: float = Field(
+        default=300.0, gt=0, description="seconds after which counts in memory are saved; they are at the end, too"
+    )
     mlflow: str = Field(
         default="", description="MLflow store that measurements are recorded in: a folder or address; empty: none"
     )

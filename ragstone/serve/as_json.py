@@ -7,30 +7,12 @@ from typing import Any
 
 from ragstone.answers import Answer
 from ragstone.contracts import Document, Hit, Span
+from ragstone.responses import answer_json
 
 
 def answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
     """An answer; ``explain`` adds the evidence with the history of its scores."""
-    out = {
-        "response_id": answer.response_id,
-        "question": answer.question,
-        "answer": answer.answer,
-        "abstained": answer.abstained,
-        "sources": [asdict(source) for source in answer.sources],
-        "confidence": answer.confidence,
-        "answerability": answer.answerability,
-        "support": answer.support,
-        "model": answer.model,
-        "judge_scores": asdict(answer.judge_scores) if answer.judge_scores else None,
-        "retrieval_method": answer.retrieval_method,
-        "web_search_triggered": answer.web_search_triggered,
-        "timestamp": answer.timestamp,
-        "citations": [asdict(citation) for citation in answer.citations],
-        "statements": [asdict(statement) for statement in answer.statements],
-        "timings_ms": dict(answer.timings_ms),
-        "usage": asdict(answer.usage),
-        "notices": list(answer.notices),
-    }
+    out = answer_json(answer)
     if explain:
         out["hits"] = [hit(one, rank, explain=True) for rank, one in enumerate(answer.hits, start=1)]
     return out

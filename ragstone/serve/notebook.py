@@ -12,11 +12,15 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from ragstone.access import OWNER, Reader
+from ragstone.answers import Answer
 from ragstone.built import Status
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.experiment import evaluate_questions
+from ragstone.index import Listing
 from ragstone.reports import AddReport
+from ragstone.responses import Feedback, Vote
 from ragstone.review.report import EvalReport
 
 P = ParamSpec("P")
@@ -69,17 +73,31 @@ class Ragstone:
         """Take documents out, all or none; see `Engine.remove`."""
         return self.engine().remove(ids)
 
-    def document(self, id: str) -> Document:
+    def document(self, id: str, *, reader: Reader = OWNER) -> Document:
         """A stored document; see `Engine.document`."""
-        return self.engine().document(id)
+        return self.engine().document(id, reader=reader)
+
+    def listing(self, *, reader: Reader = OWNER, q: str = "", after: str = "", limit: int = 100) -> Listing:
+        """A page of the stored documents; see `Engine.listing`."""
+        return self.engine().listing(reader=reader, q=q, after=after, limit=limit)
+
+    def feedback(
+        self, answer: Answer | str, vote: Vote, *, reason: str = "", correction: str = "", reader: Reader = OWNER
+    ) -> Feedback:
+        """Say whether an answer was good; see `Engine.feedback`."""
+        named = answer if isinstance(answer, str) else answer.response_id
+        return self.engine().feedback(named, vote=vote, reason=reason, correction=correction, reader=reader)
 
     def status(self) -> Status:
         """What the knowledge base holds."""
         return self.engine().status()
 
-    def evaluate(self, questions: str | Path, *, limit: int | None = None, answers: bool = True) -> EvalReport:
+    def evaluate(
+        self, questions: str | Path, *, limit: int | None = None, answers: bool = True, reader: Reader = OWNER
+    ) -> EvalReport:
         """Measure on a CSV with the columns question and source; see `ragstone.review.questions`."""
-        return self._wait(evaluate_questions(self.engine(), Path(questions), limit=limit, answers=answers))
+        measured = evaluate_questions(self.engine(), Path(questions), limit=limit, answers=answers, reader=reader)
+        return self._wait(measured)
 
     def rebuild(self, *settings: str, preset: str | None = None) -> AddReport:
         """Cut and embed everything anew with other settings; see `Engine.rebuild`."""

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.access import OWNER, Reader
 from ragstone.answers import Answer, Turn
 from ragstone.errors import RagstoneError, UsageError
 from ragstone.serve import render
@@ -40,6 +41,7 @@ class Chat:
         overrides: Sequence[str],
         where: str | None,
         session: str = "",
+        reader: Reader = OWNER,
     ) -> None:
         """Open the knowledge base.
 
@@ -48,9 +50,10 @@ class Chat:
             overrides: the settings to begin with.
             where: which documents may be used.
             session: name of a conversation that is kept; without one it is forgotten at the end.
+            reader: who asks.
         """
         self._open, self._overrides, self._where = open_engine, list(overrides), where
-        self._session = session
+        self._session, self._reader = session, reader
         self._engine = open_engine(self._overrides)
         self._last: Answer | None = None
         self._said: list[Turn] = []
@@ -93,9 +96,10 @@ class Chat:
         return True
 
     def _ask(self, question: str) -> None:
-        self._last = answer = self._runner.run(
-            watched(self._engine.stream(question, self._where, before=self._said, session=self._session))
+        events = self._engine.stream(
+            question, self._where, before=self._said, session=self._session, reader=self._reader
         )
+        self._last = answer = self._runner.run(watched(events))
         if not self._session:
             self._said.append(Turn(question=question, answer=answer.answer))
         write(render.answer(answer, metadata=self._engine.settings.respond.metadata))

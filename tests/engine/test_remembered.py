@@ -39,15 +39,6 @@ class Failing:
     async def search(self, terms: object, k: int, where: Filter | None = None) -> Any:
         raise ConnectionError(f"away {terms} {k} {where}")
 
-    def languages(self) -> dict[str, float]:
-        return {}
-
-    def language(self, _text: str) -> str:
-        return "en"
-
-    def known(self, words: list[str], _language: str) -> list[bool]:
-        return [True for _ in words]
-
 
 @pytest.fixture
 def engine(workdir: Path):
@@ -93,11 +84,11 @@ def test_with_and_without_caches_the_answer_is_the_same_to_the_bit(engine: Engin
 
 
 def test_what_was_incomplete_is_not_kept(engine: Engine):
-    terms = engine._terms
-    engine._terms = Failing()  # pyright: ignore[reportAttributeAccessIssue]
-    Failing.stamp, Failing.weigh = terms.stamp, staticmethod(terms.weigh)  # pyright: ignore[reportAttributeAccessIssue]
+    keywords = engine._keywords
+    engine._keywords = Failing()  # pyright: ignore[reportAttributeAccessIssue]
+    Failing.stamp = keywords.stamp
     assert "bm25 search failed" in ask(engine).notices[0]
-    engine._terms = terms
+    engine._keywords = keywords
     whole = ask(engine)
     assert (whole.notices, whole.usage.cached) == ((), ())
 

@@ -8,13 +8,15 @@ from typing import Annotated
 
 import typer
 
+from ragstone.access import Reader
 from ragstone.serve import typed
-from ragstone.serve.options import DEFAULT_KB, Asked, Json, Kb, open_kb, with_settings
+from ragstone.serve.options import DEFAULT_KB, As, Asked, Json, Kb, open_kb, with_settings
 
 
 def show(
     document_id: Annotated[str, typer.Argument(metavar="DOCUMENT_ID", help="Or the end of it.", show_default=False)],
     span: Annotated[str | None, typer.Option(metavar="START:END", help="Only these characters.")] = None,
+    groups: As = None,
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
@@ -22,8 +24,9 @@ def show(
     from ragstone.serve import as_json as json
     from ragstone.serve import screen
 
+    reader = Reader.of(groups)
     with closing(open_kb(kb)) as engine:
-        document = engine.document(typed.text(document_id))
+        document = engine.document(typed.text(document_id), reader=reader)
     part = typed.span(span, len(document.text))
     if as_json:
         screen.write_json(json.document(document, part))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragstone.serve.options import Asked, Json, with_settings
+from ragstone.access import OWNER, Reader
+from ragstone.serve.options import As, Asked, Json, with_settings
 
 if TYPE_CHECKING:
     from ragstone.review.report import EvalReport
@@ -45,6 +46,7 @@ def evaluate(
         typer.Option("--kb", metavar="DIR", help="The knowledge base asked, or where one is kept for the next run."),
     ] = None,
     limit: Limit = None,
+    groups: As = None,
     search_only: Annotated[bool, typer.Option("--search-only", help="Do not measure answers.")] = False,
     per_question: Annotated[bool, typer.Option("--per-question", help="List the questions, the worst first.")] = False,
     save: Annotated[
@@ -62,7 +64,7 @@ def evaluate(
     from ragstone.serve import recorded, render_measured, screen
     from ragstone.serve.report import evaluation_page
 
-    report = _measured(dataset, asked.plus(_mlflow(mlflow)), kb, limit, answers=not search_only)
+    report = _measured(dataset, asked.plus(_mlflow(mlflow)), kb, limit, Reader.of(groups), answers=not search_only)
     _write(save, report.to_json)
     _write(html, lambda: evaluation_page(report))
     recorded.record_evaluation(report)
@@ -209,7 +211,7 @@ def gate(
     from ragstone.serve import render_measured, screen
 
     before = read_report(baseline)
-    now = _measured(dataset, asked, kb, limit, answers=False)
+    now = _measured(dataset, asked, kb, limit, OWNER, answers=False)
     verdicts = gate(before, now, metric or ["ndcg@10"], margin)
     lost = any(verdict.lost for verdict in verdicts)
     if as_json:
@@ -229,12 +231,21 @@ def _write(file: Path | None, text: Callable[[], str]) -> None:
         file.write_text(text(), encoding="utf-8")
 
 
-def _measured(dataset: Path, asked: Asked, kb: Path | None, limit: int | None, *, answers: bool) -> EvalReport:
+def _measured(
+    dataset: Path, asked: Asked, kb: Path | None, limit: int | None, reader: Reader, *, answers: bool
+) -> EvalReport:
     from ragstone.experiment.measure import evaluate_dataset
     from ragstone.serve import screen
 
     with screen.spinner("reading the data set") as told:
         run = evaluate_dataset(
-            dataset, asked.overrides, preset=asked.preset, kb=kb, limit=limit, answers=answers, on_progress=told
+            dataset,
+            asked.overrides,
+            preset=asked.preset,
+            kb=kb,
+            limit=limit,
+            answers=answers,
+            reader=reader,
+            on_progress=told,
         )
         return asyncio.run(run)

@@ -1,0 +1,40 @@
+"""The files of a keyword index, as tantivy writes them, and the checksums that it does not read."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import zlib
+from pathlib import Path
+
+PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
+"""The files of every segment."""
+
+
+def segment_files(folder: Path) -> list[Path]:
+    """The files that tantivy's list of segments names.
+
+    Raises:
+        ValueError: one is not there. tantivy takes some for empty, and fails only when it writes.
+    """
+    segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]
+    names = {segment["segment_id"].replace("-", "") for segment in segments}
+    files = [file for file in folder.iterdir() if file.name.partition(".")[0] in names]
+    missing = {f"{name}.{part}" for name in names for part in PARTS} - {file.name for file in files}
+    if missing:
+        raise ValueError(f"{folder} lacks {', '.join(sorted(missing))}")
+    return files
+
+
+def verify_segment(file: Path) -> None:
+    """Compare a file with the checksum at its end, which tantivy writes and does not read.
+
+    Raises:
+        ValueError: they differ.
+    """
+    with file.open("rb") as opened:
+        content = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
+    length = int.from_bytes(content[-8:-4], "little")
+    footer = json.loads(bytes(content[-8 - length : -8]))
+    if zlib.crc32(content[: -8 - length]) != footer["crc"]:
+        raise ValueError(f"{file} is not what was written")
