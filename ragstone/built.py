@@ -7,7 +7,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from ragstone.cache import CacheStatus
 from ragstone.config import Loaded, Tree, lasting_preset, leaves, merge, read_preset
 from ragstone.contracts import Skipped
 from ragstone.errors import SettingsMismatch
-from ragstone.index import Catalog, Home
+from ragstone.index import Catalog, EngineStatus, Home
 from ragstone.protocols import Embedder
-from ragstone.sections import AUTO, ChunkSettings, Settings
+from ragstone.sections import AUTO, AccessSettings, ChunkSettings, Settings
 from ragstone.spending import Costs
 
 PATHS = (
@@ -47,6 +47,8 @@ class BuiltWith:
     settings: Mapping[str, str | int]
     chunker: str
     embedder: str
+    access: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The rules on who may read what that were used last, which stay in force where no others are given."""
 
     @classmethod
     def of(cls, settings: Settings, embedder: Embedder | None) -> BuiltWith:
@@ -55,6 +57,7 @@ class BuiltWith:
             settings={path: value for path, _, value in leaves(settings) if path in PATHS and value != USUAL.get(path)},
             chunker=chunk.fingerprint(settings.chunk),
             embedder=embedder.fingerprint if embedder else "",
+            access=_rules(settings),
         )
 
     @property
@@ -64,7 +67,19 @@ class BuiltWith:
         return hashlib.sha256(told.encode()).hexdigest()[:8]
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        told = asdict(self)
+        return told if self.access else {name: value for name, value in told.items() if name != "access"}
+
+    def with_rules(self, settings: Settings) -> Settings:
+        """The same settings, with the rules on who may read what that were used last, where they have none."""
+        if not self.access or _rules(settings):
+            return settings
+        access = AccessSettings.model_validate(self.access)
+        return settings.model_copy(update={"acquire": settings.acquire.model_copy(update={"access": access})})
+
+    def following(self, settings: Settings) -> BuiltWith:
+        """The same with the rules of these settings on who may read what."""
+        return replace(self, access=_rules(settings) or self.access)
 
     def settled(self, settings: Settings) -> Settings:
         """The same settings, with the embedder that ``auto`` has come to stand for."""
@@ -103,7 +118,8 @@ class OtherVersion:
 class Status:
     """What a knowledge base holds.
 
-    ``behind`` counts the commits that keyword search does not know yet; ``costs`` is nothing where it cannot be read.
+    ``behind`` counts the commits that keyword search does not know yet; ``costs`` is nothing where it cannot be read;
+    ``engines`` are those beside the embedded indexes.
     """
 
     folder: str
@@ -117,6 +133,7 @@ class Status:
     others: tuple[OtherVersion, ...] = ()
     cache: tuple[CacheStatus, ...] = ()
     costs: Costs | None = None
+    engines: tuple[EngineStatus, ...] = ()
 
 
 def megabytes(version: Path) -> float:
@@ -188,6 +205,12 @@ def refuse_mismatch(loaded: Loaded, built: BuiltWith, folder: Path) -> None:
 def _other_version(part: str, folder: Path) -> SettingsMismatch:
     remedy = shlex.join(["ragstone", "rebuild", "--kb", str(folder)])
     return SettingsMismatch(f"{folder} was built by another version of the {part}; run: {remedy}")
+
+
+def _rules(settings: Settings) -> dict[str, Any]:
+    """The rules on who may read what; nothing where nobody has made any."""
+    access = settings.acquire.access
+    return {} if access == AccessSettings() else access.model_dump(mode="json")
 
 
 def _of(tree: Tree) -> dict[str, Any]:

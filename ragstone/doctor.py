@@ -14,7 +14,7 @@ import numpy as np
 from ragstone import chunk, index
 from ragstone.built import BuiltWith
 from ragstone.config import load
-from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
+from ragstone.errors import Damaged, EngineError, KnowledgeBaseError, NotFound
 from ragstone.index import Finding, Home, Patience, Stamp
 from ragstone.index.disk import clear_away, drop
 from ragstone.index.journal import findings as journal_findings
@@ -79,6 +79,7 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
                 patient = _Patient(version, catalog, load(remembered=BuiltWith(**catalog.built_with()).tree()).settings)
                 found = [patient.treat(one) if mend else one for one in found]
                 found += patient.indexes(mend=mend, anew=any(one.part == "stored vectors" for one in found))
+                found += patient.engines(mend=mend)
                 counts = catalog.counts()
                 documents, chunks = counts.documents, counts.chunks
         return Health(folder=str(folder), documents=documents, chunks=chunks, findings=(*findings, *found))
@@ -110,6 +111,8 @@ class _Patient(Parts):
         """What is wrong with the indexes: damaged, or of commits that the catalog does not have."""
         now = self._catalog.stamp()
         for part, folder in (("terms", self._version / "terms"), ("vectors", self._version / "vectors")):
+            if part == "vectors" and self.settings.index.vectors != "embedded":
+                continue
             stamp = self._terms.stamp if part == "terms" else self._vectors.stamp
             written = folder.is_dir() and any(folder.iterdir())
             what = ""
@@ -134,7 +137,23 @@ class _Patient(Parts):
         if mend:
             again = Parts(self._version, self._catalog, self.settings)
             again._terms.follow()
-            again._vectors.follow(write=True)
+            if self.settings.index.vectors == "embedded":
+                again._vectors.follow(write=True)
+
+    def engines(self, *, mend: bool) -> Iterator[Finding]:
+        """What engines outside lack, or have and should not; one that is behind is brought up first."""
+        for leg in self._outside():
+            name = leg.status().engine
+            try:
+                if mend:
+                    leg.follow(write=True)
+                missing, extra = leg.difference(mend=mend)
+            except EngineError as error:
+                yield Finding(part=name, what=str(error), remedy="start it, or see what it refuses; then ask again")
+                continue
+            if len(missing) or len(extra):
+                what = f"it lacks {len(missing):,} chunks and has {len(extra):,} that are gone"
+                yield Finding(part=name, what=what, mended=mend)
 
     def _vectors_agree(self) -> bool:
         """Whether a search over everything finds every chunk, with the similarity that the catalog's vector has."""

@@ -14,12 +14,12 @@ from itertools import chain
 from pathlib import Path
 
 from ragstone import acquire, index, languages
+from ragstone.access import OWNER, READERS, Reader, groups_in
 from ragstone.built import BuiltWith, OtherVersion, Status, megabytes, refuse_chunker, refuse_embedder
 from ragstone.contracts import Acquired, Document
-from ragstone.errors import KnowledgeBaseError, Locked, UsageError
+from ragstone.errors import EngineError, KnowledgeBaseError, Locked, UsageError
 from ragstone.index.versions import settle
 from ragstone.ingest import OnProgress, Seen, ingest, plan
-from ragstone.monitor import Spent
 from ragstone.moving import Moving, on_newest
 from ragstone.parts import BuildEmbedder, Parts
 from ragstone.reports import AddReport, Plan
@@ -77,7 +77,8 @@ class Keeper(Moving):
         stream = self._read_sources(sources)
         files = sum(acquire.count(source) for source in sources if isinstance(source, str))
         async with self._indexing():
-            return await self._ingest(Seen(self._catalog).watch(stream), on_progress, files)
+            report = await self._ingest(Seen(self._catalog).watch(stream), on_progress, files)
+        return self._with_engines(report)
 
     @on_newest
     async def sync(self, sources: Sequence[str], on_progress: OnProgress | None = None) -> AddReport:
@@ -90,8 +91,42 @@ class Keeper(Moving):
             SourceError: as for `add`; nothing was changed.
             Locked: another process is indexing.
         """
+        return await self._synced(sources, self._read_sources(sources), on_progress)
+
+    @on_newest
+    async def take_in(
+        self,
+        files: Sequence[Path],
+        on_progress: OnProgress | None = None,
+        *,
+        groups: Sequence[str] | None = None,
+    ) -> AddReport:
+        """Store what is in files that lie within the knowledge base's own folder; `sync` for what was uploaded.
+
+        Args:
+            files: their documents are known by their paths within the folder.
+            on_progress: called after every commit.
+            groups: that may read them, whatever the files or rules say; not given: as those say.
+
+        Raises:
+            SourceError, Locked: as for `sync`.
+        """
+        named = None if groups is None else groups_in(groups)
+
+        def stream() -> Iterator[Acquired]:
+            for one in self._read_sources(sources, base=self._home.folder.resolve()):
+                if isinstance(one, Document) and named is not None:
+                    one = replace(one, metadata={**one.metadata, READERS: named})
+                yield one
+
+        sources = [str(file) for file in files]
+        return await self._synced(sources, stream(), on_progress)
+
+    async def _synced(
+        self, sources: Sequence[str], stream: Iterable[Acquired], on_progress: OnProgress | None
+    ) -> AddReport:
         started = time.perf_counter()
-        seen, stream = Seen(self._catalog), self._read_sources(sources)
+        seen = Seen(self._catalog)
         roots = [acquire.root(source) for source in sources]
         async with self._indexing():
             files = sum(map(acquire.count, sources))
@@ -101,7 +136,8 @@ class Keeper(Moving):
                 self._catalog.remove(vanished, seen.outdated)
             noted = {one.source for root in roots for one in self._catalog.skipped(root)}
             self._forget_skipped([one for one in noted if not seen.is_kept(one)], report)
-        return replace(report, removed=len(vanished), seconds=time.perf_counter() - started)
+        report = replace(report, removed=len(vanished), seconds=time.perf_counter() - started)
+        return self._with_engines(report)
 
     @on_newest
     async def plan(self, sources: Sequence[str]) -> Plan:
@@ -142,7 +178,7 @@ class Keeper(Moving):
                     report = report.plus(replace(part, removed=len(gone), unchanged=part.unchanged + batch.unchanged))
                     if on_progress:
                         on_progress(batch.visited, batch.waiting, report)
-        return replace(report, seconds=time.perf_counter() - started)
+        return self._with_engines(replace(report, seconds=time.perf_counter() - started))
 
     def _forget_skipped(self, sources: Iterable[str], report: AddReport) -> None:
         """Of sources that are well now, or gone, nobody need be told, unless this report tells of them."""
@@ -152,21 +188,28 @@ class Keeper(Moving):
     async def _ingest(
         self, stream: Iterable[Acquired], on_progress: OnProgress | None = None, files: int = 0
     ) -> AddReport:
+        self._keep_rules()
         first, stream = await asyncio.to_thread(languages.ahead, stream)
         if not self._settle() and first:
             await asyncio.to_thread(self._choose_embedder, first)
         report = await ingest(stream, self._catalog, self._embedder, self.settings.chunk, on_progress, files)
-        self._account(Spent(purpose="ingest", tokens=report.embedding_tokens))
         embedder = self.settings.index.embedder
         if embedder != languages.ENGLISH or not report.added + report.updated:
             return report
         language = await asyncio.to_thread(languages.foreign, first)
         return replace(report, notices=languages.advice(language, self._home.folder))
 
+    def _keep_rules(self) -> None:
+        """Note by which rules documents are given to groups: the next who reads them may not know; under the lock."""
+        now = self._built.following(self.settings)
+        if now.access != self._built.access:
+            settle(self._catalog, now.to_json())
+            del self._built
+
     def _choose_embedder(self, documents: Sequence[Document]) -> None:
         """Settle which embedder was meant, now that the first documents are there; only under the lock."""
         settings = languages.settled(self.settings, documents)
-        built = BuiltWith.of(settings, self._build_embedder(settings.index, settings.services))
+        built = BuiltWith.of(settings, self._embedder_of(settings))
         settle(self._catalog, built.to_json())
         self._settle()
 
@@ -175,13 +218,17 @@ class Keeper(Moving):
             refuse_embedder(self._embedder, self._built, self._home.folder)
         refuse_chunker(self.settings.chunk, self._built, self._home.folder)
 
-    def _read_sources(self, sources: Sequence[str | Document]) -> Iterator[Acquired]:
-        """Read sources from here on; those that are not there are an error at once."""
+    def _read_sources(self, sources: Sequence[str | Document], base: Path | None = None) -> Iterator[Acquired]:
+        """Read sources from here on; those that are not there are an error at once.
+
+        Their documents are known by their paths from ``base``; that of the knowledge base if not given.
+        """
         self._refuse_other_versions()
-        base = self._home.folder.resolve().parent
+        base = base or self._home.folder.resolve().parent
+        rules = self.settings.acquire.access
         return chain.from_iterable(
             [
-                [source]
+                [acquire.with_groups(source, rules)]
                 if isinstance(source, Document)
                 else acquire.read(source, self.settings.acquire, base=base, is_stored=self._catalog.has_file)
                 for source in sources
@@ -189,23 +236,53 @@ class Keeper(Moving):
         )
 
     @on_newest
-    def remove(self, ids: Sequence[str]) -> list[str]:
+    def remove(self, ids: Sequence[str], *, reader: Reader = OWNER) -> list[str]:
         """Take documents out, all or none; gives their full ids.
+
+        Args:
+            ids: as for `document`.
+            reader: who asks; what this reader may not read is not there.
 
         Raises:
             NotFound: one of them is not there.
             Locked: another process is indexing.
         """
-        full = list(dict.fromkeys(self._catalog.document(id).id for id in ids))
+        full = list(dict.fromkeys(self.document(id, reader=reader).id for id in ids))
         with self._locked():
             self._catalog.remove(full)
             self._follow()
         return full
 
     @on_newest
-    def document(self, id: str) -> Document:
-        """A stored document, by its id, or by its name or the end of its path where that is unambiguous."""
-        return self._catalog.document(id)
+    def document(self, id: str, *, reader: Reader = OWNER) -> Document:
+        """A stored document, by its id, or by its name or the end of its path where that is unambiguous.
+
+        Raises:
+            NotFound: there is none that this reader may read, or more than one.
+        """
+        return self._catalog.document(id, None if reader.groups is None else reader.names)
+
+    @on_newest
+    def holds_source(self, source: str) -> bool:
+        """Whether a document of this file or folder is stored."""
+        return bool(self._catalog.under(source))
+
+    @on_newest
+    def listing(self, *, reader: Reader = OWNER, q: str = "", after: str = "", limit: int = 100) -> index.Listing:
+        """A page of the stored documents, in the order of their ids.
+
+        Args:
+            reader: who asks; what this reader may not read is neither listed nor counted.
+            q: characters that the id, title, address or source has; empty: any.
+            after: the id that the page begins behind; see `index.Listing.next`.
+            limit: documents on the page.
+        """
+        return self._catalog.listing(None if reader.groups is None else reader.names, q, after, limit)
+
+    @on_newest
+    def readers(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Of those of these documents that name the groups which may read them, which; for the owner's use."""
+        return self._catalog.readers(ids)
 
     def documents(self) -> Iterator[Document]:
         """Every stored document, in the order of adding."""
@@ -235,7 +312,18 @@ class Keeper(Moving):
             skipped=tuple(self._catalog.skipped()),
             cache=self._cache.status(),
             costs=costs,
+            engines=tuple(leg.status() for leg in self._outside()),
         )
+
+    def _with_engines(self, report: AddReport) -> AddReport:
+        """The report, and whether an engine outside has not taken in what is stored now."""
+        told = [one.problem or f"{one.engine} is {one.behind:,} changes behind" for one in self._engines()]
+        again = "; the documents are stored, and it catches up when it is back"
+        return replace(report, notices=(*report.notices, *(f"{one}{again}" for one in told)))
+
+    def _engines(self) -> list[index.EngineStatus]:
+        """Of the engines outside those that are away, or behind."""
+        return [one for leg in self._outside() if (one := leg.status()).behind or one.problem]
 
     @asynccontextmanager
     async def _indexing(self) -> AsyncIterator[None]:
@@ -282,7 +370,10 @@ class Keeper(Moving):
     def _follow(self) -> None:
         """Bring the indexes up to the catalog; only under the lock."""
         self._terms.follow()
-        self._vectors.follow(write=True)
+        for leg in (self._keywords, self._vectors):
+            if leg is not self._terms:
+                with suppress(EngineError):  # it is told by `_with_engines`, and catches up when it is back
+                    leg.follow(write=True)
 
     async def _followed_catalog(self) -> tuple[str, ...]:
         """Bring the keyword index up to date, where an indexer was cut short; the vector index does so by itself.

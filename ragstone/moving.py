@@ -80,6 +80,8 @@ class Moving(Parts):
     def _let_go(self) -> None:
         self._catalog.close()
         self._cache.close()
+        if (statistics := self.__dict__.get("_statistics")) and not self._lender:
+            statistics.close()
         if (journal := self.__dict__.get("_journal")) and not self._lender:
             journal.close()
         if self._held is not None:

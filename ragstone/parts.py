@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +14,10 @@ from ragstone.answers import Draft
 from ragstone.built import BuiltWith
 from ragstone.cache import Cache, key
 from ragstone.contracts import Evidence
-from ragstone.cost import Call, Metered, price_of
-from ragstone.errors import KnowledgeBaseError
+from ragstone.index.readable import Words
 from ragstone.journal import Conversations
-from ragstone.monitor import Clock, Spent
+from ragstone.metered import Metered, MeteredEmbedder
+from ragstone.monitor import Clock
 from ragstone.protocols import (
     Analyzer,
     Answerer,
@@ -31,25 +31,29 @@ from ragstone.protocols import (
 )
 from ragstone.remembered import KnownTokens, QuestionEmbedder, Remembered, limits
 from ragstone.respond.tiers import TieredAnswerer, unproved
+from ragstone.responses import Responses
 from ragstone.review.confidence import overall
 from ragstone.review.heuristic import HeuristicJudge
 from ragstone.review.judge import build_judge, marks
 from ragstone.sections import IndexSettings, Settings
 from ragstone.services import ModelSettings, ServiceSettings
 from ragstone.spending import Spending
+from ragstone.statistics import Statistics
 
 BuildEmbedder = Callable[[IndexSettings, ServiceSettings], Embedder]
 """What gives the embedder that the settings name."""
 
 if TYPE_CHECKING:
     from ragstone.index.bm25 import TermIndex
-    from ragstone.index.embedded import EmbeddedVectors
 
 
-_LASTING = ("_built", "_cache", "_journal", "_conversations", "_spending", "_terms", "_analyzer")
+_JOURNAL = ("_journal", "_conversations", "_responses", "_spending", "_statistics")
+_LASTING = ("_built", "_cache", *_JOURNAL, "_terms", "_keywords", "_words", "_analyzer")
 """Parts that are the same whatever embedder is settled on."""
 HEAVY = (
     "_terms",
+    "_keywords",
+    "_words",
     "_vectors",
     "_embedder",
     "_question_embedder",
@@ -105,7 +109,15 @@ class Parts:
     def _embedder(self) -> Embedder:
         if self._lender and _loads_alike(self.settings.index, self._lender.settings.index):
             return self._lender._embedder
-        return self._build_embedder(self.settings.index, self.settings.services)
+        return self._embedder_of(self.settings)
+
+    def _embedder_of(self, settings: Settings) -> Embedder:
+        """The embedder that settings name, counted where it is a service's."""
+        embedder = self._build_embedder(settings.index, settings.services)
+        name = settings.index.embedder
+        if not name.startswith(index.SERVICES):
+            return embedder
+        return MeteredEmbedder(embedder, name, settings.services, self._spending)
 
     @cached_property
     def _cache(self) -> Cache:
@@ -121,6 +133,17 @@ class Parts:
     def _conversations(self) -> Conversations:
         limits = self.settings.respond
         return Conversations(self._journal, tokens=limits.memory_tokens, days=limits.memory_days)
+
+    @cached_property
+    def _responses(self) -> Responses:
+        return Responses(self._journal, days=self.settings.review.responses_days)
+
+    @cached_property
+    def _statistics(self) -> Statistics:
+        own = self.settings.review
+        if self._lender and own.statistics_days:
+            return self._lender._statistics
+        return Statistics(self._journal, days=own.statistics_days, every=own.statistics_seconds)
 
     @cached_property
     def _spending(self) -> Spending:
@@ -152,10 +175,32 @@ class Parts:
         )
 
     @cached_property
-    def _vectors(self) -> EmbeddedVectors:
-        if self._lender and self._lender.settings.index.exact_limit == self.settings.index.exact_limit:
+    def _words(self) -> Words:
+        return Words(self._terms, self._catalog)
+
+    @cached_property
+    def _keywords(self) -> index.FollowingKeywords:
+        own = self.settings
+        if self._lender and _alike(own, self._lender.settings, ("keywords", "k1", "b"), ("postgres",)):
+            return self._lender._keywords
+        return index.build_keyword_index(
+            own.index, own.services, self._version, self._catalog, self._terms, self._analyzer
+        )
+
+    @cached_property
+    def _vectors(self) -> index.FollowingVectors:
+        own, services = self.settings, ("chroma", "qdrant", "postgres")
+        if self._lender and _alike(own, self._lender.settings, ("vectors", "exact_limit"), services):
             return self._lender._vectors
-        return index.build_vector_index(self.settings.index, self._version / "vectors", self._catalog, self._embedder)
+        return index.build_vector_index(own.index, own.services, self._version, self._catalog, self._embedder)
+
+    def _outside(self) -> list[index.Outside]:
+        """The indexes that are in engines of others; none before anything was added."""
+        if not self._settle():
+            return []
+        own = self.settings.index
+        legs = [self._vectors] if own.vectors != "embedded" else []
+        return [leg for leg in (*legs, self._keywords) if isinstance(leg, index.Outside)]
 
     @cached_property
     def _token_embedder(self) -> TokenEmbedder:
@@ -166,7 +211,7 @@ class Parts:
 
     @cached_property
     def _matcher(self) -> TokenMatcher:
-        return rank.build_matcher(self._token_embedder, self._terms.weigh)
+        return rank.build_matcher(self._token_embedder, self._words.weigh)
 
     @cached_property
     def _reranker(self) -> Reranker | None:
@@ -188,7 +233,7 @@ class Parts:
         model = self._metered(own.judge_model) if named else self._model
         stand_in = HeuristicJudge(
             terms=self._analyzer,
-            weigh=self._terms.weigh,
+            weigh=self._words.weigh,
             sentences=chunk.sentences,
             answerability=lambda evidence: self._answerer.answerability(evidence),
         )
@@ -223,9 +268,9 @@ class Parts:
             matcher=self._matcher,
             sentences=chunk.sentences,
             familiarity=self._embedder.familiarity,
-            weigh=self._terms.weigh,
+            weigh=self._words.weigh,
             model=model,
-            known=lambda words: self._terms.known(words, ""),
+            known=lambda words: self._words.known(words, ""),
             embedder=self._token_embedder.fingerprint,
         )
 
@@ -235,27 +280,12 @@ class Parts:
         model = respond.build_chat_model(named, services)
         return None if model is None else Metered(model, services, self._spending, longest=named.max_tokens)
 
-    def _account(self, spent: Spent) -> None:
-        """Write down what an embedding service was asked for."""
-        if not spent.tokens:
-            return
-        model = self.settings.index.embedder
-        price = price_of(model, self.settings.services.prices)
-        cost = price.of(spent.tokens, 0) if price else None
-        spent.cost += cost or 0
-        spent.unpriced += cost is None
-        call = Call(
-            job=spent.job,
-            purpose=spent.purpose,
-            model=model,
-            prompt_tokens=spent.tokens,
-            completion_tokens=0,
-            cost=cost,
-        )
-        try:
-            self._spending.settle(None, call)
-        except KnowledgeBaseError as error:
-            spent.notices.append(f"the cost of {model} was not written down: {error}")
+
+def _alike(one: Settings, other: Settings, own: Sequence[str], services: Sequence[str]) -> bool:
+    """Whether two settings name the same index, on the same engine."""
+    return all(getattr(one.index, name) == getattr(other.index, name) for name in own) and all(
+        getattr(one.services, name) == getattr(other.services, name) for name in services
+    )
 
 
 def _loads_alike(one: IndexSettings, other: IndexSettings) -> bool:

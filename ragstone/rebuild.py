@@ -113,7 +113,7 @@ class Rebuilder(Keeper):
                 getattr(settings.index, name) == getattr(self.settings.index, name)
                 for name in ("embedder", "dimensions")
             )
-            embedder = self._embedder if alike else self._build_embedder(settings.index, settings.services)
+            embedder = self._embedder if alike else self._embedder_of(settings)
             version = self._version_with(BuiltWith.of(settings, embedder))
             other = Keeper(self._home, version, index.Catalog(version / "catalog.db"), settings)
             other._embedder = embedder
@@ -123,8 +123,11 @@ class Rebuilder(Keeper):
                     with await self._waited_for(self._patience.endless()):
                         report = report.plus(await self._bring(other, behind(self._catalog, other._catalog)))
                         take_over(self._catalog, other._catalog)
+                        other.settings = self._built.following(self.settings).with_rules(other.settings)
+                        other._keep_rules()
                         other._follow()
                         self._home.switch(version)
+                        other._follow()  # engines outside now show this version to others
             finally:
                 other.close()
         unchanged = self._catalog.counts().documents - report.added - report.updated
@@ -138,7 +141,7 @@ class Rebuilder(Keeper):
             catalog.close()
         settings = built.put_into(self.settings)
         same = built.embedder == self._built.embedder
-        embedder = self._embedder if same else self._build_embedder(settings.index, settings.services)
+        embedder = self._embedder if same else self._embedder_of(settings)
         if BuiltWith.of(settings, embedder) != built:
             raise SettingsMismatch(
                 f"{version.name} of {self._home.folder} was built by another version of the chunker or the embedder,"
@@ -177,7 +180,7 @@ class Rebuilder(Keeper):
         known = self._catalog if self._built.embedder == other._embedder.fingerprint else None
         embedder = _Reusing(other._embedder, known)
         stream = documents(self._catalog, left.changed)
-        report = await ingest(stream, other._catalog, embedder, other.settings.chunk, told)
+        report = await ingest(stream, other._catalog, embedder, other.settings.chunk, told, as_they_are=True)
         return replace(report, removed=len(left.gone), embedded=embedder.embedded, unchanged=0)
 
 

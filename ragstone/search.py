@@ -11,8 +11,8 @@ from ragstone.acquire.language import detect
 from ragstone.answers import Turn
 from ragstone.built import refuse_embedder
 from ragstone.conditions import Filter
-from ragstone.contracts import Evidence, Hit, Matches, Question
-from ragstone.errors import Damaged, ModelError, OutOfTime
+from ragstone.contracts import Evidence, Hit, Matches, Question, Trace
+from ragstone.errors import Behind, Damaged, Locked, ModelError, OutOfTime
 from ragstone.monitor import Budget, Timings
 from ragstone.protocols import WeighedEmbedder
 from ragstone.rebuild import Rebuilder
@@ -22,6 +22,8 @@ FAMILIAR = 0.4
 """From this share of known words on, the embedder is trusted fully; below, in proportion."""
 VARIED = 0.5
 """What all variations of a question count together, beside the question."""
+CAUGHT_UP = 100_000
+"""Chunks that a question may bring into an engine that lacks them."""
 EVEN = 0.5
 """Weight of the vectors of an embedder of which nothing was measured; keyword search has as much."""
 
@@ -32,6 +34,12 @@ class Searcher(Rebuilder):
     _has_understood = False
 
     async def _found(self, question: str, where: Filter | None, top_k: int, timings: Timings) -> Evidence:
+        return (await self._traced(question, where, top_k, timings)).evidence
+
+    async def _traced(
+        self, question: str, where: Filter | None, top_k: int, timings: Timings, *, shown: int = 0
+    ) -> Trace:
+        """The evidence, and how it came about; ``shown`` candidates are read where fewer have a chance of a place."""
         settings = self.settings
         budget = Budget(settings.rank.budget_ms, self._clock)
         with timings.stage("open"):
@@ -44,33 +52,43 @@ class Searcher(Rebuilder):
             for number in range(1, len(asked.variations) + 1):
                 room |= query.beside(number, {name: room[name] for name in ("vector", "bm25")})
             found, missing = await self._legs(asked, room, where)
-            fused = query.fuse(found, self._weights(asked, found), settings.query, room)
+            weights = self._weights(asked, found)
+            fused = query.fuse(found, weights, settings.query, room)
         with timings.stage("rank"):
+            candidates = max(settings.rank.pool, top_k)
             with self._catalog.snapshot():  # all chunks of a document are of the same version
-                hits = self._read(fused, max(settings.rank.pool, top_k))
-            hits, skipped = await self._reranked(asked, hits, budget)
-            hits = self._chosen(hits, top_k)
+                read = self._read(fused, max(candidates, shown))
+            ranked, skipped = await self._reranked(asked, read[:candidates], budget)
+            hits = self._chosen(ranked, top_k)
         reranker = "none" if skipped else settings.rank.reranker
         method = " + ".join(
             part for part in (settings.query.method, reranker, settings.rank.diversify) if part != "none"
         )
-        bare = tuple(hit if hit.vector is None else replace(hit, vector=None) for hit in hits)
         missing = (*behind, *missing, *skipped)
-        return Evidence(
+        evidence = Evidence(
             question=asked.text,
-            hits=bare,
+            hits=_bare(hits),
             method=method,
             language=asked.language,
             asked="" if asked.asked == asked.text else asked.asked,
             missing=missing,
             notices=asked.notices,
         )
+        counts = {name: len(matches) for name, matches in found.items()}
+        return Trace(
+            question=asked,
+            found=counts,
+            weights=weights,
+            fused=_bare(read),
+            ranked=_bare(ranked),
+            evidence=evidence,
+        )
 
     def understand(self, question: str, *, analysed: bool = True) -> Question:
         """The question with its language, its words as they were likely meant, and, where wanted, what it is after."""
         try:
             language = self._language(question)
-            return query.understand(question, self.settings.query, language, self._terms, analysed=analysed)
+            return query.understand(question, self.settings.query, language, self._words, analysed=analysed)
         except Damaged:  # keyword search says so itself
             return Question(asked=question, text=question)
 
@@ -93,8 +111,8 @@ class Searcher(Rebuilder):
 
     def _language(self, question: str) -> str:
         """Told by the documents where they can; the model of all languages takes a second and 110 MB to load."""
-        told = self._terms.language(question)
-        return detect(question, self._terms.languages()) if told is None else told
+        told = self._words.language(question)
+        return detect(question, self._words.languages()) if told is None else told
 
     async def _legs(
         self, asked: Question, room: Mapping[str, int], where: Filter | None
@@ -118,7 +136,7 @@ class Searcher(Rebuilder):
         self, asked: Question, room: Mapping[str, int], where: Filter | None
     ) -> dict[str, Callable[[], Awaitable[Matches]]]:
         return {  # the one that runs in a thread in any case begins
-            "bm25": lambda: self._terms.search(self._terms_of(asked), room["bm25"], where),
+            "bm25": lambda: self._keywords.search(self._terms_of(asked), room["bm25"], where),
             "vector": lambda: self._vector_leg(asked, room["vector"], where),
         }
 
@@ -135,11 +153,25 @@ class Searcher(Rebuilder):
         refuse_embedder(self._embedder, self._built, self._home.folder)
         (vector,) = await self._question_embedder.embed([asked.text], role="query")
         if among := self.settings.query.prefilter:
-            candidates = await self._terms.search(self._terms_of(asked), among, where)
+            candidates = await self._keywords.search(self._terms_of(asked), among, where)
             return await asyncio.to_thread(
                 index.nearest_among, self._catalog, candidates.rows.tolist(), vector, fetch_k
             )
-        return await self._vectors.search(vector, fetch_k, where)
+        try:
+            return await self._vectors.search(vector, fetch_k, where)
+        except Behind as error:  # as where an engine was just named in the settings
+            if error.changes > CAUGHT_UP or not await asyncio.to_thread(self._bring_vectors_up):
+                raise
+            return await self._vectors.search(vector, fetch_k, where)
+
+    def _bring_vectors_up(self) -> bool:
+        """Bring the engine of the vectors up, where nobody is at it."""
+        try:
+            with index.indexing(self._home.folder, index.ONCE, asking=True):
+                self._vectors.follow(write=True)
+        except Locked:
+            return False
+        return True
 
     def _weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
         """What each leg counts: those that look for variations together a share of those for the question."""
@@ -162,7 +194,7 @@ class Searcher(Rebuilder):
 
     def _coverage(self, asked: Question, matches: Matches) -> float:
         """The best score of a chunk, of what one would have that held the question's terms over and over: 0 to 1."""
-        most = self._terms.ceiling(self._terms_of(asked))
+        most = self._keywords.ceiling(self._terms_of(asked))
         return float(matches.scores[0]) / most if len(matches) and most > 0 else 0.0
 
     def _read(self, fused: query.Fused, count: int) -> list[Hit]:
@@ -220,3 +252,8 @@ class Searcher(Rebuilder):
 
     def _length(self, text: str) -> int:
         return len(self._embedder.tokens(text))
+
+
+def _bare(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Hits without the vectors, which only ranking needs."""
+    return tuple(hit if hit.vector is None else replace(hit, vector=None) for hit in hits)

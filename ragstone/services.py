@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
 from ragstone.errors import SettingsError
 
@@ -41,6 +41,9 @@ def _sendable(key: SecretStr) -> SecretStr:
 
 ServiceAddress = Annotated[str, AfterValidator(_plain)]
 Key = Annotated[SecretStr, AfterValidator(_sendable)]
+Secret = SecretStr
+"""Text that is never shown."""
+CollectionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{2,40}$")]
 
 
 _Dollars = Annotated[float, Field(ge=0, le=1_000_000)]
@@ -104,6 +107,44 @@ class SearxngSettings(Section):
     allow_private: bool = Field(default=True, description="reach it on loopback and private networks too")
 
 
+class ChromaSettings(Section):
+    """Vectors in Chroma: in this process, or on a server of one's own."""
+
+    url: ServiceAddress = Field(
+        default="", description="address of a Chroma server; empty: in this process, in the folder of the version"
+    )
+    api_key: Key = Field(default=SecretStr(""), description="key of the Chroma server, sent as a bearer token")
+    collection: CollectionName = Field(default="ragstone", description="beginning of the names of collections")
+
+
+class QdrantSettings(Section):
+    """Vectors in Qdrant: a server, or a cluster."""
+
+    url: ServiceAddress = Field(
+        default="http://localhost:6333", description="address of Qdrant; of a cluster, that of any node"
+    )
+    api_key: Key = Field(default=SecretStr(""), description="key of Qdrant")
+    collection: CollectionName = Field(
+        default="ragstone",
+        description="alias of the collection in use, for programs beside Ragstone; its collections begin so",
+    )
+    shards: int = Field(default=0, ge=0, description="shards of a new collection; 0: as the server has it")
+    replicas: int = Field(default=0, ge=0, description="copies of each shard; 0: as the server has it")
+    write_consistency: int = Field(
+        default=0, ge=0, description="copies that must have written before a write counts; 0: as the server has it"
+    )
+    timeout_seconds: float = Field(default=10.0, gt=0, description="longest wait for one reply of Qdrant")
+
+
+class PostgresSettings(Section):
+    """Vectors, keywords, or both in PostgreSQL."""
+
+    dsn: Secret = Field(
+        default=SecretStr(""), description="how it is reached: postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+    )
+    timeout_seconds: float = Field(default=10.0, gt=0, description="longest wait for one reply of PostgreSQL")
+
+
 class ServiceSettings(Section):
     """The services, and how long and how often they are tried."""
 
@@ -111,8 +152,15 @@ class ServiceSettings(Section):
     azure: AzureSettings = AzureSettings()
     exa: ExaSettings = ExaSettings()
     searxng: SearxngSettings = SearxngSettings()
+    chroma: ChromaSettings = ChromaSettings()
+    qdrant: QdrantSettings = QdrantSettings()
+    postgres: PostgresSettings = PostgresSettings()
     timeout_seconds: float = Field(default=60.0, gt=0, description="longest wait for a service, or its next piece")
-    deadline_seconds: float = Field(default=120.0, gt=0, description="longest that a reply may take, attempts included")
+    deadline_seconds: float = Field(
+        default=120.0,
+        gt=0,
+        description="longest that a reply may take, attempts included; all calls for a question have it together",
+    )
     retries: int = Field(default=3, ge=0, description="new attempts after a failure that may pass")
     first_wait_seconds: float = Field(
         default=0.5, ge=0, description="wait before the second attempt, doubled at each one; a part of it is chance"

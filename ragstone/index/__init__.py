@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from ragstone.index.among import nearest_among
 from ragstone.index.catalog import Catalog
+from ragstone.index.collection_names import CollectionNames
+from ragstone.index.following import FollowingKeywords, FollowingVectors, Outside, VectorStore
 from ragstone.index.home import Held, Home
 from ragstone.index.journal import Journal
+from ragstone.index.listing import Listed, Listing
 from ragstone.index.lock import ONCE, Patience, indexing, rebuilding
-from ragstone.index.records import NO_MATCHES, Counts, Stamp
+from ragstone.index.records import NO_MATCHES, Counts, EngineStatus, Stamp
 from ragstone.index.store import Prepared, signature, text_hash
 from ragstone.index.verify import RESTORE, Finding, verify
 from ragstone.outside import load
@@ -21,23 +24,30 @@ from ragstone.services import ServiceSettings
 
 if TYPE_CHECKING:
     from ragstone.index.bm25 import TermIndex
-    from ragstone.index.embedded import EmbeddedVectors
 
 __all__ = [
     "Catalog",
     "Counts",
+    "EngineStatus",
     "Finding",
+    "FollowingKeywords",
+    "FollowingVectors",
     "Held",
     "Home",
     "Journal",
+    "Listed",
+    "Listing",
     "NO_MATCHES",
     "ONCE",
+    "Outside",
     "Patience",
     "Prepared",
     "RESTORE",
     "Stamp",
+    "VectorStore",
     "build_analyzer",
     "build_embedder",
+    "build_keyword_index",
     "build_term_index",
     "build_token_embedder",
     "build_vector_index",
@@ -51,8 +61,11 @@ __all__ = [
 ]
 
 
+FAISS = "faiss:"
 BY_NAME = "sentence-transformers:"
 NO_SERVICES = ServiceSettings()
+SERVICES = ("openai:", "azure:")
+"""What the names of embedders begin with that are asked over the network, for money mostly."""
 _EMBEDDERS = "auto, minilm, e5-small, sentence-transformers:NAME, openai:NAME, azure:DEPLOYMENT"
 
 
@@ -77,7 +90,7 @@ def build_embedder(settings: IndexSettings, services: ServiceSettings = NO_SERVI
             from ragstone.index.embed_sentence_transformers import SentenceTransformersEmbedder
 
             return SentenceTransformersEmbedder(name.removeprefix(BY_NAME), threads=settings.threads)
-        case name if name.startswith(("openai:", "azure:")):
+        case name if name.startswith(SERVICES):
             services.refuse_incomplete(name)
             from ragstone.index.embed_openai import OpenAIEmbedder
 
@@ -117,11 +130,75 @@ def build_analyzer(settings: IndexSettings) -> Analyzer:
             return load(name, "index.analyzer", "plain, language")()
 
 
-def build_vector_index(settings: IndexSettings, folder: Path, catalog: Catalog, embedder: Embedder) -> EmbeddedVectors:
-    """The vector index of a version of a knowledge base, kept in ``folder``."""
-    from ragstone.index.embedded import EmbeddedVectors
+def build_vector_index(
+    settings: IndexSettings, services: ServiceSettings, version: Path, catalog: Catalog, embedder: Embedder
+) -> FollowingVectors:
+    """The vector index that ``index.vectors`` names, of a version of a knowledge base; its files are in there.
 
-    return EmbeddedVectors(folder, catalog, dimensions=embedder.dimensions, exact_limit=settings.exact_limit)
+    Raises:
+        SettingsError: the engine needs a setting that is not set.
+        MissingExtra: it needs a package that is not installed.
+    """
+    if settings.vectors == "embedded":
+        from ragstone.index.embedded import EmbeddedVectors
+
+        folder = version / "vectors"
+        return EmbeddedVectors(folder, catalog, dimensions=embedder.dimensions, exact_limit=settings.exact_limit)
+    from ragstone.index.followed import FollowedVectors
+
+    store = _build_vector_store(settings, services, version, embedder.dimensions)
+    return FollowedVectors(store, catalog, dimensions=embedder.dimensions)
+
+
+def _build_vector_store(
+    settings: IndexSettings, services: ServiceSettings, version: Path, dimensions: int
+) -> VectorStore:
+    match settings.vectors:
+        case name if name.startswith(FAISS):
+            from ragstone.index.vectors_faiss import FaissStore
+
+            kind = name.removeprefix(FAISS)
+            return FaissStore(version / f"faiss-{kind.lower()}", kind, dimensions)
+        case "chroma":
+            from ragstone.index.vectors_chroma import ChromaStore
+
+            names = CollectionNames(version, "chroma", services.chroma.collection)
+            return ChromaStore(services.chroma, version / "chroma", names)
+        case "qdrant":
+            from ragstone.index.vectors_qdrant import QdrantStore
+
+            names = CollectionNames(version, "qdrant", services.qdrant.collection)
+            return QdrantStore(services.qdrant, names, dimensions)
+        case _:  # postgres
+            from ragstone.index.postgres.connection import Server
+            from ragstone.index.postgres.vectors import PostgresVectors
+
+            names = CollectionNames(version, "postgres-vectors", "vectors")
+            return PostgresVectors(Server(services.postgres), names, dimensions, exact_limit=settings.exact_limit)
+
+
+def build_keyword_index(
+    settings: IndexSettings,
+    services: ServiceSettings,
+    version: Path,
+    catalog: Catalog,
+    terms: TermIndex,
+    analyzer: Analyzer,
+) -> FollowingKeywords:
+    """What keyword search asks: the embedded index of terms itself, or the engine that ``index.keywords`` names.
+
+    The index of terms stays in any case: it knows the words of the documents, and how rare they are.
+    """
+    if settings.keywords == "embedded":
+        return terms
+    from ragstone.index.followed_keywords import FollowedKeywords
+    from ragstone.index.postgres.connection import Server
+    from ragstone.index.postgres.keywords import PostgresTerms
+
+    names = CollectionNames(version, "postgres-keywords", "keywords")
+    server = Server(services.postgres)
+    store = PostgresTerms(server, names, analyzer.fingerprint, k1=settings.k1, b=settings.b)
+    return FollowedKeywords(store, catalog, terms)
 
 
 def build_term_index(

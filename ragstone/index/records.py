@@ -29,4 +29,17 @@ class Stamp:
     mark: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineStatus:
+    """An index that is not the embedded one: which leg it serves, by what, and how many commits it is ``behind``.
+
+    ``problem`` says why it cannot be asked; then nothing is known of ``behind``.
+    """
+
+    leg: str
+    engine: str
+    behind: int = 0
+    problem: str = ""
+
+
 NO_MATCHES = Matches(rows=np.empty(0, dtype=np.int64), scores=np.empty(0, dtype=np.float32))

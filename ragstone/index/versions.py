@@ -95,7 +95,7 @@ def chunks_named(catalog: Catalog, ids: Sequence[str]) -> dict[str, Chunk]:
 
 
 def settle(catalog: Catalog, built_with: Mapping[str, Any]) -> None:
-    """Note what was left open when a version was made; only while nothing is stored."""
+    """Note what was left open when a version was made: an embedder, while nothing is stored; rules."""
     with catalog.transaction(counted=False) as (db, _):
         text = json.dumps(built_with)
         db.execute("UPDATE about SET built_with = ?, crc = ?", [text, crc32(text)])

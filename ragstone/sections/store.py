@@ -53,6 +53,15 @@ class IndexSettings(Section):
     )
     k1: float = Field(default=1.2, ge=0, description="BM25 term saturation")
     b: float = Field(default=0.75, ge=0, le=1, description="BM25 length normalisation")
+    vectors: Literal[
+        "embedded", "faiss:Flat", "faiss:HNSW", "faiss:IVF", "faiss:PQ", "chroma", "qdrant", "postgres"
+    ] = Field(
+        default="embedded",
+        description="engine that holds the vectors; any of them follows the catalog, so a change needs no rebuild",
+    )
+    keywords: Literal["embedded", "postgres"] = Field(
+        default="embedded", description="engine that keyword search asks; the words themselves are always kept here"
+    )
     exact_limit: int = Field(default=10_000, ge=0, description="above this many chunks vectors are searched by codes")
     engine: Literal["auto", "onnxruntime", "openvino"] = Field(
         default="auto",

@@ -1,0 +1,403 @@
+"""Engines outside: they follow the catalog through any history, being away, behind, killed, or meddled with."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kb import add, commit, open_fast
+
+from ragstone.contracts import Document
+from ragstone.doctor import doctor
+from ragstone.engine import Engine
+from ragstone.errors import Behind, EngineError, SettingsError
+from ragstone.index import Catalog, Stamp, followed
+from ragstone.index.breaker import FIRST, Breaker
+from ragstone.index.collection_names import CollectionNames
+from ragstone.index.followed import FollowedVectors
+from ragstone.index.home import Home
+from ragstone.services import QdrantSettings
+
+pytest.importorskip("faiss", reason="needs faiss-cpu")
+from ragstone.index import vectors_faiss
+from ragstone.index.vectors_faiss import FaissStore
+
+HERE = Path(__file__).parent
+DIMENSIONS = 32
+FAISS = "index.vectors=faiss:Flat"
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["add", "remove"]), st.integers(1, 6), st.sampled_from(["follow", "reopen", ""])),
+    max_size=10,
+)
+
+
+class Memory:
+    """A store that holds everything in memory, may be away, and counts how often it was asked."""
+
+    name, least, refine, worn = "memory", 0, 1, False
+
+    def __init__(self) -> None:
+        self.held: dict[int, np.ndarray] = {}
+        self.sealed, self.away, self.asked = Stamp(), False, 0
+
+    def _reached(self) -> None:
+        self.asked += 1
+        if self.away:
+            raise EngineError("memory cannot be reached")
+
+    def stamp(self) -> Stamp:
+        self._reached()
+        return self.sealed
+
+    def begin(self, sample: np.ndarray) -> None:
+        del sample
+        self.held, self.sealed = {}, Stamp()
+
+    def drop(self, rows: np.ndarray) -> None:
+        self._reached()
+        for row in rows.tolist():
+            self.held.pop(row, None)
+
+    def put(self, rows: np.ndarray, vectors: np.ndarray) -> None:
+        self._reached()
+        self.held |= dict(zip(rows.tolist(), vectors, strict=True))
+
+    def seal(self, stamp: Stamp) -> None:
+        self.sealed = stamp
+
+    def publish(self) -> None:
+        pass
+
+    def nearest(self, vector: np.ndarray, k: int, allowed: np.ndarray | None) -> np.ndarray:
+        self._reached()
+        found = [row for row in self.held if allowed is None or row in allowed]
+        return np.array(sorted(found, key=lambda row: -float(self.held[row] @ vector))[:k], dtype=np.int64)
+
+    def rows(self) -> np.ndarray:
+        self._reached()
+        return np.array(sorted(self.held), dtype=np.int64)
+
+
+@pytest.fixture
+def catalog(tmp_path: Path):
+    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    commit(catalog, *(Document(id=f"d{i}", text=f"word{i}") for i in range(20)))
+    yield catalog
+    catalog.close()
+
+
+def all_rows(catalog: Catalog) -> list[int]:
+    return [row for rows, _ in catalog.vectors_since(0, DIMENSIONS) for row in rows.tolist()]
+
+
+def found(index: FollowedVectors, k: int = 100) -> list[int]:
+    vector = np.full(DIMENSIONS, DIMENSIONS**-0.5, dtype=np.float32)
+    return sorted(asyncio.run(index.search(vector, k)).rows.tolist())
+
+
+@settings(max_examples=10, deadline=None)
+@given(steps=STEPS, least=st.sampled_from([0, 3, 1000]))
+def test_any_history_is_found_whole(tmp_path_factory: pytest.TempPathFactory, steps: list, least: int) -> None:
+    folder = tmp_path_factory.mktemp("history")
+    catalog = Catalog.create(folder / "catalog.db", {})
+    number, alive = 0, []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectors_faiss, "LEAST", least)
+        patch.setattr(vectors_faiss, "MOST", least)
+        store = FaissStore(folder / "faiss", "HNSW", DIMENSIONS)
+        index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+        index.follow(write=True)
+        reader = FollowedVectors(FaissStore(folder / "faiss", "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS)
+        for what, count, then in steps:
+            if what == "add":
+                ids = [f"d{n}" for n in range(number, number + count)]
+                commit(catalog, *(Document(id=id, text=f"word {id}") for id in ids))
+                number, alive = number + count, [*alive, *ids]
+            elif alive:
+                catalog.remove(alive[:count])
+                alive = alive[count:]
+            if then == "reopen":
+                index = FollowedVectors(
+                    FaissStore(folder / "faiss", "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS
+                )
+            if then:
+                index.follow(write=True)
+            assert found(index) == found(reader) == all_rows(catalog)
+        assert [len(rows) for rows in index.difference(mend=False)] == [0, 0]
+    catalog.close()
+
+
+def test_what_an_engine_has_yet_to_take_in_is_found_all_the_same(catalog: Catalog) -> None:
+    store = Memory()
+    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+    index.follow(write=True)
+    held = set(store.held)
+    catalog.remove(["d1", "d2"])
+    commit(catalog, Document(id="new", text="something new"))
+    assert found(index) == all_rows(catalog)
+    assert set(store.held) == held
+    assert index.status().behind == 2
+    index.follow(write=True)
+    assert sorted(store.held) == all_rows(catalog)
+    assert index.status().behind == 0
+
+
+def test_an_engine_too_far_behind_is_not_asked(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = FollowedVectors(Memory(), catalog, dimensions=DIMENSIONS)
+    with pytest.raises(Behind, match="memory does not know 20 changes yet"):
+        found(index)
+    index.follow(write=True)
+    monkeypatch.setattr(followed, "LATE", 2)
+    commit(catalog, *(Document(id=f"e{i}", text=f"more{i}") for i in range(3)))
+    with pytest.raises(Behind, match="3 changes"):
+        found(index)
+    index.follow(write=True)
+    assert found(index) == all_rows(catalog)
+
+
+def test_the_stamp_of_another_history_is_not_believed(catalog: Catalog) -> None:
+    store = Memory()
+    store.sealed, store.held = Stamp(generation=1, mark="other"), {7000: np.ones(DIMENSIONS, dtype=np.float32)}
+    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+    index.follow(write=True)
+    assert sorted(store.held) == all_rows(catalog)
+
+
+def test_what_was_meddled_with_is_found_and_mended(catalog: Catalog) -> None:
+    store = Memory()
+    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+    index.follow(write=True)
+    del store.held[3], store.held[5]
+    store.held[900] = np.ones(DIMENSIONS, dtype=np.float32)
+    assert [rows.tolist() for rows in index.difference(mend=False)] == [[3, 5], [900]]
+    assert [rows.tolist() for rows in index.difference(mend=True)] == [[3, 5], [900]]
+    assert sorted(store.held) == all_rows(catalog)
+
+
+def test_an_engine_that_is_away_is_left_alone_and_tried_again(catalog: Catalog) -> None:
+    now = [100.0]
+    store, breaker = Memory(), Breaker(clock=lambda: now[0])
+    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS, breaker=breaker)
+    index.follow(write=True)
+    store.away = True
+    with pytest.raises(EngineError, match=r"cannot be reached$"):
+        found(index)
+    asked = store.asked
+    for _ in range(5):
+        with pytest.raises(EngineError, match=r"cannot be reached \(tried again in 1 s\)"):
+            found(index)
+    assert store.asked == asked
+    now[0] += FIRST
+    with pytest.raises(EngineError, match=r"cannot be reached$"):
+        found(index)
+    store.away = False
+    with pytest.raises(EngineError, match="tried again in 2 s"):
+        found(index)
+    now[0] += 2 * FIRST
+    assert found(index) == found(index) == all_rows(catalog)
+
+
+# ---------------------------------------------------------------- in an engine
+
+
+def evidence_of(engine: Engine, question: str):
+    return asyncio.run(engine.trace(question)).evidence
+
+
+def test_engines_are_changed_without_a_rebuild(tmp_path: Path) -> None:
+    kb = tmp_path / "kb"
+    engine = open_fast(kb)
+    add(engine, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(30)))
+    expected = [hit.chunk.id for hit in evidence_of(engine, "word7 other7").hits]
+    engine.close()
+    for name in ("faiss:HNSW", "faiss:Flat", "embedded", "faiss:Flat"):
+        engine = open_fast(kb, f"index.vectors={name}", create=False)
+        found = evidence_of(engine, "word7 other7")
+        assert ([hit.chunk.id for hit in found.hits], found.missing) == (expected, ())
+        assert [one.engine for one in engine.status().engines] == ([name] if name != "embedded" else [])
+        engine.close()
+
+
+def test_a_question_is_answered_while_an_engine_is_away(tmp_path: Path) -> None:
+    """Nothing listens where Qdrant should be: documents are stored, questions answered, and both say so."""
+    pytest.importorskip("qdrant_client", reason="needs qdrant-client")
+    away = ("index.vectors=qdrant", "services.qdrant.url=http://127.0.0.1:9")
+    engine = open_fast(tmp_path / "kb", *away)
+    report = add(engine, Document(id="d", text="The mast is 96 m tall."), Document(id="e", text="Rain fell."))
+    assert report.added == 2
+    assert "qdrant at http://127.0.0.1:9" in report.notices[0]
+    found = evidence_of(engine, "How tall is the mast?")
+    assert found.hits[0].chunk.document_id == "d"
+    assert any("vector search failed: qdrant" in one for one in found.missing)
+    assert "Connection refused" in engine.status().engines[0].problem
+    engine.close()
+    engine = open_fast(tmp_path / "kb", create=False)
+    assert not evidence_of(engine, "How tall is the mast?").missing
+    engine.close()
+
+
+def test_the_doctor_compares_an_engine_with_the_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = tmp_path / "kb"
+    engine = open_fast(kb, FAISS)
+    add(engine, *(Document(id=f"d{i}", text=f"word{i}") for i in range(10)))
+    engine.close()
+    monkeypatch.setenv("RAGSTONE_INDEX__VECTORS", "faiss:Flat")
+    assert doctor(kb).findings == ()
+    store = FaissStore(kb / "v1" / "faiss-flat", "Flat", DIMENSIONS)
+    stamp = store.stamp()
+    store.drop(np.array([3, 4], dtype=np.int64))
+    store.seal(stamp)
+    (finding,) = doctor(kb).findings
+    assert (finding.part, finding.what) == ("faiss:Flat", "it lacks 2 chunks and has 0 that are gone")
+    assert doctor(kb, mend=True).well
+    assert doctor(kb).findings == ()
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "gone"])
+def test_a_damaged_file_is_made_anew(tmp_path: Path, catalog: Catalog, damage: str) -> None:
+    folder = tmp_path / "faiss"
+    FollowedVectors(FaissStore(folder, "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS).follow(write=True)
+    (file,) = folder.glob("*.columns")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    if damage == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(content if damage == "flip" else content[:-100])
+    index = FollowedVectors(FaissStore(folder, "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS)
+    assert index.stamp == Stamp()
+    index.follow(write=True)
+    assert found(index) == all_rows(catalog)
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from kb import commit
+from ragstone.contracts import Document
+from ragstone.index import Catalog
+from ragstone.index import vectors_faiss
+from ragstone.index.followed import FollowedVectors
+from ragstone.index.home import Home
+from ragstone.services import QdrantSettings
+vectors_faiss.LEAST = vectors_faiss.MOST = 0
+folder, number = Path(sys.argv[1]), int(sys.argv[2])
+catalog = Catalog(folder / "catalog.db")
+if sys.argv[3] == "chroma":
+    from ragstone.index.collection_names import CollectionNames
+    from ragstone.index.vectors_chroma import ChromaStore
+    from ragstone.services import ChromaSettings
+    store = ChromaStore(ChromaSettings(), folder / "chroma", CollectionNames(folder, "chroma", "killed"))
+else:
+    store = vectors_faiss.FaissStore(folder / "faiss", "HNSW", 32)
+index = FollowedVectors(store, catalog, dimensions=32)
+index.follow(write=True)
+print("ready", flush=True)
+while True:
+    commit(catalog, *(Document(id=f"d{number}-{i}", text=f"word{number} {i}") for i in range(40)))
+    catalog.remove([f"d{number}-{i}" for i in range(0, 40, 3)])
+    print("stored", number, flush=True)
+    index.follow(write=True)
+    number += 1
+"""
+
+
+@pytest.mark.parametrize("engine", ["faiss", "chroma"])
+def test_killed_while_it_follows_nothing_is_lost_or_there_twice(tmp_path: Path, engine: str) -> None:
+    pytest.importorskip({"faiss": "faiss", "chroma": "chromadb"}[engine], reason=f"needs {engine}")
+    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    number = 0
+    for kill in range(4):
+        child = subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(tmp_path), str(number), engine],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"PYTHONPATH": f"{HERE.parent}:{HERE.parent.parent}", "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
+        )
+        assert child.stdout
+        assert child.stdout.readline() == "ready\n"
+        number = int(child.stdout.readline().split()[1]) + 1
+        time.sleep(0.013 * kill)
+        child.send_signal(signal.SIGKILL)
+        number = max([number, *(int(line.split()[1]) + 1 for line in child.stdout if line.startswith("stored "))])
+        child.wait()
+        child.stdout.close()
+    if engine == "chroma":
+        from ragstone.index.vectors_chroma import ChromaStore
+        from ragstone.services import ChromaSettings
+
+        store = ChromaStore(ChromaSettings(), tmp_path / "chroma", CollectionNames(tmp_path, "chroma", "killed"))
+    else:
+        store = FaissStore(tmp_path / "faiss", "HNSW", DIMENSIONS)
+    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+    assert catalog.knows(index.stamp)
+    assert found(index, 5000) == all_rows(catalog)
+    index.follow(write=True)
+    assert [len(rows) for rows in index.difference(mend=False)] == [0, 0]
+    assert found(index, 5000) == all_rows(catalog)
+    catalog.close()
+
+
+def test_collections_of_no_version_are_told_from_those_of_others(tmp_path: Path) -> None:
+    for name in ("v1", "v2"):
+        (tmp_path / name).mkdir()
+    one, two = (CollectionNames(tmp_path / name, "qdrant", "information") for name in ("v1", "v2"))
+    assert (one.current, one.coming) == ("", "")
+    first = one.begin()
+    assert (one.current, one.coming) == ("", first)
+    one.settle()
+    second = two.begin()
+    old = one.begin()
+    assert one.begin() != old
+    others = ["information", "information-00000000-1", "somebody-elses"]
+    assert one.stale([first, second, old, *others]) == [old]
+
+
+def test_an_engine_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"index\.vectors"):
+        open_fast(tmp_path / "kb", "index.vectors=faiss:Nothing")
+
+
+def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> None:
+    qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
+    from ragstone.index.vectors_qdrant import QdrantStore
+
+    client, home = qdrant.QdrantClient(":memory:"), Home(tmp_path)
+
+    def version(number: int) -> tuple[Catalog, FollowedVectors]:
+        folder = tmp_path / f"v{number}"
+        folder.mkdir()
+        catalog = Catalog.create(folder / "catalog.db", {})
+        commit(catalog, *(Document(id=f"d{i}", text=f"word{i}") for i in range(10 * number)))
+        names = CollectionNames(folder, "qdrant", "information")
+        store = QdrantStore(QdrantSettings(collection="information"), names, DIMENSIONS, lambda _: client)
+        return catalog, FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+
+    def named() -> int:
+        return client.count("information").count - 1  # without the point that holds the commit
+
+    (old_catalog, old), (new_catalog, new) = version(1), version(2)
+    home.point(tmp_path / "v1")
+    old.follow(write=True)
+    assert named() == 10
+    new.follow(write=True)
+    assert named() == 10
+    assert (len(found(old)), len(found(new))) == (10, 20)
+    home.point(tmp_path / "v2")
+    new.follow(write=True)
+    assert named() == 20
+    old_catalog.close()
+    shutil.rmtree(tmp_path / "v1")
+    new.follow(write=True)
+    assert len(client.get_collections().collections) == 1
+    assert found(new) == all_rows(new_catalog)
+    new_catalog.close()
