@@ -8,11 +8,7 @@ Relevance Framework: BM25 and Beyond"; the idf is Lucene's, which is never negat
 from __future__ import annotations
 
 import asyncio
-import json
-import mmap
 import re
-import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -31,6 +27,8 @@ from ragstone.index.disk import clear_away, make_folder
 from ragstone.index.files import disposable, identity, read_json, write_json
 from ragstone.index.records import NO_MATCHES, Stamp
 from ragstone.index.scoring import bm25, idf
+from ragstone.index.segment_files import segment_files, verify_segment
+from ragstone.index.term_query import any_of, best_first, filtered, hits
 from ragstone.index.wordbook import Gathering, Wordbook, clear
 from ragstone.protocols import Analyzer, Detector
 
@@ -43,10 +41,10 @@ HEAP = 256_000_000
 """Bytes that indexing may hold before it writes a segment. Each is searched by itself: the fewer, the faster."""
 QUICK = 200_000
 """Up to so many chunks are searched in a millisecond or two, quicker than a thread takes over and hands back."""
+FEW = 1000
+"""Chunks with a word that are read one and all to see which of them may be."""
 MOST_TERMS = 1024
 """A longer question is cut: no more clauses than the engine searches in milliseconds."""
-PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
-"""The files of every segment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +100,8 @@ class TermIndex:
         """The ``k`` best chunks by BM25, best first, of those ``where`` lets through."""
         searcher = self._looked().searcher if where is None else None
         if searcher is not None and searcher.num_docs <= QUICK and (self._k1, self._b) == (ENGINE_K1, ENGINE_B):
-            return self._search(terms, k, None)
-        return await asyncio.to_thread(self._search, terms, k, where)
+            return self.best(terms, k, None)
+        return await asyncio.to_thread(self.best, terms, k, where)
 
     @property
     def stamp(self) -> Stamp:
@@ -152,6 +150,11 @@ class TermIndex:
             rarity = {t: idf(searcher.doc_freq("terms", t), searcher.num_docs) for some in terms for t in some}
         return [max((rarity[t] for t in some), default=0.0) for some in terms]
 
+    def unseen(self) -> float:
+        """What `weigh` gives a word that no chunk has."""
+        searcher = self._looked().searcher
+        return idf(0, searcher.num_docs) if searcher else 1.0
+
     def ceiling(self, terms: Sequence[str]) -> float:
         """What a chunk would score that held these terms over and over: no chunk scores more."""
         searcher = self._looked().searcher
@@ -159,6 +162,44 @@ class TermIndex:
             return 0.0
         with self._sound():
             return (self._k1 + 1) * sum(idf(searcher.doc_freq("terms", t), searcher.num_docs) for t in terms)
+
+    def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
+        """How many chunks there are, and how many have each term; where there is no index, one of one."""
+        searcher = self._looked().searcher
+        if searcher is None:
+            return 1, dict.fromkeys(terms, 1)
+        with self._sound():
+            return searcher.num_docs, {term: searcher.doc_freq("terms", term) for term in set(terms)}
+
+    def analysed(self, chunk: Chunk) -> list[str]:
+        """The terms of a chunk, as they are indexed."""
+        return self._analyzer(chunk.headed, self._language(chunk))
+
+    def among(self, word: str, language: str, rows: NDArray[np.int64], most: int) -> int:
+        """How many of these rows, ascending, have a word, or another form of it in that language; ``most`` at most."""
+        searcher = self._looked().searcher
+        if searcher is None or not len(rows):
+            return 0
+        with self._sound():
+            terms = [term for term in self._analyzer(word, language) if not term.startswith(START)]
+            wanted = any_of(searcher, self._schema, terms)
+            count = sum(searcher.doc_freq("terms", term) for term in terms)
+            if not 0 < count <= FEW:
+                return len(filtered(searcher, self._schema, wanted, most, rows)) if count else 0
+            return min(most, len(np.intersect1d(hits(searcher, wanted, count)[0], rows)))
+
+    def has_language(self, code: str, rows: NDArray[np.int64]) -> bool:
+        """Whether any of these rows, ascending, is in a language."""
+        searcher = self._looked().searcher
+        if searcher is None or not len(rows):
+            return False
+        with self._sound():
+            wanted = tantivy.Query.term_query(self._schema, "language", code)
+            return len(filtered(searcher, self._schema, wanted, 1, rows)) > 0
+
+    def profiled(self, text: str, shares: Mapping[str, float]) -> str | None:
+        """The language of a text, where these are the shares of the languages; None where that is not known."""
+        return self._looked().book.profiles.language(text, shares)
 
     def languages(self) -> Mapping[str, float]:
         """The share of the chunks in each language; empty where none is known."""
@@ -193,14 +234,16 @@ class TermIndex:
 
     def language(self, text: str) -> str | None:
         """The language of a question, one of the documents', by how their texts look; None where that is not known."""
-        return self._looked().book.profiles.language(text, self.languages())
+        return self.profiled(text, self.languages())
 
-    def follow(self) -> None:
-        """Take in what the catalog has and the index has not. Only for the process that holds the lock.
+    def follow(self, *, write: bool = True) -> None:
+        """Take in what the catalog has and the index has not. Only under the lock; nothing without ``write``.
 
         Raises:
             KnowledgeBaseError: the index could not be written.
         """
+        if not write:
+            return
         with self._catalog.snapshot() as now, disposable(self._folder):
             since = self.stamp
             if since == now:
@@ -242,8 +285,8 @@ class TermIndex:
     def _opened(self) -> tantivy.Index | None:
         """The index in the folder; None where there is none, or one that is damaged or of another format."""
         try:
-            for file in _segment_files(self._folder):
-                _verify(file)
+            for file in segment_files(self._folder):
+                verify_segment(file)
             return tantivy.Index(self._schema, path=str(self._folder), reuse=True)
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -266,7 +309,8 @@ class TermIndex:
             self._index = None
             raise Damaged(f"the index in {self._folder} cannot be read: {error}") from error
 
-    def _search(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
+    def best(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
+        """`search` in this thread."""
         terms = terms[:MOST_TERMS]
         searcher = self._looked().searcher
         if searcher is None or not terms or k < 1:
@@ -275,8 +319,8 @@ class TermIndex:
         ours = (self._k1, self._b) != (ENGINE_K1, ENGINE_B)
         with self._sound():
             depth = max(k, RESCORED) if ours else k
-            wanted = _query(searcher, self._schema, terms)
-            matches = _filtered(searcher, self._schema, wanted, depth, allowed)
+            wanted = any_of(searcher, self._schema, terms)
+            matches = filtered(searcher, self._schema, wanted, depth, allowed)
             if ours and len(matches):
                 matches = self._rescored(searcher, terms, matches)
         return Matches(rows=matches.rows[:k], scores=matches.scores[:k])
@@ -287,76 +331,13 @@ class TermIndex:
         average = searcher.aggregate(tantivy.Query.all_query(), {"mean": {"avg": {"field": "length"}}})["mean"]["value"]
         frequency = {term: searcher.doc_freq("terms", term) for term in set(terms)}
         scores = bm25(terms, list(texts.values()), frequency, searcher.num_docs, average, k1=self._k1, b=self._b)
-        return _best_first(np.fromiter(texts, dtype=np.int64, count=len(texts)), scores)
+        return best_first(np.fromiter(texts, dtype=np.int64, count=len(texts)), scores)
 
 
 def _shares(searcher: tantivy.Searcher, codes: Sequence[str]) -> dict[str, float]:
     count = {code: searcher.doc_freq("language", code) for code in codes}
     total = sum(count.values())
     return {code: part / total for code, part in count.items() if part}
-
-
-def _query(searcher: tantivy.Searcher, schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
-    """Any of the terms; one that comes twice counts twice, and those that no chunk has are left out."""
-    should = []
-    for term, count in Counter(terms).items():
-        if searcher.doc_freq("terms", term):
-            one = tantivy.Query.term_query(schema, "terms", term, "freq")
-            should.append((tantivy.Occur.Should, one if count == 1 else tantivy.Query.boost_query(one, count)))
-    return tantivy.Query.boolean_query(should)
-
-
-def _filtered(
-    searcher: tantivy.Searcher,
-    schema: tantivy.Schema,
-    query: tantivy.Query,
-    k: int,
-    allowed: NDArray[np.int64] | None,
-) -> Matches:
-    """The best ``k`` of the allowed rows. A score does not depend on the filter, so reading on is exact."""
-    most = max(searcher.num_docs, 1)
-    k = min(k, most)  # tantivy makes room for as many as it is asked for
-    if allowed is None:
-        return _read(searcher, query, k)
-    # Chance finds enough among so many of the best. Where that is more than are allowed, the engine is told which.
-    depth = min(most, k * most // max(len(allowed), 1) * 5 // 4 + 100)
-    if len(allowed) <= depth:
-        among = tantivy.Query.term_set_query(schema, "row", allowed.tolist())
-        scored = (tantivy.Occur.Must, query)
-        return _read(
-            searcher,
-            tantivy.Query.boolean_query([scored, (tantivy.Occur.Must, tantivy.Query.const_score_query(among, 0.0))]),
-            k,
-        )
-    while True:
-        rows, scores = _hits(searcher, query, depth)
-        at = np.minimum(np.searchsorted(allowed, rows), len(allowed) - 1)
-        kept = allowed[at] == rows
-        if np.count_nonzero(kept) >= k or len(rows) < depth or depth == most:
-            found = _best_first(rows[kept], scores[kept])
-            return Matches(rows=found.rows[:k], scores=found.scores[:k])
-        depth = min(depth * 4, most)
-
-
-def _read(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> Matches:
-    return _best_first(*_hits(searcher, query, k))
-
-
-def _hits(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Rows and scores of the best, those with the same score in any order."""
-    hits = searcher.search(query, k, count=False).hits
-    if not hits:
-        return NO_MATCHES.rows, np.empty(0, dtype=np.float32)
-    scores, addresses = zip(*hits, strict=True)
-    rows = searcher.fast_field_values("row", list(addresses))
-    if None in rows:  # of a damaged file
-        rows = [row or 0 for row in rows]
-    return np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)
-
-
-def _best_first(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> Matches:
-    order = np.lexsort((rows, -scores))
-    return Matches(rows=rows[order], scores=scores[order])
 
 
 @contextmanager
@@ -367,32 +348,3 @@ def _writer(index: tantivy.Index) -> Iterator[tantivy.IndexWriter]:
         yield writer
     finally:
         writer.wait_merging_threads()
-
-
-def _segment_files(folder: Path) -> list[Path]:
-    """The files that tantivy's list of segments names.
-
-    Raises:
-        ValueError: one is not there. tantivy takes some for empty, and fails only when it writes.
-    """
-    segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]
-    names = {segment["segment_id"].replace("-", "") for segment in segments}
-    files = [file for file in folder.iterdir() if file.name.partition(".")[0] in names]
-    missing = {f"{name}.{part}" for name in names for part in PARTS} - {file.name for file in files}
-    if missing:
-        raise ValueError(f"{folder} lacks {', '.join(sorted(missing))}")
-    return files
-
-
-def _verify(file: Path) -> None:
-    """Compare a file with the checksum at its end, which tantivy writes and does not read.
-
-    Raises:
-        ValueError: they differ.
-    """
-    with file.open("rb") as opened:
-        content = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
-    length = int.from_bytes(content[-8:-4], "little")
-    footer = json.loads(bytes(content[-8 - length : -8]))
-    if zlib.crc32(content[: -8 - length]) != footer["crc"]:
-        raise ValueError(f"{file} is not what was written")
