@@ -45,6 +45,7 @@ ALIASES = {
     "AZURE_OPENAI_DEPLOYMENT": "services.azure.deployment",
     "AZURE_EMBEDDING_DEPLOYMENT": "index.embedder",
     "EXA_API_KEY": "services.exa.api_key",
+    "DATABASE_URL": "services.postgres.dsn",
 }
 """Names of the environment that other systems use, and the settings they stand for. Of two for one the later wins."""
 KINDS = {"AZURE_EMBEDDING_DEPLOYMENT": "azure:"}
@@ -95,7 +96,7 @@ def load(
             f"{error}; the knowledge base was made with it: put it back, or name another (--preset, RAGSTONE_PRESET)"
         ) from error
     tree = merge(merge(preset_tree, remembered or {}), explicit)
-    return Loaded(_validated(tree), explicit)
+    return Loaded(validated(tree), explicit)
 
 
 def merge(under: Tree, over: Tree) -> Tree:
@@ -116,7 +117,7 @@ def parse_overrides(pairs: Sequence[str]) -> Tree:
         if not equals or not path:
             shown = "what was given" if "key" in pair else f"'{pair}'"  # a key that was typed wrongly is one still
             raise SettingsError(f"{shown} is not a setting; write it as path=value, such as chunk.size=600")
-        branch = _nested(path, _value(path, text, path))
+        branch = nested(path, _value(path, text, path))
         _refuse_unknown(branch, "on the command line")
         tree = merge(tree, branch)
     return tree
@@ -153,6 +154,32 @@ def lasting_preset(name: str) -> str:
     return name if name in ("default", *preset_names()) else str(Path(name).resolve())
 
 
+def changed(settings: Settings, tree: Tree) -> Settings:
+    """The same settings but for those in a tree.
+
+    Raises:
+        SettingsError: an unknown key, or a value that does not fit.
+    """
+    _refuse_unknown(tree, "among the changes")
+    return validated(_over(settings, tree))
+
+
+def _over(section: BaseModel, tree: Tree) -> Tree:
+    """A section's values, those of a tree over them; what is not changed stays the record it is."""
+    values = {name: getattr(section, name) for name in type(section).model_fields}
+    for name, value in tree.items():
+        below = values[name]
+        values[name] = _over(below, value) if isinstance(below, BaseModel) and isinstance(value, dict) else value
+    return values
+
+
+def nested(path: str, value: Any) -> Tree:
+    """A setting as a tree: ``chunk.size`` and 600 as ``{"chunk": {"size": 600}}``."""
+    for part in reversed(path.split(".")):
+        value = {part: value}
+    return value
+
+
 def leaves(model: BaseModel, path: str = "") -> Iterator[tuple[str, FieldInfo, Any]]:
     """Every setting under a model: its dotted path, its field and its value.
 
@@ -184,12 +211,6 @@ def environment_name(path: str) -> str:
     return PREFIX + path.upper().replace(".", "__")
 
 
-def _nested(path: str, value: Any) -> Tree:
-    for part in reversed(path.split(".")):
-        value = {part: value}
-    return value
-
-
 def _value(path: str, text: str, where: str) -> Any:
     """A setting's value from its text. Only lists and mappings are read as YAML, which JSON is a part of.
 
@@ -215,13 +236,13 @@ def _named(variables: Mapping[str, str | None], where: str) -> Tree:
     tree: Tree = {}
     for name, path in ALIASES.items():
         if text := variables.get(name):
-            tree = merge(tree, _nested(path, KINDS.get(name, "") + text))
+            tree = merge(tree, nested(path, KINDS.get(name, "") + text))
     # Sorted, so that RAGSTONE_CHUNK__SIZE comes after RAGSTONE_CHUNK and wins.
     for name in sorted(variables):
         text = variables[name]
         if name.upper().startswith(PREFIX) and name not in OUTSIDE and text:
             path = name[len(PREFIX) :].lower().replace("__", ".")
-            branch = _nested(path, _value(path, text, f"{name} in {where}"))
+            branch = nested(path, _value(path, text, f"{name} in {where}"))
             _refuse_unknown(branch, f"from {name} in {where}")
             tree = merge(tree, branch)
     return tree
@@ -263,7 +284,12 @@ _NUMBER = "constrained-float"
 """What pydantic calls a number within bounds, where a word may stand in its place."""
 
 
-def _validated(tree: Tree) -> Settings:
+def validated(tree: Tree) -> Settings:
+    """The settings that a tree makes.
+
+    Raises:
+        SettingsError: an unknown key, a malformed value.
+    """
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:

@@ -6,18 +6,38 @@ ask:  index -> query -> rank -> respond
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragstone import index
+from ragstone.access import OWNER, Reader
+from ragstone.answers import Event, Turn
 from ragstone.asking import Asker
 from ragstone.built import BuiltWith, create_version, refuse_mismatch, refuse_other_store
+from ragstone.conditions import Filter
 from ragstone.config import load
-from ragstone.errors import NotFound
+from ragstone.errors import NotFound, UsageError
 from ragstone.moving import on_newest
 from ragstone.parts import BuildEmbedder
+from ragstone.protocols import Role
 from ragstone.remembered import latest_questions
 from ragstone.sections import AUTO, Settings
+
+if TYPE_CHECKING:
+    from ragstone.contracts import Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """Vectors of texts, a row each, the tokens of all of them, and the name of the embedder."""
+
+    vectors: Vector
+    tokens: int
+    embedder: str
 
 
 class Engine(Asker):
@@ -100,6 +120,7 @@ class Engine(Asker):
             if not as_built:
                 refuse_mismatch(loaded, built, home.folder)
             settings = built.put_into(loaded.settings) if as_built else built.settled(loaded.settings)
+            settings = built.with_rules(settings)
         except BaseException:
             if catalog is not None:
                 catalog.close()
@@ -137,7 +158,7 @@ class Engine(Asker):
         if version is None:
             raise NotFound(f"there is no other version beside the one in use of {self._home.folder}")
         overrides, preset = self._asked_for
-        asked = (*overrides, "cache.enabled=false")
+        asked = (*overrides, "cache.enabled=false", "review.responses_days=0", "review.statistics_days=0")
         engine = self._sibling(index.Held(version), asked, preset)
         engine._follows = False
         return engine
@@ -151,6 +172,52 @@ class Engine(Asker):
     def clear_cache(self) -> None:
         """Forget what is kept of earlier questions; nothing but time is lost."""
         self._cache.clear()
+
+    @on_newest
+    async def stream_with(
+        self,
+        change: Callable[[Settings], Settings],
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        before: Sequence[Turn] = (),
+        session: str = "",
+        reader: Reader = OWNER,
+    ) -> AsyncGenerator[Event]:
+        """`stream` under other settings of the question: what ``change`` makes of those in force.
+
+        Raises:
+            SettingsMismatch: something else would be stored under these settings.
+        """
+        settings = change(self.settings)
+        engine = self if settings is self.settings else self.with_settings(settings)
+        async with aclosing(engine.stream(question, where, before=before, session=session, reader=reader)) as events:
+            async for event in events:
+                yield event
+
+    @on_newest
+    async def embed(self, texts: Sequence[str], *, role: Role = "passage") -> Embedded:
+        """Vectors of texts, by the embedder that the knowledge base was built with.
+
+        Raises:
+            UsageError: it has none yet, for nothing was added.
+            EmbeddingError: a service fails.
+        """
+        if not self._settle():
+            raise UsageError("there is no embedder yet; it is chosen when the first documents are added")
+        vectors = await self._embedder.embed(texts, role=role)
+        tokens = await asyncio.to_thread(lambda: sum(len(self._embedder.tokens(text)) for text in texts))
+        return Embedded(vectors=vectors, tokens=tokens, embedder=self.settings.index.embedder)
+
+    def warm(self) -> None:
+        """Load what a question needs, so that the first one need not wait for it."""
+        if self._settle():
+            _ = self._vectors, self._question_embedder, self._answerer, self._judge, self._reranker
+
+    @property
+    def folder(self) -> Path:
+        """Where the knowledge base lies."""
+        return self._home.folder
 
     def with_settings(self, settings: Settings) -> Engine:
         """The same open knowledge base under other settings of the question; both share all that is loaded.

@@ -56,6 +56,18 @@ class EmbeddingError(RagstoneError):
     """An embedding service cannot be reached, refuses, or fails; names it, and says what to do."""
 
 
+class EngineError(RagstoneError):
+    """An engine that holds an index outside cannot be reached, refuses, fails, or is too far behind; names it."""
+
+
+class Behind(EngineError):
+    """An engine answers, but lacks so many ``changes`` that it cannot be asked before it has caught up."""
+
+    def __init__(self, engine: str, changes: int) -> None:
+        super().__init__(f"{engine} does not know {changes:,} changes yet; bring it up: ragstone doctor --mend")
+        self.changes = changes
+
+
 class KnowledgeBaseError(RagstoneError):
     """Something about the knowledge base on disk."""
 

@@ -19,7 +19,7 @@ hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, prin
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 TEST_DATA = "RAGSTONE_TEST_DATA"
-FOREIGN = ("RAGSTONE_", "OPENAI_", "AZURE_")
+FOREIGN = ("RAGSTONE_", "OPENAI_", "AZURE_", "PG")
 """Beginnings of names that would change what the tests see."""
 
 
@@ -33,6 +33,14 @@ def data_dir() -> Path:
     if not path.is_dir():
         pytest.fail(f"{TEST_DATA} is set to {path}, which is not a folder")
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Any:
+    """A PostgreSQL of our own; a test that asks for it is skipped where its package is not installed."""
+    from servers.postgres_server import shared
+
+    return shared()
 
 
 @pytest.fixture

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ragstone.sections.acquire import AcquireSettings, ColumnSettings, CrawlSettings, MetadataSettings, SiteSettings
+from ragstone.sections.acquire import (
+    AccessSettings,
+    AcquireSettings,
+    ColumnSettings,
+    CrawlSettings,
+    MetadataSettings,
+    SiteSettings,
+)
 from ragstone.sections.answer import ConfidenceWeights, JudgeModelSettings, MarkWeights, RespondSettings, ReviewSettings
 from ragstone.sections.search import BoostSettings, QuerySettings, RankSettings, WebSettings
+from ragstone.sections.serve import LimitSettings, ServeSettings, TlsSettings, UploadSettings
 from ragstone.sections.store import CacheSettings, ChunkSettings, IndexSettings
 from ragstone.services import Section, ServiceSettings
 
 __all__ = [
     "AUTO",
+    "AccessSettings",
     "AcquireSettings",
     "BoostSettings",
     "CacheSettings",
@@ -21,14 +30,18 @@ __all__ = [
     "CrawlSettings",
     "IndexSettings",
     "JudgeModelSettings",
+    "LimitSettings",
     "MarkWeights",
     "MetadataSettings",
     "QuerySettings",
     "RankSettings",
     "RespondSettings",
     "ReviewSettings",
+    "ServeSettings",
     "Settings",
     "SiteSettings",
+    "TlsSettings",
+    "UploadSettings",
     "WebSettings",
 ]
 
@@ -49,3 +62,4 @@ class Settings(Section):
     review: ReviewSettings = ReviewSettings()
     services: ServiceSettings = ServiceSettings()
     cache: CacheSettings = CacheSettings()
+    serve: ServeSettings = ServeSettings()

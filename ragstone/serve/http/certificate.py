@@ -1,0 +1,111 @@
+"""A certificate of our own, for encrypted connections where nobody has given one.
+
+It is made once and kept beside the knowledge base; the private key can be read by its owner only. Clients have to be
+told to trust it, by its fingerprint.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from ragstone.errors import KnowledgeBaseError
+
+DAYS = 397
+"""Browsers take no certificate that is valid for longer."""
+RENEWED = 30
+"""Days before its end from which on a start makes a new one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """The files of a certificate, and what tells it apart: SHA-256, in hexadecimal."""
+
+    certificate: Path
+    key: Path
+    fingerprint: str
+
+
+def own(folder: Path, names: Sequence[str]) -> Certificate:
+    """The certificate in this folder; made where there is none, where it ends soon, or lacks one of the names.
+
+    Raises:
+        KnowledgeBaseError: it cannot be written.
+    """
+    files = folder / "certificate.pem", folder / "key.pem"
+    wanted = list(dict.fromkeys(["localhost", "127.0.0.1", "::1", socket.gethostname(), *names]))
+    try:
+        kept = _kept(*files, wanted)
+        if kept is None:
+            kept = _made(*files, wanted)
+    except OSError as error:
+        raise KnowledgeBaseError(f"no certificate could be made in {folder}: {error}") from error
+    print_ = kept.fingerprint(hashes.SHA256()).hex(":").upper()
+    return Certificate(certificate=files[0], key=files[1], fingerprint=print_)
+
+
+def _kept(certificate: Path, key: Path, wanted: Sequence[str]) -> x509.Certificate | None:
+    if not (certificate.is_file() and key.is_file()):
+        return None
+    with suppress(ValueError, x509.ExtensionNotFound):
+        kept = x509.load_pem_x509_certificate(certificate.read_bytes())
+        private = serialization.load_pem_private_key(key.read_bytes(), password=None)
+        names = kept.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        lasts = kept.not_valid_after_utc - datetime.now(UTC) > timedelta(days=RENEWED)
+        has = {*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress))}
+        if lasts and has.issuperset(wanted) and private.public_key() == kept.public_key():
+            return kept
+    return None
+
+
+def _made(certificate: Path, key: Path, names: Sequence[str]) -> x509.Certificate:
+    private = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Ragstone")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(private.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(days=DAYS))
+        .add_extension(x509.SubjectAlternativeName([_name(one) for one in names]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .sign(private, hashes.SHA256())
+    )
+    form, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    certificate.parent.mkdir(mode=0o700, exist_ok=True)
+    _write(key, private.private_bytes(serialization.Encoding.PEM, form, plain), 0o600)
+    _write(certificate, made.public_bytes(serialization.Encoding.PEM), 0o644)
+    return made
+
+
+def _name(text: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(text))
+    except ValueError:
+        return x509.DNSName(text)
+
+
+def _write(file: Path, content: bytes, mode: int) -> None:
+    """The file in one step: readers see the old one or the new one, and nobody else ever more than they may."""
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    beside.unlink(missing_ok=True)
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
+        out.write(content)
+        out.flush()
+        os.fsync(out.fileno())
+    beside.replace(file)

@@ -1,0 +1,161 @@
+"""Questions, searches and documents over HTTP, on a real server."""
+
+from __future__ import annotations
+
+import pytest
+from live import Live
+
+from ragstone.serve import as_json
+
+
+def test_a_question_is_answered_with_citations_that_the_document_holds(house: Live) -> None:
+    answer = house.ask(explain=True).json()
+    assert answer["answer"] == "Visitors park behind the mill. [1]"
+    (citation,) = answer["citations"]
+    document = house.http.get(f"/documents/{citation['document_id']}").json()
+    assert document["text"][citation["start"] : citation["end"]] == citation["quote"]
+    assert answer["hits"][0]["why"]
+    assert answer["usage"]["cost"] == 0
+
+
+def test_events_come_in_order_and_end_with_the_answer(house: Live) -> None:
+    events = house.events()
+    names = [name for name, _ in events]
+    assert (names[0], names[-1]) == ("evidence", "answer")
+    assert set(names[1:-1]) == {"text", "sentence"}
+    assert events[0][1]["hits"][0]["document_id"] == "house/parking.md"
+    plain = house.ask().json()
+    for told in (events[-1][1], plain):
+        for varying in ("response_id", "timestamp", "timings_ms", "usage"):
+            del told[varying]
+    assert events[-1][1] == plain
+
+
+def test_what_is_told_is_what_the_command_line_tells(house: Live) -> None:
+    import asyncio
+
+    said = as_json.answer(asyncio.run(house.engine.ask("Where do visitors park?")))
+    told = house.ask().json()
+    assert told.pop("hits") is None
+    assert told.keys() == said.keys()
+    assert told["citations"] == said["citations"]
+
+
+def test_a_question_the_documents_do_not_answer_is_refused_in_words(house: Live) -> None:
+    answer = house.ask("Who won the chess tournament of 1972?").json()
+    assert answer["abstained"]
+
+
+def test_a_search_gives_chunks(house: Live) -> None:
+    found = house.http.post("/search", json={"query": "projector", "k": 1, "where": "kind = markdown"}).json()
+    (hit,) = found["hits"]
+    assert hit["document_id"] == "house/rooms.md"
+    assert hit["why"] is None
+
+
+def test_settings_of_a_question_hold_for_that_question(house: Live) -> None:
+    few = house.ask(settings={"rank.top_k": 1, "query.method": "bm25"}, explain=True).json()
+    assert len(few["hits"]) == 1
+    assert few["retrieval_method"].startswith("bm25")
+    assert house.ask(explain=True).json()["retrieval_method"].startswith("hybrid")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "said"),
+    [
+        ({"question": " "}, 422, "invalid", "question"),
+        ({"question": "\x1c"}, 400, "usage", "empty"),
+        ({"question": ""}, 422, "invalid", "question"),
+        ({"question": "x" * 8001}, 422, "invalid", "8000"),
+        ({"question": "a", "unknown": 1}, 422, "invalid", "unknown"),
+        ({"question": "a", "explain": "yes"}, 422, "invalid", "explain"),
+        ({"question": "a", "where": "kind ="}, 400, "usage", ""),
+        ({"question": "a", "settings": {"respond.model.name": "os:system"}}, 422, "invalid", "respond.model.name"),
+        ({"question": "a", "settings": {"services.openai.base_url": "http://x"}}, 422, "invalid", "base_url"),
+        ({"question": "a", "settings": {"respond": {}}}, 422, "invalid", "settings"),
+        ({"question": "a", "settings": {"rank.top_k": 100_000}}, 422, "invalid", "100"),
+        ({"question": "a", "settings": {"rank.top_k": "many"}}, 422, "invalid", "rank.top_k"),
+        ({"question": "a", "settings": {"rank.reranker": "cross-encoder:/etc"}}, 422, "invalid", "maxsim"),
+        ({"question": "a", "settings": {"chunk.size": 500}}, 422, "invalid", "chunk.size"),
+        ({"question": "a", "settings": {"rank.nothing": 1}}, 422, "invalid", "rank.nothing"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_a_reason(
+    house: Live, body: dict[str, object], status: int, code: str, said: str
+) -> None:
+    for accept in ("application/json", "text/event-stream"):
+        response = house.http.post("/query", json=body, headers={"accept": accept})
+        error = response.json()["error"]
+        assert (response.status_code, error["code"]) == (status, code)
+        assert said in error["message"]
+        assert error["request_id"] == response.headers["x-request-id"]
+
+
+def test_documents_are_listed_page_by_page(house: Live) -> None:
+    first = house.http.get("/documents", params={"limit": 2}).json()
+    assert [one["document_id"] for one in first["documents"]] == ["house/parking.md", "house/rooms.md"]
+    assert first["total"] == 3
+    second = house.http.get("/documents", params={"limit": 2, "after": first["next"]}).json()
+    assert [one["document_id"] for one in second["documents"]] == ["hr/salaries.md"]
+    assert second["next"] is None
+    assert house.http.get("/documents", params={"q": "PARK"}).json()["total"] == 1
+
+
+def test_a_document_tells_the_span_that_was_asked_for(house: Live) -> None:
+    told = house.http.get("/documents/house/rooms.md", params={"start": 0, "end": 6}).json()
+    assert told["text"][told["highlight"]["start"] : told["highlight"]["end"]] == "Room 7"
+    assert house.http.get("/documents/house%2Frooms.md").json()["highlight"] is None
+    assert house.http.get("/documents/house/rooms.md", params={"end": 6000}).json()["highlight"] is None
+    assert house.http.get("/documents/house/nothing.md").status_code == 404
+
+
+def test_a_conversation_is_kept_and_can_be_deleted(house: Live) -> None:
+    house.ask(session="my trip/1")
+    assert [one["session"] for one in house.http.get("/conversations").json()["conversations"]] == ["my trip/1"]
+    turns = house.http.get("/conversations/my trip/1").json()["turns"]
+    assert [turn["question"] for turn in turns] == ["Where do visitors park?"]
+    assert house.http.delete("/conversations/my trip/1").json() == {"turns": 1}
+    assert house.http.get("/conversations/my trip/1").status_code == 404
+
+
+def test_an_answer_is_kept_and_can_be_rated(house: Live) -> None:
+    answer = house.ask().json()
+    id = answer["response_id"]
+    vote = {"response_id": id, "vote": "down", "reason": "too short", "correction": "house/rooms.md"}
+    assert house.http.post("/feedback", json=vote).json()["vote"] == "down"
+    assert house.http.post("/feedback", json=vote | {"vote": "up"}).json()["vote"] == "up"
+    kept = house.http.get(f"/responses/{id}").json()
+    assert kept["answer"] == answer
+    assert [one["vote"] for one in kept["feedback"]] == ["up"]
+    assert house.http.post("/feedback", json=vote | {"response_id": "none"}).status_code == 404
+    assert house.http.post("/feedback", json=vote | {"vote": "maybe"}).status_code == 422
+
+
+def test_the_server_tells_of_itself(house: Live) -> None:
+    assert house.http.get("/health").json()["status"] == "alive"
+    assert house.until(lambda: house.http.get("/ready").json(), lambda it: it["status"] == "ready")
+    assert house.http.get("/me").json() == {
+        "name": "",
+        "scopes": ["admin", "read", "write"],
+        "groups": None,
+        "open": True,
+    }
+    house.ask()
+    metrics = house.http.get("/metrics")
+    assert metrics.headers["content-type"].startswith("text/plain")
+    assert 'ragstone_http_requests_total{method="POST",route="/query",status="200"}' in metrics.text
+    assert 'ragstone_questions_total{outcome="answered"}' in metrics.text
+    stats = house.http.get("/stats").json()
+    assert stats["total"]["answered"] >= 1
+    assert stats["documents"] == 3
+    told = {one["path"]: one["value"] for one in house.http.get("/settings").json()["settings"]}
+    assert told["rank.top_k"] == "5"
+
+
+def test_an_address_that_is_asked_in_the_wrong_way_names_the_right_ones(house: Live) -> None:
+    for path, allowed in (("/query", "POST"), ("/documents/x/y.md", "DELETE, GET"), ("/documents", "GET, POST")):
+        for method in ("PUT", "GET") if path == "/query" else ("PUT",):
+            refused = house.http.request(method, path)
+            assert (refused.status_code, refused.headers["allow"]) == (405, allowed)
+            assert refused.json()["error"]["code"] == "method_not_allowed"
+    assert house.http.get("/nothing/at/all").status_code == 404

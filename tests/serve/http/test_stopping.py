@@ -1,0 +1,209 @@
+"""Clients that leave, servers that are stopped, and what the log tells: the program itself, as a user starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from conftest import Serving
+from live import SLOW, Live, events_of, written_by
+from servers.openai_server import KEY, OpenAIServer
+
+ROOT = Path(__file__).parent.parent.parent.parent
+START = (
+    f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'tests')!r}];from ragstone.serve.cli import main; main()"
+)
+SECRET_QUESTION = "Where does the quick brown fox park?"
+
+
+def long_reply(_: Any) -> str:
+    return " ".join(f"Visitors number {i} of the day park behind the mill [1]." for i in range(40))
+
+
+# ---------------------------------------------------------------- clients that leave
+@pytest.mark.parametrize("accept", ["text/event-stream", "application/json"])
+def test_a_client_that_leaves_stops_the_model(serving: Serving, accept: str) -> None:
+    with OpenAIServer(long_reply, pause=0.05) as model:
+        live = serving(asked=written_by(model))
+        host, port = live.url.removeprefix("http://").split(":")
+        body = json.dumps({"question": "Where do visitors park?"})
+        with socket.create_connection((host, int(port)), timeout=SLOW) as client:
+            client.sendall(
+                f"POST /query HTTP/1.1\r\nHost: {host}\r\nAccept: {accept}\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+            )
+            live.until(lambda: len(model.asked), lambda asked: asked > 0)
+            time.sleep(0.2)
+        assert model.hung_up.wait(SLOW), "the model went on writing for nobody"
+        live.until(lambda: live.http.get("/metrics").text, lambda text: 'questions_total{outcome="left"} 1' in text)
+        stopped = live.until(lambda: live.http.get("/stats").json()["total"], lambda it: it["stopped"] == 1)
+        assert stopped["failed"] == 0
+
+
+def test_a_question_that_takes_too_long_ends_with_an_error(serving: Serving) -> None:
+    with OpenAIServer(long_reply, pause=0.1) as model:
+        live = serving("question_seconds=0.5", asked=written_by(model))
+        told = live.ask()
+        assert (told.status_code, told.json()["error"]["code"]) == (504, "timeout")
+        events = live.events()
+        assert events[0][0] == "evidence"
+        assert (events[-1][0], events[-1][1]["error"]["code"]) == ("error", "timeout")
+
+
+def test_a_model_that_fails_gives_way_to_quotes_and_the_stream_ends_well(serving: Serving) -> None:
+    with OpenAIServer(long_reply) as model:
+        live = serving(asked=(*written_by(model), "services.openai.api_key=wrong"))
+        events = live.events()
+        assert events[-1][0] == "answer"
+        assert any("quoted from the documents instead" in notice for notice in events[-1][1]["notices"])
+        assert "wrong" not in json.dumps(events)
+
+
+# ---------------------------------------------------------------- the program
+@pytest.fixture
+def filled(serving: Serving, tmp_path: Path) -> Path:
+    """A folder with the knowledge base ``kb``, which nobody has open."""
+    live = serving()
+    live.engine.close()
+    return tmp_path
+
+
+@contextmanager
+def program(
+    folder: Path, *words: str, **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client, list[str]]]:
+    """``ragstone serve`` in a process of its own, a client of it, and the lines of its log as they come."""
+    started = subprocess.Popen(
+        [sys.executable, "-c", START, "serve", "--kb", "kb", "--port", "0", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONUTF8": "1", **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    lines: list[str] = []
+    assert started.stderr is not None
+    found = None
+    while not found:
+        line = started.stderr.readline()
+        assert line, f"it ended: {lines}"
+        lines.append(line)
+        found = re.search(r"at (https?)://[^ ]*:(\d+);", line)
+    reading = threading.Thread(target=lambda: lines.extend(started.stderr or ()), daemon=True)
+    reading.start()
+    trust: ssl.SSLContext | bool = True
+    if found[1] == "https":
+        trust = ssl.create_default_context(cafile=str(folder / "kb" / "tls" / "certificate.pem"))
+    try:
+        with httpx2.Client(base_url=f"{found[1]}://127.0.0.1:{found[2]}", timeout=SLOW, verify=trust) as client:
+            yield started, client, lines
+    finally:
+        started.kill()
+        started.wait(SLOW)
+        reading.join(SLOW)
+        started.stderr.close()
+
+
+def test_answers_under_way_finish_when_the_server_is_stopped(filled: Path) -> None:
+    with OpenAIServer(lambda _: "Visitors park behind the mill [1]. " * 5, pause=0.05) as model:
+        asked = [word for setting in written_by(model) for word in ("--set", setting)]
+        with program(filled, *asked) as (process, http, _):
+            body, accept = {"question": "Where do visitors park?"}, {"accept": "text/event-stream"}
+            with http.stream("POST", "/query", json=body, headers=accept) as response:
+                parts = response.iter_text()
+                text = next(parts)
+                process.send_signal(signal.SIGTERM)
+                time.sleep(0.2)
+                with pytest.raises(httpx2.ConnectError):
+                    httpx2.get(f"{http.base_url}/health")
+                text += "".join(parts)
+            assert [name for name, _ in events_of(text)][-1] == "answer"
+            assert process.wait(SLOW) == 0
+
+
+def test_a_server_that_has_waited_long_enough_stops(filled: Path) -> None:
+    with OpenAIServer(long_reply, pause=0.5) as model:
+        asked = [word for setting in written_by(model) for word in ("--set", setting)]
+        with program(filled, *asked, "--set", "serve.stop_seconds=1") as (process, http, _):
+            body, accept = {"question": "Where do visitors park?"}, {"accept": "text/event-stream"}
+            with http.stream("POST", "/query", json=body, headers=accept) as response:
+                next(response.iter_text())
+                process.send_signal(signal.SIGINT)
+                assert process.wait(10) == 0
+
+
+def test_the_log_tells_of_requests_and_of_nothing_that_was_said(filled: Path) -> None:
+    with OpenAIServer(long_reply) as model:
+        asked = [word for setting in written_by(model) for word in ("--set", setting)]
+        with program(filled, *asked) as (process, http, lines):
+            made = subprocess.run(
+                [sys.executable, "-c", START, "key", "make", "ada", "--kb", "kb"],
+                cwd=filled, capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            key = made.stdout.strip()
+            time.sleep(0.6)
+            shown = {"authorization": f"Bearer {key}", "x-request-id": "trace-7"}
+            http.post("/query", json={"question": SECRET_QUESTION, "session": "fox-session"}, headers=shown)
+            http.get("/conversations/fox-session", headers=shown)
+            http.get("/documents/house/parking.md", headers=shown, params={"start": 1})
+            http.get("/documents", headers=shown, params={"q": "foxhunt"})
+            http.get("/documents/secret-name.md", headers={"authorization": "Bearer wrong-secret-key"})
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(SLOW) == 0
+        told = [json.loads(line) for line in lines if line.startswith("{")]
+        query = next(one for one in told if one["route"] == "/query")
+        assert (query["id"], query["status"], query["key"]) == ("trace-7", 200, key.split("_")[1])
+        assert query["ms"] > 0
+        text = "".join(lines)
+        for word in (key.rpartition("_")[2], KEY, "fox", "mill", "parking.md", "secret-name", "wrong-secret"):
+            assert word not in text, word
+
+
+def test_others_are_let_in_only_once_there_is_a_key(filled: Path) -> None:
+    command = [sys.executable, "-c", START]
+    words = ["serve", "--kb", "kb", "--host", "0.0.0.0", "--port", "0"]
+    refused = subprocess.run([*command, *words], cwd=filled, capture_output=True, text=True, check=False, timeout=60)
+    assert refused.returncode == 2
+    assert "ragstone key make" in refused.stderr
+    subprocess.run([*command, "key", "make", "ada", "--kb", "kb"], cwd=filled, capture_output=True, check=True)
+    with program(filled, "--host", "0.0.0.0") as (_, http, _lines):
+        assert http.get("/health").status_code == 200
+        assert http.get("/me").status_code == 401
+
+
+def test_connections_are_encrypted_by_a_certificate_made_at_the_first_start(filled: Path) -> None:
+    prints = []
+    for _ in range(2):
+        with program(filled, "--tls") as (_, http, lines):
+            assert http.get("/health").status_code == 200
+            prints.append(re.findall("[0-9A-F]{2}(?::[0-9A-F]{2}){31}", "".join(lines)))
+    assert prints[0] == prints[1] != []
+    key = filled / "kb" / "tls" / "key.pem"
+    assert key.stat().st_mode & 0o777 == 0o600
+    key.write_text("no key")
+    with program(filled, "--tls") as (_, http, lines):  # a new one is made
+        assert http.get("/health").status_code == 200
+        assert re.findall("[0-9A-F]{2}(?::[0-9A-F]{2}){31}", "".join(lines)) != prints[0]
+
+
+def test_an_address_that_is_taken_is_named(filled: Path, house: Live) -> None:
+    port = house.url.rpartition(":")[2]
+    words = ["serve", "--kb", "kb", "--port", port]
+    refused = subprocess.run(
+        [sys.executable, "-c", START, *words], cwd=filled, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert refused.returncode == 2
+    assert f"port {port}" in refused.stderr

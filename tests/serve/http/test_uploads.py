@@ -1,0 +1,233 @@
+"""Files that are sent: kept, read in a job, replaced, removed; and what is refused."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from kb import open_fast
+from live import Live, Serving, events_of, make_key, served
+
+from ragstone.index import Journal, indexing
+from ragstone.jobs import Job, JobBook, Work
+from ragstone.serve.http.uploads import safe_name
+
+ROOM = b"Room 9 is called Lise Meitner."
+
+
+def ids(live: Live, **key: str) -> list[str]:
+    return [one["document_id"] for one in live.http.get("/documents", headers=key).json()["documents"]]
+
+
+def test_a_file_is_read_in_a_job_and_answers_questions(serving: Serving) -> None:
+    live = serving(documents=())
+    sent = live.upload(("room.txt", ROOM), ("plan.csv", b"id,text\n1,The hall seats ninety.\n2,The bar is closed.\n"))
+    assert sent.headers["location"] == f"/jobs/{sent.json()['job_id']}"
+    assert sent.json()["state"] == "waiting"
+    job = live.finished(sent)
+    assert (job["state"], job["report"]["added"], job["error"]) == ("done", 3, None)
+    assert job["document_ids"] == ["uploads/room.txt", "uploads/plan.csv#1", "uploads/plan.csv#2"]
+    assert job["progress"]["share"] == 1
+    assert "Lise Meitner" in live.ask("What is room 9 called?").json()["answer"]
+    assert [one["job_id"] for one in live.http.get("/jobs").json()["jobs"]] == [job["job_id"]]
+
+
+def test_the_same_name_replaces_and_what_is_gone_from_it_is_removed(serving: Serving) -> None:
+    live = serving(documents=())
+    live.finished(live.upload(("plan.csv", b"id,text\n1,The hall seats ninety.\n2,The bar is closed.\n")))
+    job = live.finished(live.upload(("plan.csv", b"id,text\n1,The hall seats eighty.\n")))
+    assert (job["report"]["updated"], job["report"]["removed"]) == (1, 1)
+    assert ids(live) == ["uploads/plan.csv#1"]
+    assert "eighty" in live.http.get("/documents/uploads/plan.csv%231").json()["text"]
+
+
+def test_a_job_tells_how_far_it_has_come(serving: Serving) -> None:
+    live = serving(documents=())
+    sent = live.upload(*((f"{i}.txt", b"Room %d is free." % i) for i in range(20)))
+    accept = {"accept": "text/event-stream"}
+    events = events_of(live.http.get(f"/jobs/{sent.json()['job_id']}", headers=accept).text)
+    assert [name for name, _ in events][-1] == "end"
+    assert {name for name, _ in events[:-1]} == {"progress"}
+    assert events[-1][1]["report"]["added"] == 20
+
+
+def test_a_file_that_cannot_be_read_is_reported_without_the_servers_paths(serving: Serving) -> None:
+    live = serving(documents=())
+    job = live.finished(live.upload(("broken.pdf", b"no pdf at all"), ("room.txt", ROOM)))
+    assert job["state"] == "done"
+    (skipped,) = job["report"]["skipped"]
+    assert skipped["source"] == "uploads/broken.pdf"
+    assert str(live.engine.folder.resolve()) not in str(job)
+
+
+def test_a_document_that_is_removed_takes_its_file_along(serving: Serving) -> None:
+    live = serving()
+    live.finished(live.upload(("room.txt", ROOM), ("plan.csv", b"id,text\n1,The hall.\n2,The bar is closed.\n")))
+    folder = live.engine.folder / "uploads"
+    assert live.http.delete("/documents/uploads/room.txt").json() == {"removed": ["uploads/room.txt"]}
+    assert live.http.delete("/documents/uploads/plan.csv%231").status_code == 200
+    assert [path.name for path in folder.iterdir()] == ["plan.csv"]
+    assert live.http.delete("/documents/uploads/plan.csv%232").status_code == 200
+    assert list(folder.iterdir()) == []
+    assert live.http.delete("/documents/room.txt").status_code == 404
+    assert live.http.delete("/documents/parking.md").status_code == 404  # the end of an id is not enough
+    assert live.http.delete("/documents/house/parking.md").status_code == 200
+    assert ids(live) == ["hr/salaries.md", "house/rooms.md"][::-1]
+
+
+def test_groups_say_who_may_read_what_is_sent(serving: Serving) -> None:
+    live = serving()
+    folder = live.engine.folder
+    clerk = make_key(folder, "clerk", "read", "write", groups=["hr"])
+    guest = make_key(folder, "guest", "read", "write", groups=[])
+    boss = make_key(folder, "boss", "admin")
+    time.sleep(0.6)
+
+    def send(key: dict[str, str], name: str, text: bytes, *groups: str) -> str:
+        form = {"groups": list(groups)} if groups else {}
+        sent = live.http.post("/documents", files=[("files", (name, text))], data=form, headers=key)
+        assert sent.status_code == 202, sent.text
+        watched = live.http.get(f"/jobs/{sent.json()['job_id']}", headers=key | {"accept": "text/event-stream"})
+        return events_of(watched.text)[-1][1]["document_ids"][0]
+
+    own = send(clerk, "bonus.txt", b"The bonus of the clerk is paid in June.")
+    shared = send(clerk, "fest.txt", b"The fest of the house is in July.", "*")
+    secret = send(boss, "board.txt", b"The board meets on Monday in secret.", "board;hr")
+    closed = send(boss, "bonus.txt", b"The bonus of the board is paid in March.", "board")
+    assert own != closed, "who may not read a file does not replace it"
+    assert {own, shared, secret} <= set(ids(live, **clerk))
+    assert closed not in ids(live, **clerk)
+    assert set(ids(live, **guest)) == {"house/parking.md", "house/rooms.md", shared}
+    refused = live.http.post("/documents", files=[("files", ("x.txt", b"x"))], data={"groups": "board"}, headers=clerk)
+    assert refused.status_code == 403
+    assert live.http.delete(f"/documents/{closed}", headers=clerk).status_code == 404
+    assert len(live.http.get("/jobs", headers=guest).json()["jobs"]) == 0
+    assert len(live.http.get("/jobs", headers=boss).json()["jobs"]) == 4
+    (job, *_) = live.http.get("/jobs", headers=clerk).json()["jobs"]
+    assert live.http.get(f"/jobs/{job['job_id']}", headers=guest).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("files", "settings", "status", "said"),
+    [
+        ((("a.exe", b"x"),), (), 415, "cannot be read"),
+        ((("noname", b"x"),), (), 400, "suffix"),
+        (((".txt", b"x"),), (), 400, "suffix"),
+        ((("a.txt", b"x"), ("b/a.txt", b"y")), (), 400, "same name"),
+        (tuple((f"{i}.txt", b"x") for i in range(4)), ("uploads.files=3",), 413, "at most 3"),
+        ((("a.txt", b"x" * 2000),), ("uploads.file_mb=0.001",), 413, "larger than"),
+        ((("a.txt", b"x" * 900), ("b.txt", b"x" * 900)), ("uploads.total_mb=0.001",), 413, "all uploaded"),
+        ((("a.txt", b"x" * 9000),), ("uploads.request_mb=0.005",), 413, "larger than"),
+    ],
+)
+def test_what_is_not_taken_leaves_nothing_behind(
+    serving: Serving, files: tuple[tuple[str, bytes], ...], settings: tuple[str, ...], status: int, said: str
+) -> None:
+    live = serving(*settings, documents=())
+    told = live.upload(*files)
+    assert told.status_code == status, told.text
+    assert said in told.json()["error"]["message"]
+    assert list((live.engine.folder / "uploads").glob("*")) == []
+    assert live.http.get("/jobs").json()["jobs"] == []
+
+
+def test_a_form_that_is_none_is_refused(serving: Serving) -> None:
+    live = serving(documents=())
+
+    def send(body: bytes, kind: str) -> int:
+        return live.http.post("/documents", content=body, headers={"content-type": kind}).status_code
+
+    form = "multipart/form-data; boundary=b"
+    part = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nRoom'
+    assert send(b"x=1", "application/x-www-form-urlencoded") == 415
+    assert send(b"x", "multipart/form-data") == 400
+    assert send(part, form) == 400  # it has no end
+    assert send(b"--b\r\n\r\nRoom\r\n--b--\r\n", form) == 400
+    assert send(b'--b\r\nContent-Disposition: form-data; name="title"\r\n\r\nx\r\n--b--\r\n', form) == 400
+    assert send(b'--b\r\nContent-Disposition: form-data; name="groups"\r\n\r\nx\r\n--b--\r\n', form) == 400
+    assert send(part + b"\r\n--b--\r\n", form) == 202
+    live.until(lambda: [path.name for path in (live.engine.folder / "uploads").iterdir()], lambda it: it == ["a.txt"])
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("../../etc/passwd.txt", "passwd.txt"),
+        ("C:\\Users\\me\\Plan 2026.PDF", "Plan 2026.PDF"),
+        ("a\x00b\r\n.txt", "ab.txt"),
+        ("...hidden.md", "hidden.md"),
+        ("Größe\u202efdp.txt", "Größefdp.txt"),
+        ("e\u0301.txt", "é.txt"),
+        ("x" * 400 + ".pdf", "x" * 196 + ".pdf"),
+        ("ž" * 400 + ".pdf", "ž" * 98 + ".pdf"),
+    ],
+)
+def test_names_are_kept_without_what_does_harm(sent: str, kept: str) -> None:
+    assert safe_name(sent) == kept
+    assert len(safe_name(sent).encode()) <= 200
+
+
+def test_while_another_process_indexes_a_job_waits_and_questions_are_answered(serving: Serving) -> None:
+    live = serving()
+    with indexing(live.engine.folder):
+        sent = live.upload(("room.txt", ROOM))
+        assert live.ask().json()["answer"].startswith("Visitors park")
+        assert live.http.get(f"/jobs/{sent.json()['job_id']}").json()["ended"] is None
+        refused = live.http.delete("/documents/house/rooms.md")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "locked")
+        assert "retry-after" in refused.headers
+    assert live.finished(sent)["state"] == "done"
+
+
+def test_only_sources_that_the_settings_name_are_followed(serving: Serving, tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.txt").write_bytes(ROOM)
+    live = serving(f"sources=[{docs}, {tmp_path / 'gone'}]", documents=())
+    assert live.http.post("/sync", json={"sources": ["/etc"]}).status_code == 404
+    assert live.finished(live.http.post("/sync", json={"sources": [str(docs)]}))["report"]["added"] == 1
+    failed = live.finished(live.http.post("/sync"))
+    assert failed["state"] == "failed"
+    assert "gone" in failed["error"]
+
+
+def test_nothing_is_followed_where_nothing_is_named(house: Live) -> None:
+    assert house.http.post("/sync").status_code == 409
+
+
+# ---------------------------------------------------------------- a server that is stopped
+def test_what_a_stopped_server_was_to_do_is_done_by_the_next(tmp_path: Path) -> None:
+    folder = tmp_path / "kb"
+    with closing(open_fast(folder)) as engine:
+        (folder / "uploads").mkdir()
+        (folder / "uploads" / "room.txt").write_bytes(ROOM)
+        with closing(Journal(folder)) as journal:
+            book = JobBook(journal)
+            left = book.new("upload", Work(files=("uploads/room.txt",)), "", "a server that was killed")
+            poison = Job(**{**_fields(left), "id": "poison", "state": "running", "tries": 2})
+            book.note(poison)
+        with served(engine) as live:
+            done = live.until(lambda: live.http.get(f"/jobs/{left.id}").json(), lambda it: it["ended"] is not None)
+            assert (done["state"], done["document_ids"]) == ("done", ["uploads/room.txt"])
+            given_up = live.http.get("/jobs/poison").json()
+            assert (given_up["state"], "interrupted" in given_up["error"]) == ("failed", True)
+
+
+def test_a_server_that_is_stopped_leaves_its_jobs_to_the_next(tmp_path: Path) -> None:
+    folder = tmp_path / "kb"
+    with closing(open_fast(folder)) as engine, indexing(folder), served(engine) as live:
+        job = live.upload(("room.txt", ROOM)).json()["job_id"]
+        live.until(lambda: live.http.get(f"/jobs/{job}").json()["state"], lambda it: it == "running")
+        with served(engine) as beside:  # what a living server does is not taken from it
+            assert beside.http.get(f"/jobs/{job}").json()["state"] == "running"
+    with closing(open_fast(folder)) as engine, served(engine) as live:
+        done = live.until(lambda: live.http.get(f"/jobs/{job}").json(), lambda it: it["ended"] is not None)
+        assert done["state"] == "done"
+        assert list((folder / "servers").iterdir()) != []
+    assert list((folder / "servers").iterdir()) == []
+
+
+def _fields(job: Job) -> dict[str, object]:
+    return {name: getattr(job, name) for name in job.__slots__}
