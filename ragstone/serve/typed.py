@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from ragstone.contracts import Span
 from ragstone.errors import UsageError
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def text(typed: str) -> str:
@@ -26,3 +30,15 @@ def span(typed: str | None, length: int) -> Span:
     if not span.start <= span.end <= length:
         raise UsageError(f"--span {typed} is not within the document, whose characters are 0:{length}")
     return span
+
+
+def seconds(typed: str) -> float:
+    """A length of time such as ``30s``, ``15m``, ``1.5h`` or ``2d``; a number alone is seconds.
+
+    Raises:
+        UsageError: it is none.
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smhd]?)", typed.strip())
+    if not found or not float(found[1]):
+        raise UsageError(f"'{typed}' is no length of time; write a number and a unit, such as 30s, 15m, 1h or 2d")
+    return float(found[1]) * _UNITS[found[2]]
