@@ -1,0 +1,96 @@
+"""A small knowledge base that is served for real, and a real browser that looks at it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from served import DOCUMENTS, FIRST, START, Visit, environment, served
+from servers.openai_server import KEY, OpenAIServer
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PAUSE = 0.03
+"""Seconds between two words of what the language model writes."""
+
+
+@pytest.fixture(scope="session")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A knowledge base of a guide to stone, some articles, and a page that means harm. Beside it a copy, `locked`."""
+    folder = tmp_path_factory.mktemp("web")
+    (folder / "docs").mkdir()
+    for name, text in DOCUMENTS.items():
+        (folder / "docs" / name).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-c", START, "add", "docs", "--kb", "kb"]
+    subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True, timeout=120)
+    shutil.copytree(folder / "kb", folder / "locked")
+    return folder / "kb"
+
+
+@pytest.fixture(scope="session")
+def quoted(kb: Path) -> Iterator[str]:
+    """The address of a server that answers in the documents' own words."""
+    with served(kb) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def written(kb: Path) -> Iterator[str]:
+    """The address of a server whose answers a language model writes, word by word."""
+
+    def reply(messages: Sequence[Any]) -> str:
+        del messages
+        return (
+            "**Kentish ragstone** is a hard grey limestone. [1]\n\n- The Romans shipped it down the Medway. [1]\n"
+            "- It is mostly used to build rockets to the moon."
+        )
+
+    with OpenAIServer(reply, pause=PAUSE) as model:
+        env = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": KEY}
+        with served(kb, "--set", "respond.model.name=openai:test", "--set", "cache.enabled=false", **env) as url:
+            yield url
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser. Only for the tests of one module: while it runs, this thread has an event loop."""
+    if not CHROMIUM:
+        pytest.skip("Chromium is not installed (apt install chromium), so nobody looks at the page")
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=FIRST)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[Callable[..., Visit]]:
+    """Opens the page. In the end nothing may have been asked from elsewhere, and nothing have gone wrong in it."""
+    visits: list[Visit] = []
+
+    def opened(url: str, **options: Any) -> Visit:
+        visits.append(Visit(chromium, url, **options))
+        return visits[-1]
+
+    yield opened
+    for one in visits:
+        one.close()
+    for one in visits:
+        assert one.foreign == [], "the page asked for something elsewhere"
+        assert one.troubles == []

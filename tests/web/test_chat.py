@@ -1,0 +1,155 @@
+"""The page in a real browser: asking, watching the answer come, opening what it rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+from served import Visit, pdf
+
+Open = Callable[..., Visit]
+ROMANS = "What did the Romans ship down the river Medway?"
+RECORD = """() => {
+    window.seen = [];
+    new MutationObserver(() => {
+        const turn = document.querySelector("article.turn");
+        const prose = turn?.querySelector(".prose")?.textContent ?? "";
+        const busy = turn?.getAttribute("aria-busy") === "true";
+        if (turn) window.seen.push([busy, turn.querySelector(".progress")?.textContent ?? "", prose]);
+    }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
+}"""
+
+
+def test_an_answer_is_quoted_and_its_citation_opened_at_the_very_words(quoted: str, visit: Open) -> None:
+    at = visit(quoted)
+    turn = at.ask(ROMANS)
+    turn.get_by_role("button", name=re.compile("^Citation")).first.click()
+    source = at.page.get_by_role("complementary", name="Source")
+    expect(source.get_by_role("heading")).to_contain_text("A guide to stone")
+    expect(source).to_contain_text("Kentish ragstone")
+    quote = turn.locator(".card-quote").first.inner_text()
+    lit = " ".join(source.locator("mark").all_inner_texts())
+    assert "The Romans shipped it down the river Medway" in lit
+    assert " ".join(lit.split()) == " ".join(quote.split())
+    expect(source.locator("mark").first).to_be_in_viewport()
+    expect(source.locator("mark")).to_have_css("background-color", "rgb(255, 224, 138)")
+
+
+def test_the_words_of_an_answer_come_one_after_the_other(written: str, visit: Open) -> None:
+    at = visit(written)
+    at.page.evaluate(RECORD)
+    turn = at.ask("What is Kentish ragstone?")
+    seen = at.page.evaluate("window.seen")
+    assert any(busy and "Searching" in progress for busy, progress, _ in seen)
+    lengths = sorted({len(prose) for busy, _, prose in seen if busy and prose})
+    assert len(lengths) > 5, "not all at once"
+    expect(turn.locator("strong")).to_have_text("Kentish ragstone")
+    expect(turn.locator(".prose li").first).to_contain_text("The Romans shipped it down the Medway.")
+    expect(turn.locator(".unproved")).to_have_text("It is mostly used to build rockets to the moon.")
+    expect(turn).to_contain_text("1 of 3 sentences is not proved by the documents.")
+    expect(at.page.get_by_role("status")).to_contain_text("Answer: ")
+
+
+def test_an_answer_can_be_stopped_and_asked_again(written: str, visit: Open) -> None:
+    at = visit(written)
+    box = at.page.get_by_label("Question", exact=True)
+    box.fill("What is Kentish ragstone?")
+    box.press("Enter")
+    expect(at.page.locator(".prose")).to_contain_text("Kentish")
+    at.page.keyboard.press("Escape")
+    expect(at.page.get_by_text("Stopped; what is above was not checked to its end.")).to_be_visible()
+    at.page.get_by_role("button", name="Ask again").click()
+    expect(at.page.locator(".turn-foot")).to_be_visible()
+    expect(at.page.locator("article.turn")).to_have_count(1)
+
+
+def test_a_refusal_says_what_was_looked_for_and_shows_what_came_near(quoted: str, visit: Open) -> None:
+    at = visit(quoted)
+    turn = at.ask("How much is a train ticket to Vilnius?")
+    expect(turn.locator(".refusal-head")).to_contain_text("train ticket to Vilnius")
+    expect(turn).to_contain_text(re.compile(r"\d% likely to be answered here"))
+    card = turn.get_by_role("region", name="Nearest to it").get_by_role("button").first
+    quote = card.locator(".card-quote").inner_text()
+    card.click()
+    lit = " ".join(at.page.locator("aside mark").all_inner_texts())
+    assert " ".join(quote.split()) in " ".join(lit.split())
+
+
+def test_a_thumb_is_kept_with_its_reason_and_the_conversation_too(quoted: str, visit: Open) -> None:
+    at = visit(quoted)
+    turn = at.ask(ROMANS)
+    with at.page.expect_response("**/feedback") as first:
+        turn.get_by_role("button", name="Bad answer").click()
+    assert first.value.ok
+    turn.get_by_role("radio", name="Something is missing").check()
+    turn.get_by_label("In your words").fill("the year")
+    with at.page.expect_response("**/feedback") as second:
+        turn.get_by_role("button", name="Send").click()
+    assert second.value.request.post_data_json["reason"] == "Something is missing: the year"
+    expect(turn).to_contain_text("Thank you, noted.")
+
+    at.page.reload()
+    turn = at.page.locator("article.turn")
+    expect(turn.get_by_role("button", name="Bad answer")).to_have_attribute("aria-pressed", "true")
+    turn.get_by_role("button", name=re.compile("^Citation")).first.click()
+    expect(at.page.locator("aside mark").first).to_contain_text("The Romans")
+    at.page.keyboard.press("Escape")
+
+    at.page.get_by_role("button", name=f"Delete: {ROMANS}").first.click()
+    with at.page.expect_response("**/conversations/*"):
+        at.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(at.page.get_by_role("heading", name="Ask your documents")).to_be_visible()
+
+
+def test_a_pdf_is_uploaded_asked_about_and_deleted(quoted: str, visit: Open) -> None:
+    at = visit(quoted, at="#/sources")
+    content = pdf("Marble is polished with tin oxide.", "The quarry of Carrara lies in Tuscany.")
+    files = [{"name": "marble.pdf", "mimeType": "application/pdf", "buffer": content}]
+    at.page.locator("input[type=file]").set_input_files(files)
+    expect(at.page.get_by_text("Ready to be asked")).to_be_visible()
+    at.page.get_by_role("link", name="New conversation").click()
+    turn = at.ask("What is marble polished with?")
+    expect(turn.locator(".prose")).to_contain_text("tin oxide")
+    expect(turn.locator(".card-place").first).to_contain_text("page 1")
+    turn.get_by_role("button", name="Citation 1").click()
+    expect(at.page.locator("aside")).to_contain_text("Page 2")
+    expect(at.page.locator("aside mark")).to_have_text("Marble is polished with tin oxide.")
+
+    at.page.keyboard.press("Escape")
+    at.page.get_by_role("link", name="Sources").click()
+    at.page.get_by_label("Find a source by its name").fill("marble")
+    row = at.page.get_by_role("list", name="Documents").get_by_role("listitem")
+    expect(row).to_have_count(1)
+    row.get_by_role("button", name=re.compile("^Delete")).click()
+    at.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(at.page.get_by_text("No name has these words.")).to_be_visible()
+
+
+def test_a_filter_decides_which_documents_an_answer_rests_on(quoted: str, visit: Open) -> None:
+    at = visit(quoted, allow="400")
+    at.page.get_by_role("button", name="All documents").click()
+    at.page.get_by_role("button", name="Condition", exact=True).click()
+    at.page.get_by_label("Field").fill("lang")
+    at.page.get_by_label("Value").fill("de")
+    turn = at.ask("Was ist BM25?")
+    expect(turn).to_contain_text('lang = "de"')
+    at.page.get_by_label("In the filter language").fill("lang = (")
+    box = at.page.get_by_label("Question", exact=True)
+    box.fill("Was ist BM25?")
+    box.press("Enter")
+    expect(at.page.get_by_role("alert")).to_contain_text("filter")
+
+
+@pytest.mark.parametrize("question", ["What colour is sandstone?", "What is sandstone made of?"])
+def test_what_a_document_plants_is_shown_and_does_nothing(quoted: str, visit: Open, question: str) -> None:
+    at = visit(quoted)
+    turn = at.ask(question)
+    turn.locator(".card, .marker").first.click()
+    body = at.page.locator("aside")
+    expect(body).to_contain_text("<script>document.title='taken'</script>")
+    expect(body).to_contain_text("![chart](https://evil.example/chart.png)")
+    expect(body).to_contain_text("[Read more](javascript:alert(1))")
+    assert at.page.locator("main img, aside img, main script, aside a, main style, iframe").count() == 0
+    assert at.page.title() == "Ragstone"

@@ -1,0 +1,171 @@
+"""The page for everyone: without a mouse, without sight, on a phone, in the dark, and with a key."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import expect
+from served import START, Visit, environment, served
+
+Open = Callable[..., Visit]
+ROMANS = "What did the Romans ship down the river Medway?"
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+
+
+def look_around(at: Visit, *rules: str) -> None:
+    """Go through the views, and let axe look at each."""
+    expect(at.page.get_by_role("list", name="Questions to begin with")).to_be_visible()
+    assert at.violations(*rules) == []
+    turn = at.ask(ROMANS)
+    turn.locator("summary").click()
+    turn.get_by_role("button", name="Bad answer").click()
+    at.page.get_by_role("button", name="All documents").click()
+    at.page.get_by_role("button", name="Condition", exact=True).click()
+    turn.get_by_role("button", name="Citation 1").click()
+    expect(at.page.locator("aside mark").first).to_be_visible()
+    assert at.violations(*rules) == []
+    at.page.keyboard.press("Escape")
+    at.ask("How much is a train ticket to Vilnius?")
+    assert at.violations(*rules) == []
+    at.page.get_by_role("link", name="Sources").click()
+    expect(at.page.get_by_role("list", name="Documents").get_by_role("listitem").first).to_be_visible()
+    assert at.violations(*rules) == []
+    at.page.get_by_role("button", name="API key").click()
+    assert at.violations(*rules) == []
+
+
+def test_axe_finds_nothing_wrong(quoted: str, visit: Open) -> None:
+    look_around(visit(quoted))
+
+
+def test_axe_finds_nothing_too_faint_in_the_dark(quoted: str, visit: Open) -> None:
+    look_around(visit(quoted, color_scheme="dark"), "color-contrast")
+
+
+def test_axe_finds_nothing_wrong_in_what_a_model_wrote(written: str, visit: Open) -> None:
+    at = visit(written)
+    at.ask("What is Kentish ragstone?")
+    assert at.violations() == []
+    at.page.evaluate("document.querySelector('.prose').style.color = '#999'")
+    assert len(at.violations("color-contrast")) == 1, "axe does look"
+
+
+def test_everything_can_be_done_with_the_keyboard(quoted: str, visit: Open) -> None:
+    at = visit(quoted)
+    keys = at.page.keyboard
+    expect(at.page.get_by_role("heading", name="Ask your documents")).to_be_visible()
+    keys.press("/")
+    keys.type(ROMANS)
+    keys.press("Enter")
+    turn = at.page.locator("article.turn")
+    expect(turn.locator(".turn-foot")).to_be_visible()
+    expect(at.page.get_by_label("Question", exact=True)).to_be_focused()
+    keys.press("/")
+    expect(at.page.get_by_label("Question", exact=True)).to_have_value("/")
+    keys.press("Backspace")
+
+    turn.get_by_role("button", name="Citation 1").focus()
+    keys.press("Enter")
+    source = at.page.get_by_role("complementary", name="Source")
+    expect(source.get_by_role("heading")).to_be_focused()
+    keys.press("Escape")
+    expect(source).to_have_count(0)
+    expect(turn.get_by_role("button", name="Citation 1")).to_be_focused()
+    keys.press("1")
+    expect(source.locator("mark").first).to_be_visible()
+    keys.press("Escape")
+
+    keys.press("?")
+    dialog = at.page.get_by_role("dialog", name="Keyboard")
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("checkbox").uncheck()
+    keys.press("Escape")
+    expect(dialog).to_have_count(0)
+    at.page.locator("body").focus()
+    keys.press("s")
+    expect(at.page.get_by_role("heading", name="Sources")).to_have_count(0)
+
+
+def test_the_tab_key_goes_from_the_top_to_the_bottom(quoted: str, visit: Open) -> None:
+    at = visit(quoted)
+    expect(at.page.get_by_role("list", name="Questions to begin with")).to_be_visible()
+    at.page.keyboard.press("Tab")
+    expect(at.page.get_by_role("link", name="Go to the question")).to_be_focused()
+    at.page.keyboard.press("Enter")
+    expect(at.page.get_by_label("Question", exact=True)).to_be_focused()
+    names = []
+    at.page.evaluate("document.activeElement.blur()")
+    for _ in range(12):
+        at.page.keyboard.press("Tab")
+        names.append(at.page.evaluate("document.activeElement.textContent || document.activeElement.ariaLabel"))
+    assert names[:1] != names[1:2]
+    assert names.index(" New conversation") < names.index(" Sources")
+
+
+def test_a_phone_has_room_for_everything(quoted: str, visit: Open) -> None:
+    at = visit(quoted, **PHONE)
+    turn = at.ask(ROMANS)
+    wide = "document.documentElement.scrollWidth > innerWidth"
+    assert not at.page.evaluate(wide)
+    turn.get_by_role("button", name="Citation 1").tap()
+    expect(at.page.locator("aside mark").first).to_be_in_viewport()
+    box = at.page.get_by_role("complementary", name="Source").bounding_box()
+    assert box
+    assert (box["x"], box["width"], box["height"]) == (0, 360, 740)
+    assert not at.page.evaluate(wide)
+    assert at.violations() == []
+    at.page.get_by_role("button", name="Close the source").tap()
+    expect(at.page.locator("aside")).to_have_count(0)
+    turn.locator(".card").first.tap()
+    expect(at.page.locator("aside")).to_have_count(1)
+    at.page.go_back()
+    expect(at.page.locator("aside")).to_have_count(0)
+    expect(turn).to_be_visible()
+    at.page.get_by_role("button", name="Menu").tap()
+    expect(at.page.get_by_role("link", name="Sources")).to_be_in_viewport()
+    assert at.violations() == []
+    at.page.get_by_role("link", name="Sources").tap()
+    expect(at.page.get_by_role("heading", name="Sources")).to_be_visible()
+    assert not at.page.evaluate(wide)
+
+
+def test_the_colours_follow_the_system_until_one_chooses(quoted: str, visit: Open) -> None:
+    at = visit(quoted, color_scheme="dark")
+    body = at.page.locator("body")
+    expect(body).to_have_css("background-color", "rgb(20, 22, 20)")
+    at.page.get_by_role("radio", name="Light").check()
+    expect(body).to_have_css("background-color", "rgb(246, 244, 239)")
+    at.page.reload()
+    expect(body).to_have_css("background-color", "rgb(246, 244, 239)")
+
+
+def test_a_key_is_asked_for_sent_in_a_header_and_forgotten(kb: Path, visit: Open) -> None:
+    locked = kb.with_name("locked")
+    command = [sys.executable, "-c", START, "key", "make", "reader", "--scope", "read", "--kb", str(locked)]
+    made = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(), timeout=60)
+    key = re.search(r"rgs_[\w-]+", made.stdout)
+    assert key
+    with served(locked) as url:
+        at = visit(url, allow="401")
+        dialog = at.page.get_by_role("dialog", name="API key")
+        expect(dialog.get_by_label("Key", exact=True)).to_be_focused()
+        at.page.keyboard.type(key[0])
+        dialog.get_by_role("button", name="Use this key").click()
+        expect(at.page.get_by_text("5 documents")).to_be_visible()
+        at.ask(ROMANS)
+        assert key[0] not in at.page.url
+        assert at.page.evaluate("Object.values(localStorage).join()").find("rgs_") < 0
+        at.page.get_by_role("link", name="Sources").click()
+        expect(at.page.get_by_role("list", name="Documents")).to_be_visible()
+        assert at.page.locator("input[type=file]").count() == 0, "a key that may only read cannot upload"
+        at.page.reload()
+        expect(at.page.get_by_role("list", name="Documents").get_by_role("listitem")).to_have_count(5)
+        at.page.get_by_role("button", name="API key").click()
+        at.page.get_by_role("button", name="Forget the key").click()
+        assert at.page.evaluate("sessionStorage.length") == 0
+        at.page.reload()
+        expect(dialog).to_be_visible()

@@ -1,0 +1,135 @@
+"""Look at the page with Chromium, on the demonstration's knowledge base, and write the pictures of docs/.
+
+It needs Debian's Chromium and the packages of the tests: ``python tools/web_pictures.py``.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli import main; main()"
+SOURCES = ("README.md", "ARCHITECTURE.md", "docs", "examples/knowledge-base.csv")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+FUSION = "When was reciprocal rank fusion proposed?"
+LARGEST = 150_000
+WIDE, PHONE = {"width": 1180, "height": 720}, {"width": 390, "height": 760}
+
+
+def main() -> None:
+    """Write the pictures."""
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        story(Camera(browser, url, WIDE))
+        other_views(Camera(browser, url, WIDE, color_scheme="dark"), Camera(browser, url, PHONE))
+        browser.close()
+
+
+def story(camera: Camera) -> None:
+    """Half a minute with the page, in four pictures."""
+    page = camera.page
+    page.get_by_role("list", name="Questions to begin with").wait_for()
+    page.get_by_label("Question", exact=True).press_sequentially(FUSION)
+    camera.take("web-1-ask")
+    camera.ask(FUSION)
+    camera.take("web-2-answer")
+    page.get_by_role("button", name="Citation 2").click()
+    page.locator("aside mark").first.wait_for()
+    camera.take("web-3-source")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="New conversation").click()
+    camera.ask("How much is a train ticket to Vilnius?")
+    camera.take("web-4-refusal")
+
+
+def other_views(dark: Camera, phone: Camera) -> None:
+    """The same in the dark and on a phone."""
+    dark.ask("What happens after a sync that failed?")
+    dark.page.get_by_role("button", name=re.compile("^Citation")).last.click()
+    dark.page.locator("aside mark").first.wait_for()
+    dark.take("web-dark")
+    phone.ask(FUSION)
+    left = phone.shot()
+    phone.page.get_by_role("button", name="Citation 2").click()
+    phone.page.locator("aside mark").first.wait_for()
+    right = phone.shot()
+    both = Image.new("RGB", (left.width + right.width + 24, left.height), "#8a8d84")
+    both.paste(left, (0, 0))
+    both.paste(right, (left.width + 24, 0))
+    written("web-phone", both)
+
+
+class Camera:
+    """A window, and what can be taken of it."""
+
+    def __init__(self, browser: Any, url: str, size: dict[str, int], **options: Any) -> None:
+        context = browser.new_context(viewport=size, device_scale_factor=1.5, reduced_motion="reduce", **options)
+        self.page = context.new_page()
+        self.page.goto(url)
+
+    def ask(self, question: str) -> None:
+        count = self.page.locator("article.turn").count()
+        box = self.page.get_by_label("Question", exact=True)
+        box.fill(question)
+        box.press("Enter")
+        self.page.locator("article.turn").nth(count).locator(".turn-foot").wait_for()
+        self.page.locator("nav.sidebar").get_by_text(question).first.wait_for(state="attached")
+
+    def shot(self) -> Image.Image:
+        self.page.wait_for_timeout(300)
+        return Image.open(io.BytesIO(self.page.screenshot(caret="initial"))).convert("RGB")
+
+    def take(self, name: str) -> None:
+        written(name, self.shot())
+
+
+def written(name: str, picture: Image.Image) -> None:
+    """Write a picture, small enough for a page."""
+    path = DOCS / f"{name}.webp"
+    for quality in (85, 70, 55):
+        picture.save(path, quality=quality, method=6)
+        if path.stat().st_size < LARGEST:
+            break
+    print(f"wrote {path}, {path.stat().st_size // 1000} kB")
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The demonstration's knowledge base, served."""
+    for source in SOURCES:
+        copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
+        copy(ROOT / source, folder / Path(source).name)
+    kb = str(folder / "kb")
+    names = [str(path) for path in sorted(folder.iterdir())]
+    subprocess.run([sys.executable, "-c", START, "add", *names, "--kb", kb], check=True, stdout=subprocess.DEVNULL)
+    with (folder / "log").open("w+") as log:
+        command = [sys.executable, "-u", "-c", START, "serve", "--kb", kb, "--port", "0"]
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ)
+        try:
+            while not (told := re.search(r"http://\S+:\d+", (folder / "log").read_text())):
+                assert process.poll() is None, (folder / "log").read_text()
+                time.sleep(0.1)
+            yield told[0]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait()
+
+
+if __name__ == "__main__":
+    main()

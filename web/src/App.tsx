@@ -1,0 +1,198 @@
+import { type MouseEvent, useCallback, useEffect, useRef, useState } from "react";
+import { api } from "./api/client";
+import type { Conversation, Listed } from "./api/types";
+import { ChatView } from "./chat/ChatView";
+import { ofListed } from "./chat/target";
+import { targetsOf } from "./chat/targets";
+import { isUnderWay } from "./chat/turns";
+import { useChat } from "./chat/useChat";
+import { DropZone } from "./library/DropZone";
+import { SourcesView } from "./library/SourcesView";
+import { useUploads } from "./library/useUploads";
+import { useAnnounce } from "./shell/Announcer";
+import { type Dialog, Dialogs } from "./shell/Dialogs";
+import { useRoute } from "./shell/route";
+import { Sidebar } from "./shell/Sidebar";
+import { useShortcuts, useSingleKeys } from "./shell/shortcuts";
+import { TopBar } from "./shell/TopBar";
+import { useConnection } from "./shell/useConnection";
+import { useConversations } from "./shell/useConversations";
+import { useNarrow } from "./shell/useNarrow";
+import { useOpened } from "./shell/useOpened";
+import { SourcePanel } from "./source/SourcePanel";
+import { forgetDocuments } from "./source/useDocument";
+
+const DIGITS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+/** The whole page: the menu, the conversation or the sources, and a source beside them. */
+export function App() {
+  const [route, go] = useRoute();
+  const announce = useAnnounce();
+  const narrow = useNarrow();
+  const connection = useConnection();
+  const [conversations, refresh] = useConversations(connection.version);
+  const { opened, open, move, close, drop } = useOpened(narrow);
+  const [drawer, setDrawer] = useState(false);
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [changes, setChanges] = useState(0);
+  const [singleKeys, setSingleKeys] = useSingleKeys();
+  const box = useRef<HTMLTextAreaElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+
+  // While one looks at the sources, the conversation stays as it is.
+  const session = useRef<string | null>(null);
+  if (route.view === "chat") session.current = route.session;
+  const chat = useChat(
+    session.current,
+    useCallback((asked: string) => go({ view: "chat", session: asked }, "replace"), [go]),
+    refresh,
+  );
+  const last = chat.turns.at(-1);
+
+  const changed = useCallback(() => {
+    forgetDocuments();
+    setChanges((held) => held + 1);
+  }, []);
+  const uploads = useUploads(
+    useCallback(
+      (name: string) => {
+        changed();
+        announce(`${name} can be asked now.`);
+      },
+      [changed, announce],
+    ),
+  );
+  const canWrite = connection.me?.scopes.includes("write") ?? false;
+  const addFiles = (files: Iterable<File>) => {
+    uploads.add(files);
+    go({ view: "sources" });
+  };
+
+  const place = `${route.view} ${session.current}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a source belongs to the place it was opened from
+  useEffect(() => {
+    drop();
+    setDrawer(false);
+  }, [place, drop]);
+
+  const openNumber = (number: number) => {
+    const targets = last && route.view === "chat" ? targetsOf(last) : [];
+    if (last && targets[number - 1]) open(last.id, targets, number - 1);
+  };
+  const onEscape = () => {
+    if (drawer) setDrawer(false);
+    else if (opened) close();
+    else if (isUnderWay(last)) chat.stop();
+  };
+  const newChat = () => {
+    go({ view: "chat", session: null });
+    box.current?.focus();
+  };
+  useShortcuts(
+    {
+      "/": () => (route.view === "sources" ? search : box).current?.focus(),
+      n: newChat,
+      s: () => go(route.view === "sources" ? { view: "chat", session: session.current } : { view: "sources" }),
+      "?": () => setDialog({ kind: "shortcuts" }),
+      "[": () => opened && move(opened.at - 1),
+      "]": () => opened && move(opened.at + 1),
+      ...Object.fromEntries(DIGITS.map((digit) => [digit, () => openNumber(Number(digit))])),
+      Escape: onEscape,
+    },
+    singleKeys,
+  );
+
+  const forget = async (what: Conversation) => {
+    await api.forget(what.session);
+    refresh();
+    if (what.session === session.current) go({ view: "chat", session: null });
+    announce("The conversation is deleted.");
+  };
+  const remove = async (what: Listed) => {
+    await api.remove(what.document_id);
+    changed();
+    drop();
+    announce("The document is deleted.");
+  };
+  const skip = (event: MouseEvent) => {
+    event.preventDefault();
+    (route.view === "sources" ? search : box).current?.focus();
+  };
+
+  const asked: Dialog | null = dialog ?? (connection.refused ? { kind: "key" } : null);
+  return (
+    <div className={opened ? "app with-source" : "app"}>
+      <a className="skip" href="#main" onClick={skip}>
+        {route.view === "sources" ? "Go to the search" : "Go to the question"}
+      </a>
+      <Sidebar
+        route={route}
+        conversations={conversations}
+        open={drawer}
+        hidden={narrow && !drawer}
+        onClose={() => setDrawer(false)}
+        onForget={(what) => setDialog({ kind: "forget", what })}
+        onKey={() => setDialog({ kind: "key" })}
+        onShortcuts={() => setDialog({ kind: "shortcuts" })}
+      />
+      {drawer && <div className="backdrop" aria-hidden="true" onClick={() => setDrawer(false)} />}
+      <main id="main" inert={(narrow && opened !== null) || (narrow && drawer)}>
+        <TopBar
+          title={route.view === "sources" ? "Sources" : (chat.turns[0]?.question ?? "Ragstone")}
+          drawer={drawer}
+          onMenu={() => setDrawer(true)}
+          onNew={newChat}
+        />
+        {connection.lost && (
+          <p className="banner" role="alert">
+            {connection.lost}{" "}
+            <button type="button" className="button small" onClick={connection.connect}>
+              Try again
+            </button>
+          </p>
+        )}
+        {route.view === "sources" ? (
+          <SourcesView
+            search={search}
+            uploads={uploads.uploads}
+            version={changes + connection.version}
+            canWrite={canWrite}
+            onFiles={addFiles}
+            onClear={uploads.clear}
+            onOpen={(one) => open("", [ofListed(one)], 0)}
+            onDelete={(what) => setDialog({ kind: "delete", what })}
+          />
+        ) : (
+          <ChatView
+            key={connection.version}
+            chat={chat}
+            box={box}
+            opened={opened && { turn: opened.turn, at: opened.at }}
+            onOpen={open}
+            canWrite={canWrite}
+          />
+        )}
+      </main>
+      {opened && <SourcePanel targets={opened.targets} at={opened.at} onMove={move} onClose={close} />}
+      {canWrite && <DropZone onFiles={addFiles} />}
+      {asked && (
+        <Dialogs
+          dialog={asked}
+          refused={connection.refused}
+          singleKeys={singleKeys}
+          onSingleKeys={setSingleKeys}
+          onKey={() => {
+            forgetDocuments();
+            connection.connect();
+          }}
+          onForget={forget}
+          onDelete={remove}
+          onClose={() => {
+            setDialog(null);
+            connection.heard();
+          }}
+        />
+      )}
+    </div>
+  );
+}

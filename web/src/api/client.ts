@@ -1,0 +1,111 @@
+import { errorFrom } from "./errors";
+import { keys } from "./keys";
+import { type AnswerEvent, answerEvents } from "./query";
+import type {
+  Conversation,
+  Feedback,
+  Job,
+  KeptResponse,
+  KeptTurn,
+  Listing,
+  Me,
+  Question,
+  StoredDocument,
+} from "./types";
+import { upload } from "./upload";
+
+/** Where the API stands: beside this page, unless the build was told an address. */
+export const base = (): URL => new URL(`${import.meta.env.VITE_API || "."}/`, document.baseURI);
+
+/** The address of a route. Each part is one segment, whatever characters it has. */
+export function address(parts: readonly string[], query: Record<string, string | number | undefined> = {}): URL {
+  const url = new URL(parts.map(encodeURIComponent).join("/"), base());
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+export const authorization = (): Record<string, string> => {
+  const key = keys.get();
+  return key ? { Authorization: `Bearer ${key}` } : {};
+};
+
+interface Options {
+  method?: string;
+  body?: unknown;
+  accept?: string;
+  signal?: AbortSignal | undefined;
+}
+
+let refused: (message: string) => void = () => undefined;
+
+/** Call this where the server wants a key, or another one. */
+export function onRefused(call: (message: string) => void): void {
+  refused = call;
+}
+
+async function sent(
+  url: URL,
+  { method = "GET", body, accept = "application/json", signal }: Options,
+): Promise<Response> {
+  const headers: Record<string, string> = { Accept: accept, ...authorization() };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const response = await fetch(url, {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
+    credentials: "omit",
+    referrerPolicy: "no-referrer",
+  });
+  if (!response.ok) {
+    const error = errorFrom(response.status, await response.text(), response.headers.get("Retry-After"));
+    if (response.status === 401) refused(error.message);
+    throw error;
+  }
+  return response;
+}
+
+async function json<T>(url: URL, options: Options = {}): Promise<T> {
+  return (await (await sent(url, options)).json()) as T;
+}
+
+/** Everything the page asks the server for. */
+export const api = {
+  me: () => json<Me>(address(["me"])),
+
+  async *ask(asked: Question, signal: AbortSignal): AsyncGenerator<AnswerEvent> {
+    const response = await sent(address(["query"]), {
+      method: "POST",
+      body: asked,
+      accept: "text/event-stream",
+      signal,
+    });
+    if (!response.body) throw new Error("This browser cannot read a stream.");
+    yield* answerEvents(response.body);
+  },
+
+  feedback: (given: Feedback) => sent(address(["feedback"]), { method: "POST", body: given }),
+
+  response: (id: string) => json<KeptResponse>(address(["responses", id])),
+
+  conversations: async () => (await json<{ conversations: Conversation[] }>(address(["conversations"]))).conversations,
+
+  conversation: async (session: string) =>
+    (await json<{ turns: KeptTurn[] }>(address(["conversations", session]))).turns,
+
+  forget: (session: string) => sent(address(["conversations", session]), { method: "DELETE" }),
+
+  documents: (q: string, after?: string, limit = 50, signal?: AbortSignal) =>
+    json<Listing>(address(["documents"], { q, after, limit }), { signal }),
+
+  document: (id: string, signal?: AbortSignal) => json<StoredDocument>(address(["documents", id]), { signal }),
+
+  remove: (id: string) => sent(address(["documents", id]), { method: "DELETE" }),
+
+  upload: (file: File, onProgress: (share: number) => void, signal: AbortSignal): Promise<Job> =>
+    upload(address(["documents"]), file, authorization(), onProgress, signal),
+
+  job: (id: string) => json<Job>(address(["jobs", id])),
+};

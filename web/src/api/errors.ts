@@ -1,0 +1,35 @@
+/** What the API refused, in its own words. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    /** Seconds after which it may be tried again, where the API says so. */
+    readonly retryAfter: number | null = null,
+  ) {
+    super(message);
+  }
+}
+
+/** The error that a response carries, or one made of its status. */
+export function errorFrom(status: number, body: string, retryAfter: string | null): ApiError {
+  const seconds = retryAfter && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null;
+  try {
+    const { error } = JSON.parse(body) as { error?: { code?: string; message?: string } };
+    if (error?.message) return new ApiError(status, error.code ?? "", error.message, seconds);
+  } catch {
+    // Not JSON: a proxy answered, not the API.
+  }
+  return new ApiError(status, "", `the server answered with status ${status}`, seconds);
+}
+
+/** Any failure as a sentence for people. */
+export function told(error: unknown): string {
+  if (error instanceof ApiError) {
+    return error.retryAfter === null ? error.message : `${error.message} Try again in ${error.retryAfter} s.`;
+  }
+  if (error instanceof TypeError) return "The server cannot be reached. Is ragstone serve running?";
+  return error instanceof Error ? error.message : String(error);
+}
+
+export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError";

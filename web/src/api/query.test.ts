@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { ApiError, errorFrom, told } from "./errors";
+import { answerEvents } from "./query";
+
+const body = (text: string) => new Response(text).body as ReadableStream<Uint8Array>;
+const types = async (text: string) => {
+  const out: string[] = [];
+  for await (const event of answerEvents(body(text))) out.push(event.type);
+  return out;
+};
+
+it("gives the events of an answer up to its last", async () => {
+  const text =
+    'event: text\ndata: {"text":"a"}\n\nevent: news\ndata: {}\n\nevent: answer\ndata: {}\n\nevent: text\ndata: {}\n\n';
+  expect(await types(text)).toEqual(["text", "answer"]);
+});
+
+it("throws the error that a stream ends with, and says where it broke off", async () => {
+  const failed = 'event: error\ndata: {"error":{"code":"timeout","message":"it took too long"}}\n\n';
+  await expect(types(failed)).rejects.toThrow("it took too long");
+  await expect(types('event: text\ndata: {"text":"a"}\n\n')).rejects.toThrow("broke off");
+});
+
+it("tells refusals in the server's words", () => {
+  const error = errorFrom(429, '{"error":{"code":"too_many","message":"Too many questions."}}', "7");
+  expect(told(error)).toBe("Too many questions. Try again in 7 s.");
+  expect(told(errorFrom(502, "<html>", null))).toContain("502");
+  expect(told(new TypeError("Failed to fetch"))).toContain("cannot be reached");
+  expect(error).toBeInstanceOf(ApiError);
+});

@@ -1,0 +1,23 @@
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+/** What goes over the wire, by the names the API gives it. Made from `docs/openapi.json`: `npm run types`. */
+export type Answer = Schemas["Answer"];
+export type Citation = Schemas["Citation"];
+export type Conversation = Schemas["Session"];
+export type EvidenceEvent = Schemas["EvidenceEvent"];
+export type Feedback = Schemas["FeedbackRequest"];
+export type Hit = Schemas["Hit"];
+export type Job = Schemas["Job"];
+export type KeptResponse = Schemas["KeptResponse"];
+export type KeptTurn = Schemas["Turn"];
+export type Listed = Schemas["DocumentEntry"];
+export type Listing = Schemas["DocumentList"];
+export type Mark = Schemas["Mark"];
+export type Me = Schemas["Me"];
+export type Problem = Schemas["Problem"];
+export type Question = Schemas["QueryRequest"];
+export type SentenceEvent = Schemas["SentenceEvent"];
+export type Statement = Schemas["Statement"];
+export type StoredDocument = Schemas["Document"];

@@ -1,0 +1,30 @@
+import { errorFrom } from "./errors";
+import type { Job } from "./types";
+
+/** Send a file; the job that reads it. `fetch` does not tell how much has been sent, so this is the older kind of request. */
+export function upload(
+  url: URL,
+  file: File,
+  headers: Record<string, string>,
+  onProgress: (share: number) => void,
+  signal: AbortSignal,
+): Promise<Job> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = (event) => {
+      if (event.lengthComputable) onProgress(event.loaded / event.total);
+    };
+    request.onload = () => {
+      if (request.status < 300) resolve(JSON.parse(request.responseText) as Job);
+      else reject(errorFrom(request.status, request.responseText, request.getResponseHeader("Retry-After")));
+    };
+    request.onerror = () => reject(new TypeError("the upload failed"));
+    request.onabort = () => reject(new DOMException("stopped", "AbortError"));
+    signal.addEventListener("abort", () => request.abort(), { once: true });
+    const form = new FormData();
+    form.append("files", file, file.name);
+    request.send(form);
+  });
+}

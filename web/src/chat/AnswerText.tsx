@@ -1,0 +1,99 @@
+import { Fragment, type ReactNode, useMemo } from "react";
+import { blocksOf } from "../text/markdown";
+import { type Passage, type Piece, type Proved, passagesOf } from "../text/proof";
+
+interface Props {
+  text: string;
+  proofs: readonly Proved[];
+  /** Numbers of the citations that can be opened. */
+  known: ReadonlySet<number>;
+  current: number | null;
+  onOpen: (marker: number) => void;
+}
+
+/** An answer as it is written: text and nothing else, each sentence with its citations or the word that it has none. */
+export function AnswerText({ text, proofs, known, current, onOpen }: Props) {
+  const blocks = useMemo(() => blocksOf(text), [text]);
+  const passages = useMemo(() => passagesOf(text, blocks, proofs), [text, blocks, proofs]);
+  const shown = (item: readonly Passage[]) =>
+    item.map((passage, at) => (
+      <Sentence
+        key={at}
+        passage={passage}
+        proved={passage.sentence === null ? null : (proofs[passage.sentence] ?? null)}
+        known={known}
+        current={current}
+        onOpen={onOpen}
+      />
+    ));
+
+  return (
+    <div className="prose">
+      {blocks.map((block, at) => {
+        const items = passages[at] ?? [];
+        if (block.kind === "list" || block.kind === "numbers") {
+          const rows = items.map((item, n) => (
+            <li key={n} className={`depth-${block.items[n]?.depth ?? 0}`}>
+              {shown(item)}
+            </li>
+          ));
+          return block.kind === "list" ? (
+            <ul key={at}>{rows}</ul>
+          ) : (
+            <ol key={at} start={block.first}>
+              {rows}
+            </ol>
+          );
+        }
+        const inside = shown(items[0] ?? []);
+        if (block.kind === "code") return <pre key={at}>{inside}</pre>;
+        return block.kind === "heading" ? <h3 key={at}>{inside}</h3> : <p key={at}>{inside}</p>;
+      })}
+    </div>
+  );
+}
+
+interface SentenceProps extends Pick<Props, "known" | "current" | "onOpen"> {
+  passage: Passage;
+  proved: Proved | null;
+}
+
+function Sentence({ passage, proved, known, current, onOpen }: SentenceProps) {
+  const words = passage.pieces.map((piece, at) => <Fragment key={at}>{looking(piece)}</Fragment>);
+  if (!proved) return words;
+  const lit = current !== null && proved.markers.includes(current);
+  return (
+    <>
+      <span className={`sentence${proved.supported ? "" : " unproved"}${lit ? " lit" : ""}`}>{words}</span>
+      {passage.closed && (
+        <>
+          {proved.markers
+            .filter((marker) => known.has(marker))
+            .map((marker) => (
+              <button
+                key={marker}
+                type="button"
+                className="marker"
+                aria-label={`Citation ${marker}`}
+                aria-pressed={current === marker}
+                onClick={() => onOpen(marker)}
+              >
+                {marker}
+              </button>
+            ))}
+          {!proved.supported && (
+            <span className="marker-unproved" title="The documents do not say this">
+              not proved
+            </span>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function looking({ text, look }: Piece): ReactNode {
+  if (look === "bold") return <strong>{text}</strong>;
+  if (look === "italic") return <em>{text}</em>;
+  return look === "code" ? <code>{text}</code> : text;
+}

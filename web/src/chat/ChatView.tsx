@@ -1,0 +1,80 @@
+import { type RefObject, useEffect, useRef } from "react";
+import { useAnnounce } from "../shell/Announcer";
+import { counted } from "../shell/time";
+import { Composer } from "./Composer";
+import { TurnView } from "./TurnView";
+import type { Target } from "./target";
+import { isUnderWay, type Turn } from "./turns";
+import type { Chatting } from "./useChat";
+import { Welcome } from "./Welcome";
+
+interface Props {
+  chat: Chatting;
+  box: RefObject<HTMLTextAreaElement | null>;
+  opened: { turn: string; at: number } | null;
+  onOpen: (turn: string, targets: Target[], at: number) => void;
+  canWrite: boolean;
+}
+
+export function ChatView({ chat, box, opened, onOpen, canWrite }: Props) {
+  const { turns } = chat;
+  const last = turns.at(-1);
+  const end = useRef<HTMLLIElement>(null);
+  useTold(last);
+
+  // A question that is asked moves to the top, and its answer grows below it: nothing runs away from the eye.
+  const asked = isUnderWay(last) ? last?.id : undefined;
+  useEffect(() => {
+    if (asked) end.current?.scrollIntoView({ block: "start" });
+  }, [asked]);
+
+  return (
+    <>
+      <div className="scroll" key={chat.session}>
+        {turns.length === 0 && !chat.loading && (
+          <Welcome onAsk={(question) => chat.ask(question, "")} canWrite={canWrite} />
+        )}
+        {turns.length > 0 && <h1 className="visually-hidden">Conversation</h1>}
+        <ol className="turns">
+          {turns.map((turn) => (
+            <li key={turn.id} ref={turn === last ? end : null}>
+              <TurnView
+                turn={turn}
+                opened={opened?.turn === turn.id ? opened.at : null}
+                onOpen={(targets, at) => onOpen(turn.id, targets, at)}
+                onAgain={() => chat.again(turn)}
+                onVote={(vote, more) => chat.vote(turn, vote, more)}
+              />
+            </li>
+          ))}
+        </ol>
+      </div>
+      <Composer
+        box={box}
+        underWay={isUnderWay(last)}
+        before={last?.question ?? ""}
+        onAsk={chat.ask}
+        onStop={chat.stop}
+      />
+    </>
+  );
+}
+
+/** Tells a screen reader how far the answer is, and reads it out once it is whole. */
+function useTold(turn: Turn | undefined): void {
+  const announce = useAnnounce();
+  const state = turn?.state;
+  const answer = turn?.answer;
+  const error = turn?.error;
+  const wasUnderWay = useRef(false);
+  useEffect(() => {
+    if (state === "searching") announce("Searching the documents");
+    else if (wasUnderWay.current && state === "stopped") announce("Stopped");
+    else if (wasUnderWay.current && state === "failed") announce(error ?? "");
+    else if (wasUnderWay.current && answer) {
+      const cited = answer.citations.length ? ` ${counted(answer.citations.length, "citation")}.` : "";
+      announce(`Answer: ${answer.answer}${cited}`);
+    }
+    wasUnderWay.current = state === "searching" || state === "writing";
+  }, [state, answer, error, announce]);
+}

@@ -1,0 +1,32 @@
+import { useState } from "react";
+import { useAnnounce } from "../shell/Announcer";
+import { IconButton } from "../shell/Button";
+import { placeOf } from "./target";
+import { targetsOf } from "./targets";
+import type { Turn } from "./turns";
+
+/** The answer as plain text, with its sources below it. */
+export function asText(turn: Turn): string {
+  const cited = targetsOf(turn).filter((target) => target.marker !== null);
+  const lines = cited.map((one) => {
+    const where = [one.title, placeOf(one), one.url].filter(Boolean).join(", ");
+    return `[${one.marker}] ${where}: “${one.quote}”`;
+  });
+  return [turn.text, ...(lines.length ? [lines.join("\n")] : [])].join("\n\n");
+}
+
+export function CopyButton({ turn }: { turn: Turn }) {
+  const announce = useAnnounce();
+  const [done, setDone] = useState(false);
+  // The browser has no clipboard where the page comes over plain HTTP from another machine.
+  if (!navigator.clipboard) return null;
+  const copy = async () => {
+    await navigator.clipboard.writeText(asText(turn));
+    setDone(true);
+    announce("Copied.");
+    setTimeout(() => setDone(false), 2000);
+  };
+  return (
+    <IconButton icon={done ? "check" : "copy"} label="Copy the answer and its sources" onClick={() => void copy()} />
+  );
+}

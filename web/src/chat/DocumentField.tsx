@@ -1,0 +1,52 @@
+import { useEffect, useId, useState } from "react";
+import { api } from "../api/client";
+import type { Listed } from "../api/types";
+
+interface Props {
+  label: string;
+  /** The id of a document, or whatever was written instead. */
+  value: string;
+  onChange: (value: string) => void;
+}
+
+const PAUSE = 200;
+
+/** Names a document: by its id, found by the words of its name. */
+export function DocumentField({ label, value, onChange }: Props) {
+  const list = useId();
+  const [found, setFound] = useState<readonly Listed[]>([]);
+  const [wanted, setWanted] = useState(false);
+  useEffect(() => {
+    if (!wanted) return;
+    const stopper = new AbortController();
+    const soon = setTimeout(() => {
+      api
+        .documents(value.trim().slice(0, 200), undefined, 20, stopper.signal)
+        .then((listing) => setFound(listing.documents))
+        .catch(() => undefined); // no suggestions, then
+    }, PAUSE);
+    return () => {
+      clearTimeout(soon);
+      stopper.abort();
+    };
+  }, [value, wanted]);
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        list={list}
+        value={value}
+        maxLength={2000}
+        onFocus={() => setWanted(true)}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id={list}>
+        {found.map((one) => (
+          <option key={one.document_id} value={one.document_id}>
+            {one.title}
+          </option>
+        ))}
+      </datalist>
+    </label>
+  );
+}

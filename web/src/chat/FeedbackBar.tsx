@@ -1,0 +1,102 @@
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { told } from "../api/errors";
+import { useAnnounce } from "../shell/Announcer";
+import { IconButton } from "../shell/Button";
+import { DocumentField } from "./DocumentField";
+import type { Turn, Vote } from "./turns";
+
+const REASONS = ["It is wrong", "Something is missing", "The citation does not say it", "Not what I asked"] as const;
+
+interface Props {
+  turn: Turn;
+  onVote: (vote: Vote, more?: { reason?: string; correction?: string }) => Promise<void>;
+}
+
+/** Thumbs; one that points down asks why, and what would have been right. */
+export function FeedbackBar({ turn, onVote }: Props) {
+  const announce = useAnnounce();
+  const [asking, setAsking] = useState(false);
+  const [said, setSaid] = useState("");
+
+  const give = async (vote: Vote, more: { reason?: string; correction?: string } = {}) => {
+    try {
+      await onVote(vote, more);
+      setSaid("Thank you, noted.");
+      announce("Thank you, noted.");
+    } catch (error) {
+      setSaid(told(error));
+      announce(told(error));
+    }
+  };
+  const down = () => {
+    setAsking(true);
+    void give("down");
+  };
+
+  return (
+    <>
+      <IconButton
+        icon="up"
+        label="Good answer"
+        aria-pressed={turn.vote === "up"}
+        onClick={() => {
+          setAsking(false);
+          void give("up");
+        }}
+      />
+      <IconButton icon="down" label="Bad answer" aria-pressed={turn.vote === "down"} onClick={down} />
+      {said && <span className="quiet small">{said}</span>}
+      {asking && (
+        <Why
+          onSend={(reason, correction) => {
+            setAsking(false);
+            void give("down", { ...(reason && { reason }), ...(correction && { correction }) });
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function Why({ onSend, onClose }: { onSend: (reason: string, correction: string) => void; onClose: () => void }) {
+  const [reason, setReason] = useState("");
+  const [more, setMore] = useState("");
+  const [correction, setCorrection] = useState("");
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    form.current?.querySelector("input")?.focus({ preventScroll: true });
+    form.current?.scrollIntoView({ block: "nearest" });
+  }, []);
+  const said = [reason, more.trim()].filter(Boolean).join(": ");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSend(said, correction.trim());
+  };
+  return (
+    <form ref={form} className="why stack" onSubmit={submit}>
+      <fieldset className="reasons">
+        <legend>What was wrong?</legend>
+        {REASONS.map((one) => (
+          <label key={one} className="choice">
+            <input type="radio" name="reason" checked={reason === one} onChange={() => setReason(one)} />
+            <span>{one}</span>
+          </label>
+        ))}
+      </fieldset>
+      <label className="field">
+        <span>In your words</span>
+        <textarea rows={2} maxLength={3000} value={more} onChange={(event) => setMore(event.target.value)} />
+      </label>
+      <DocumentField label="The document that would have been right" value={correction} onChange={setCorrection} />
+      <div className="row end">
+        <button type="button" className="button small" onClick={onClose}>
+          Leave it
+        </button>
+        <button type="submit" className="button small primary" disabled={!said && !correction.trim()}>
+          Send
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,20 @@
+import { Icon } from "../shell/Icon";
+import type { Turn } from "./turns";
+
+/** What the asker should know of how the answer came about; what failed stands first. */
+export function Notices({ turn }: { turn: Turn }) {
+  const missing = turn.evidence?.missing ?? [];
+  const told = turn.answer?.notices ?? turn.evidence?.notices ?? [];
+  const all = [...new Set([...missing, ...told])];
+  if (!all.length) return null;
+  return (
+    <ul className="notices" aria-label="Notes on this answer">
+      {all.map((text) => (
+        <li key={text} className={missing.includes(text) ? "warn" : ""}>
+          <Icon name={missing.includes(text) ? "warn" : "info"} />
+          <span>{text}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

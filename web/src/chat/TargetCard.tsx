@@ -1,0 +1,24 @@
+import { safeLink } from "../text/links";
+import { placeOf, type Target } from "./target";
+
+interface Props {
+  target: Target;
+  current: boolean;
+  onOpen: () => void;
+}
+
+/** A citation, or a passage that came near: what it says, and where. Opens it beside the answer. */
+export function TargetCard({ target, current, onOpen }: Props) {
+  const place = placeOf(target);
+  const link = safeLink(target.url);
+  return (
+    <button type="button" className="card" aria-pressed={current} onClick={onOpen}>
+      <span className="card-title">
+        {target.marker !== null && <span className="card-number">{target.marker}</span>}
+        <span className="clip">{target.title}</span>
+      </span>
+      {(place || link) && <span className="card-place">{place || link?.host}</span>}
+      <span className="card-quote">{target.quote}</span>
+    </button>
+  );
+}

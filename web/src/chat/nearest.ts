@@ -1,0 +1,35 @@
+import type { Hit } from "../api/types";
+import { ofHit, type Target } from "./target";
+
+const SHOWN = 3;
+/** How a sentence ends that was too long to be told whole, and what its rest may be in the document. */
+const CUT = / …$/;
+const REST = "[\\s\\S]{0,400}?(?:[.!?](?=\\s)|(?=\\n\\n)|$)";
+
+/**
+ * The passages that a refusal names, each at its nearest sentence. The refusal is text, "- title: sentence" a line;
+ * where such a line cannot be found among the hits, the best hits stand in.
+ */
+export function nearestOf(refusal: string, hits: readonly Hit[]): Target[] {
+  const lines = refusal.split("\n").filter((line) => line.startsWith("- "));
+  const found = lines.flatMap((line) => {
+    for (const hit of hits) {
+      const target = within(hit, line);
+      if (target) return [target];
+    }
+    return [];
+  });
+  return found.length ? found : hits.slice(0, SHOWN).map(ofHit);
+}
+
+function within(hit: Hit, line: string): Target | null {
+  const title = `- ${hit.title || hit.document_id}: `;
+  if (!line.startsWith(title)) return null;
+  const said = line.slice(title.length);
+  const words = said.replace(CUT, "").split(/\s+/);
+  const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("\\s+");
+  const place = new RegExp(CUT.test(said) ? pattern + REST : pattern).exec(hit.text);
+  if (!place) return null;
+  const start = hit.start + [...hit.text.slice(0, place.index)].length;
+  return { ...ofHit(hit), start, end: start + [...place[0]].length, quote: place[0] };
+}

@@ -1,0 +1,67 @@
+import type { Citation, Hit, Listed } from "../api/types";
+
+const WEB = "web:";
+
+/** A place in a document that can be opened beside the answer. */
+export interface Target {
+  /** What it is called where it is opened from: a citation's number, or nothing. */
+  marker: number | null;
+  documentId: string;
+  /** Whether it is a page of the web, which was evidence once and is not stored. */
+  isWeb: boolean;
+  start: number;
+  end: number;
+  title: string;
+  url: string;
+  section: string;
+  page: string;
+  quote: string;
+  /** The passage around it, where the document itself is not stored: a page of the web. */
+  passage: Hit | null;
+}
+
+export function ofCitation(one: Citation, hits: readonly Hit[]): Target {
+  return {
+    marker: one.marker,
+    documentId: one.document_id,
+    isWeb: one.chunk_id.startsWith(WEB),
+    start: one.start,
+    end: one.end,
+    title: one.title || one.document_id,
+    url: one.url,
+    section: one.section,
+    page: one.page,
+    quote: one.quote,
+    passage: hits.find((hit) => hit.chunk_id === one.chunk_id) ?? null,
+  };
+}
+
+export function ofHit(hit: Hit): Target {
+  return {
+    marker: null,
+    documentId: hit.document_id,
+    isWeb: hit.chunk_id.startsWith(WEB),
+    start: hit.start,
+    end: hit.end,
+    title: hit.title || hit.document_id,
+    url: hit.url,
+    section: "",
+    page: "",
+    quote: hit.text,
+    passage: hit,
+  };
+}
+
+/** A whole document, from its beginning. */
+export function ofListed(one: Listed): Target {
+  const title = one.title || one.document_id;
+  const nowhere = { marker: null, isWeb: false, start: 0, end: 0, section: "", page: "", quote: "", passage: null };
+  return { ...nowhere, documentId: one.document_id, title, url: one.url };
+}
+
+/** Section and page, as a reader would name the place. */
+export function placeOf(target: Pick<Target, "section" | "page">): string {
+  const parts = [target.section.split(" > ").slice(1).join(" › ") || target.section];
+  if (target.page) parts.push(`page ${target.page}`);
+  return parts.filter(Boolean).join(" · ");
+}

@@ -1,0 +1,89 @@
+import type { AnswerEvent } from "../api/query";
+import type { Answer, EvidenceEvent, SentenceEvent } from "../api/types";
+
+export type Vote = "up" | "down";
+
+/** A question, and how far its answer has come. */
+export interface Turn {
+  id: string;
+  question: string;
+  where: string;
+  state: "searching" | "writing" | "done" | "stopped" | "failed";
+  text: string;
+  sentences: readonly SentenceEvent[];
+  evidence: EvidenceEvent | null;
+  answer: Answer | null;
+  error: string;
+  vote: Vote | null;
+}
+
+export interface Chat {
+  session: string;
+  turns: readonly Turn[];
+  /** Whether what was kept of it is being fetched. */
+  loading: boolean;
+}
+
+export type Action =
+  | { type: "opened"; session: string; loading: boolean }
+  | { type: "loaded"; session: string; turns: readonly Turn[] }
+  | { type: "asked"; id: string; question: string; where: string }
+  | { type: "event"; id: string; event: AnswerEvent }
+  | { type: "stopped"; id: string }
+  | { type: "failed"; id: string; error: string }
+  | { type: "voted"; id: string; vote: Vote | null };
+
+export const fresh = (id: string, question: string, where = ""): Turn => ({
+  id,
+  question,
+  where,
+  state: "searching",
+  text: "",
+  sentences: [],
+  evidence: null,
+  answer: null,
+  error: "",
+  vote: null,
+});
+
+export const isUnderWay = (turn: Turn | undefined): boolean => turn?.state === "searching" || turn?.state === "writing";
+
+export function reduce(chat: Chat, action: Action): Chat {
+  switch (action.type) {
+    case "opened":
+      return { session: action.session, turns: [], loading: action.loading };
+    case "loaded":
+      return action.session === chat.session ? { ...chat, turns: action.turns, loading: false } : chat;
+    case "asked":
+      // A question asked again after it failed takes the place of the failure.
+      return {
+        ...chat,
+        turns: [...chat.turns.filter((turn) => turn.id !== action.id), fresh(action.id, action.question, action.where)],
+      };
+    case "event":
+      return changed(chat, action.id, (turn) => (isUnderWay(turn) ? after(turn, action.event) : turn));
+    case "stopped":
+      return changed(chat, action.id, (turn) => (isUnderWay(turn) ? { ...turn, state: "stopped" } : turn));
+    case "failed":
+      return changed(chat, action.id, (turn) => ({ ...turn, state: "failed", error: action.error }));
+    case "voted":
+      return changed(chat, action.id, (turn) => ({ ...turn, vote: action.vote }));
+  }
+}
+
+function changed(chat: Chat, id: string, change: (turn: Turn) => Turn): Chat {
+  return { ...chat, turns: chat.turns.map((turn) => (turn.id === id ? change(turn) : turn)) };
+}
+
+function after(turn: Turn, event: AnswerEvent): Turn {
+  switch (event.type) {
+    case "evidence":
+      return { ...turn, evidence: event.evidence };
+    case "text":
+      return { ...turn, state: "writing", text: turn.text + event.text };
+    case "sentence":
+      return { ...turn, sentences: [...turn.sentences, event.sentence] };
+    case "answer":
+      return { ...turn, state: "done", text: event.answer.answer, answer: event.answer };
+  }
+}

@@ -1,0 +1,20 @@
+import { useEffect, useState } from "react";
+import { api } from "../api/client";
+import { type Fields, fieldsOf } from "./where";
+
+const NONE: Fields = new Map();
+
+/** The fields of the first documents; asked for when the filters are first opened. */
+export function useFields(wanted: boolean): Fields {
+  const [fields, setFields] = useState<Fields>(NONE);
+  useEffect(() => {
+    if (!wanted || fields !== NONE) return;
+    const stopper = new AbortController();
+    api
+      .documents("", undefined, 100, stopper.signal)
+      .then((listing) => setFields(fieldsOf(listing.documents.map((one) => one.metadata))))
+      .catch(() => undefined); // without suggestions, then
+    return () => stopper.abort();
+  }, [wanted, fields]);
+  return fields;
+}

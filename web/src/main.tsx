@@ -1,0 +1,21 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./App";
+import { Announcer } from "./shell/Announcer";
+import { applyTheme } from "./shell/theme";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/shell.css";
+import "./styles/chat.css";
+import "./styles/source.css";
+import "./styles/library.css";
+import "./styles/dialogs.css";
+
+applyTheme();
+createRoot(document.getElementById("root") as HTMLElement).render(
+  <StrictMode>
+    <Announcer>
+      <App />
+    </Announcer>
+  </StrictMode>,
+);

@@ -1,0 +1,67 @@
+import type { Conversation } from "../api/types";
+import { IconButton } from "./Button";
+import { Icon } from "./Icon";
+import { hashOf, type Route } from "./route";
+import { ThemeSwitch } from "./ThemeSwitch";
+import { ago } from "./time";
+
+interface Props {
+  route: Route;
+  conversations: readonly Conversation[];
+  open: boolean;
+  /** Not to be reached, for it is out of sight. */
+  hidden: boolean;
+  onClose: () => void;
+  onForget: (conversation: Conversation) => void;
+  onKey: () => void;
+  onShortcuts: () => void;
+}
+
+export function Sidebar({ route, conversations, open, hidden, onClose, onForget, onKey, onShortcuts }: Props) {
+  const here = (one: Route) => (hashOf(one) === hashOf(route) ? "page" : undefined);
+  return (
+    <nav
+      inert={hidden}
+      className={open ? "sidebar open" : "sidebar"}
+      aria-label="Conversations and sources"
+      id="sidebar"
+    >
+      <div className="brand">
+        <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="28" height="28" />
+        <span>Ragstone</span>
+        <IconButton icon="close" label="Close the menu" className="drawer-only" onClick={onClose} />
+      </div>
+      <a className="nav-link strong" href="#/" aria-current={here({ view: "chat", session: null })} onClick={onClose}>
+        <Icon name="plus" /> New conversation
+      </a>
+      <a className="nav-link" href="#/sources" aria-current={here({ view: "sources" })} onClick={onClose}>
+        <Icon name="files" /> Sources
+      </a>
+      <h2 className="nav-title" id="kept">
+        Conversations
+      </h2>
+      {conversations.length === 0 && <p className="quiet small pad">None is kept yet.</p>}
+      <ul className="conversations" aria-labelledby="kept">
+        {conversations.map((one) => (
+          <li key={one.session}>
+            <a
+              className="nav-link"
+              href={hashOf({ view: "chat", session: one.session })}
+              aria-current={here({ view: "chat", session: one.session })}
+              onClick={onClose}
+            >
+              <span className="clip">{one.title || one.session}</span>
+              <small>{ago(one.last)}</small>
+            </a>
+            <IconButton icon="trash" label={`Delete: ${one.title || one.session}`} onClick={() => onForget(one)} />
+          </li>
+        ))}
+      </ul>
+      <div className="sidebar-foot">
+        <ThemeSwitch />
+        <IconButton icon="key" label="API key" onClick={onKey} />
+        <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={onShortcuts} />
+      </div>
+    </nav>
+  );
+}

@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { hashOf, parsed } from "./route";
+import { ago } from "./time";
+
+it("finds its way back from every address", () => {
+  for (const route of [
+    { view: "sources" },
+    { view: "chat", session: null },
+    { view: "chat", session: "what / ė? #1" },
+  ] as const) {
+    expect(parsed(hashOf(route))).toEqual(route);
+  }
+  expect(parsed("#/c/%E0%A4%A")).toEqual({ view: "chat", session: null });
+});
+
+it("tells how long ago something was", () => {
+  expect([ago(100, 130), ago(0, 3600), ago(0, 86_400), ago(200, 100)]).toEqual([
+    "just now",
+    "1 hr. ago",
+    "yesterday",
+    "just now",
+  ]);
+});

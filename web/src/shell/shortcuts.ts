@@ -1,0 +1,57 @@
+import { useEffect, useRef, useState } from "react";
+
+const NAME = "ragstone.shortcuts";
+
+/** Whether single keys do something. Who dictates, or types with difficulty, can switch them off. */
+export function useSingleKeys(): [boolean, (on: boolean) => void] {
+  const [on, setOn] = useState(() => {
+    try {
+      return localStorage.getItem(NAME) !== "off";
+    } catch {
+      return true;
+    }
+  });
+  const choose = (chosen: boolean) => {
+    setOn(chosen);
+    try {
+      localStorage.setItem(NAME, chosen ? "on" : "off");
+    } catch {
+      // Not kept, then.
+    }
+  };
+  return [on, choose];
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.matches("input:not([type=checkbox],[type=radio]), textarea, select");
+
+/** Call what a key stands for, unless one is typing, another program's key is held, or a dialog is open. */
+export function useShortcuts(bindings: Record<string, () => void>, singleKeys: boolean): void {
+  const latest = useRef(bindings);
+  latest.current = bindings;
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+      if (document.querySelector("dialog[open]")) return;
+      if (event.key !== "Escape" && (!singleKeys || isTyping(event.target))) return;
+      const called = latest.current[event.key];
+      if (!called) return;
+      event.preventDefault();
+      called();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [singleKeys]);
+}
+
+export const SHORTCUTS: readonly (readonly [string, string])[] = [
+  ["/", "Go to the question"],
+  ["Enter", "Ask; with Shift, a new line"],
+  ["↑", "In an empty box, the question before"],
+  ["1 – 9", "Open a citation of the last answer"],
+  ["[ and ]", "The citation before, the one after"],
+  ["n", "New conversation"],
+  ["s", "Sources, and back"],
+  ["Esc", "Close the source, or stop the answer"],
+  ["?", "This list"],
+];

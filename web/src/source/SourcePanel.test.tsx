@@ -1,0 +1,35 @@
+// @vitest-environment happy-dom
+import { cleanup, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, expect, it } from "vitest";
+import { cited, hit } from "../chat/samples";
+import { ofCitation } from "../chat/target";
+import { SourcePanel } from "./SourcePanel";
+
+afterEach(cleanup);
+const page = { document_id: "web:1", chunk_id: "web:1", url: "https://stone.example/a" };
+
+it("shows of a page of the web what the answer was made from, and where it is", () => {
+  const passage = hit("🪨 Before. The words. After.", { ...page, start: 100 });
+  const target = ofCitation(cited(1, { ...page, start: 110, end: 120, quote: "The words." }), [passage]);
+  render(<SourcePanel targets={[target]} at={0} onMove={() => undefined} onClose={() => undefined} />);
+  expect(document.querySelector("mark")?.textContent).toBe("The words.");
+  const link = screen.getByRole("link") as HTMLAnchorElement;
+  expect([link.href, link.rel, link.textContent]).toEqual([
+    "https://stone.example/a",
+    "noreferrer",
+    "stone.example  (opens a new tab)",
+  ]);
+});
+
+it("shows the quote where nothing else is left of the page, and leads to the neighbours", async () => {
+  const targets = [1, 2].map((marker) => ofCitation(cited(marker, { ...page, url: "javascript:alert(1)" }), []));
+  const moved: number[] = [];
+  render(<SourcePanel targets={targets} at={1} onMove={(at) => moved.push(at)} onClose={() => moved.push(-1)} />);
+  expect(document.querySelector("mark")?.textContent).toBe("Stone");
+  expect(screen.queryByRole("link")).toBeNull();
+  expect((screen.getByRole("button", { name: "The citation after" }) as HTMLButtonElement).disabled).toBe(true);
+  await userEvent.click(screen.getByRole("button", { name: "The citation before" }));
+  await userEvent.click(screen.getByRole("button", { name: "Close the source" }));
+  expect(moved).toEqual([0, -1]);
+});

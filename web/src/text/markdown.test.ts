@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { blocksOf } from "./markdown";
+
+const shown = (text: string) =>
+  blocksOf(text).map((block) => [
+    block.kind,
+    ...block.items.map((item) => item.runs.map((run) => `${run.look}(${text.slice(run.start, run.end)})`).join("")),
+  ]);
+
+it("reads paragraphs, headings, lists and code", () => {
+  expect(shown("One\nline\n\n## Head\ntext\n- a\n- b\n  goes on\n\n3. c\n4) d\n```py\nx = 1\n\ny\n```\nend")).toEqual([
+    ["paragraph", "(One\nline)"],
+    ["heading", "(Head)"],
+    ["paragraph", "(text)"],
+    ["list", "(a)", "(b\n  goes on)"],
+    ["numbers", "(c)", "(d)"],
+    ["code", "(x = 1\n\ny)"],
+    ["paragraph", "(end)"],
+  ]);
+  expect(blocksOf("7. seven")[0]?.first).toBe(7);
+});
+
+it("reads bold, italic and code in a line, and leaves what only looks like it", () => {
+  expect(shown("a **b** `c*d*` *e* 2*3*4 ** x")).toEqual([
+    ["paragraph", "(a )bold(b)( )code(c*d*)( )italic(e)( 2*3*4 ** x)"],
+  ]);
+});
+
+it("makes nothing of links, pictures and HTML", () => {
+  const text = "![x](http://a.example/x.png) [y](javascript:alert(1)) <img src=x onerror=alert(1)>";
+  expect(shown(text)).toEqual([["paragraph", `(${text})`]]);
+});
+
+it("shows code whose end has not come yet", () => expect(shown("```\nx")).toEqual([["code", "(x)"]]));
+
+it("takes no longer than the text is long", () => {
+  const began = performance.now();
+  blocksOf("**a ".repeat(5000));
+  blocksOf("```\n".repeat(2001));
+  blocksOf("*".repeat(20_000));
+  expect(performance.now() - began).toBeLessThan(1500);
+});

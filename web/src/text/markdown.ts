@@ -1,0 +1,134 @@
+/** A stretch of text that is shown, by its place in the source, and how it looks. */
+export interface Run {
+  start: number;
+  end: number;
+  look: "" | "bold" | "italic" | "code";
+}
+
+/** A part of an answer. Items of lists have their depth; everything else has one item. */
+export interface Block {
+  kind: "paragraph" | "heading" | "code" | "list" | "numbers";
+  items: { runs: Run[]; depth: number }[];
+  /** Number of the first item of a list. */
+  first: number;
+}
+
+interface Line {
+  start: number;
+  end: number;
+  text: string;
+}
+
+const ITEM = /^(\s*)(?:[-*+•]|(\d{1,3})[.)])\s+(?=\S)/;
+const HEADING = /^ {0,3}#{1,6}\s+/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const INLINE =
+  /`(?<code>[^`\n]+)`|\*\*(?=\S)(?<bold>[\s\S]{0,1000}?\S)\*\*|(?<![\w*])\*(?=[^\s*])(?<italic>[^*\n]*[^\s*])\*(?![\w*])/g;
+
+/**
+ * The little Markdown that answers have: paragraphs, headings, lists, code, bold and italic. Nothing else is read:
+ * links, pictures and HTML stay the text they are. Every run knows its place, so that sentences can be told apart.
+ */
+export function blocksOf(text: string): Block[] {
+  const reader = new Reader(text);
+  const lines = linesOf(text);
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] as Line;
+    const fence = FENCE.exec(line.text)?.[1];
+    if (!fence) {
+      reader.take(line);
+      continue;
+    }
+    const last = lines.findIndex((one, number) => number > at && one.text.trim().startsWith(fence));
+    const after = last < 0 ? lines.length : last;
+    reader.code(lines.slice(at + 1, after));
+    at = after;
+  }
+  return reader.end();
+}
+
+/** Puts lines together to blocks. */
+class Reader {
+  private readonly blocks: Block[] = [];
+  /** The item that the next line may go on with. */
+  private open: { block: Block; start: number; end: number; depth: number } | null = null;
+
+  constructor(private readonly text: string) {}
+
+  take(line: Line): void {
+    const heading = HEADING.exec(line.text);
+    const item = ITEM.exec(line.text);
+    if (!line.text.trim()) this.close();
+    else if (heading) {
+      this.begin(this.block("heading"), line, heading[0].length);
+      this.close();
+    } else if (item) {
+      const kind = item[2] ? "numbers" : "list";
+      this.close();
+      const last = this.blocks.at(-1);
+      const block = last?.kind === kind ? last : this.block(kind, Number(item[2] ?? 1));
+      this.begin(block, line, item[0].length, Math.min(3, Math.floor((item[1] as string).length / 2)));
+    } else if (this.open) this.open.end = line.end;
+    else this.begin(this.block("paragraph"), line);
+  }
+
+  code(lines: readonly Line[]): void {
+    this.close();
+    const [first, last] = [lines[0], lines.at(-1)];
+    if (!first || !last) return;
+    this.block("code").items.push({ runs: [{ start: first.start, end: last.end, look: "" }], depth: 0 });
+  }
+
+  end(): Block[] {
+    this.close();
+    return this.blocks.filter((block) => block.items.some((item) => item.runs.length));
+  }
+
+  private block(kind: Block["kind"], first = 1): Block {
+    const block: Block = { kind, items: [], first };
+    this.blocks.push(block);
+    return block;
+  }
+
+  private begin(block: Block, line: Line, skipped = 0, depth = 0): void {
+    this.close();
+    this.open = { block, start: line.start + skipped, end: line.end, depth };
+  }
+
+  private close(): void {
+    if (!this.open) return;
+    const { block, start, end, depth } = this.open;
+    block.items.push({ runs: runsOf(this.text, start, end), depth });
+    this.open = null;
+  }
+}
+
+function linesOf(text: string): Line[] {
+  const out: Line[] = [];
+  for (let start = 0; start <= text.length; ) {
+    const found = text.indexOf("\n", start);
+    const end = found < 0 ? text.length : found;
+    out.push({ start, end, text: text.slice(start, end) });
+    start = end + 1;
+  }
+  return out;
+}
+
+function runsOf(text: string, start: number, end: number): Run[] {
+  const out: Run[] = [];
+  let last = start;
+  const plain = (until: number) => {
+    if (until > last) out.push({ start: last, end: until, look: "" });
+  };
+  for (const found of text.slice(start, end).matchAll(INLINE)) {
+    const { code, bold } = found.groups as { code?: string; bold?: string };
+    const begin = start + found.index;
+    const width = bold === undefined ? 1 : 2;
+    plain(begin);
+    last = begin + found[0].length;
+    const look = code !== undefined ? "code" : bold !== undefined ? "bold" : "italic";
+    out.push({ start: begin + width, end: last - width, look });
+  }
+  plain(end);
+  return out;
+}

@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import { CodePoints } from "./codepoints";
+import { flowed, lit, partsOf } from "./parts";
+
+const TEXT = "🪨 Front\n\n## Stone\n\nIt is **old**.\n\nAnd grey.\n\ncode\n\nPage two.";
+const place = (part: string) => Array.from(TEXT.slice(0, TEXT.indexOf(part))).length;
+const mark = (kind: "heading" | "page" | "code", part: string, end: string, label = "") => ({
+  kind,
+  start: place(part),
+  end: place(end) + Array.from(end).length,
+  level: 2,
+  label,
+});
+const MARKS = [
+  mark("page", "🪨", "grey.", "1"),
+  mark("heading", "## Stone", "Stone"),
+  mark("code", "code", "code"),
+  mark("page", "Page two", "two.", "2"),
+];
+
+it("sets a document by its marks, and loses no words", () => {
+  const points = new CodePoints(TEXT);
+  const shown = partsOf(points, MARKS).map((part) => [part.kind, part.label || TEXT.slice(part.start, part.end)]);
+  expect(shown).toEqual([
+    ["page", "1"],
+    ["paragraph", "🪨 Front"],
+    ["heading", "Stone"],
+    ["paragraph", "It is **old**."],
+    ["paragraph", "And grey."],
+    ["code", "code"],
+    ["page", "2"],
+    ["paragraph", "Page two."],
+  ]);
+});
+
+it("lights exactly the words of a span, over the ends of paragraphs too", () => {
+  const points = new CodePoints(TEXT);
+  const range = { start: points.unit(place("**old")), end: points.unit(place(" grey")) };
+  const words = partsOf(points, MARKS).flatMap((part) => lit(TEXT, part, [range]).filter((one) => one.range === 0));
+  expect(words.map((one) => one.text)).toEqual(["**old**.", "And"]);
+});
+
+it("lets lines flow that were broken at a width, and moves nothing", () => {
+  const long = "x".repeat(60);
+  const text = `${long}\nand on\n- item\nshort\nline`;
+  expect(flowed(text)).toBe(`${long} and on\n- item\nshort\nline`);
+  expect(flowed(`${long}\n- item`)).toBe(`${long}\n- item`);
+});
+
+it("does without marks that lie within another, or at the end", () => {
+  const points = new CodePoints("# A\ntext");
+  const nested = [
+    { kind: "heading" as const, start: 0, end: 3, level: 1, label: "A" },
+    { kind: "code" as const, start: 1, end: 2, level: 0, label: "" },
+  ];
+  expect(partsOf(points, nested).map((part) => part.kind)).toEqual(["heading", "paragraph"]);
+  expect(partsOf(new CodePoints(""), [])).toEqual([]);
+});

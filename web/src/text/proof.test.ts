@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { blocksOf } from "./markdown";
+import { locatedIn, passagesOf, provedOf } from "./proof";
+
+const said = (start: number, end: number, markers: number[], supported = true) => ({
+  start,
+  end,
+  support: 1,
+  supported,
+  markers,
+});
+const citation = (marker: number) => ({
+  marker,
+  document_id: "d",
+  chunk_id: "c",
+  start: 0,
+  end: 1,
+  quote: "q",
+  title: "",
+  url: "",
+  section: "",
+  page: "",
+});
+
+describe("the sentences of an answer", () => {
+  it("stand where Python counts them, and end before their own markers", () => {
+    const text = "🪨 is stone. [1] Sky [9] is made of it. [2] [?]";
+    const points = Array.from(text).length;
+    const [first, second] = provedOf(text, [said(0, 15, [1]), said(16, points, [2], false)]);
+    expect(text.slice(first?.start, first?.end)).toBe("🪨 is stone.");
+    expect(text.slice(second?.start, second?.end)).toBe("Sky [9] is made of it.");
+  });
+
+  it("keep a bracket that is no marker of theirs", () => {
+    const text = "As shown in [7]";
+    expect(provedOf(text, [said(0, 15, [1])])[0]?.end).toBe(15);
+  });
+
+  it("are found in what is there of an answer", () => {
+    const sentence = (text: string, marker: number) => ({
+      text,
+      supported: true,
+      support: 1,
+      citations: [citation(marker)],
+    });
+    const found = locatedIn("Same. Same. Not yet", [sentence("Same.", 1), sentence("Same.", 2), sentence("Gone.", 3)]);
+    expect(found.map((one) => [one.start, one.end, one.markers])).toEqual([
+      [0, 5, [1]],
+      [6, 11, [2]],
+    ]);
+  });
+
+  it("are cut by what is bold and by lines, and closed once", () => {
+    const text = "A **bold. [1] Next** one. [2]\n\n- item [1]";
+    const at = (part: string) => text.indexOf(part);
+    const proofs = provedOf(text, [
+      said(0, at(" Next"), [1]),
+      said(at("Next"), at("\n\n"), [2]),
+      said(at("item"), text.length, [1]),
+    ]);
+    const passages = passagesOf(text, blocksOf(text), proofs).flat(2);
+    const told = passages.map((one) => [
+      one.sentence,
+      one.closed,
+      one.pieces.map((piece) => piece.look + piece.text).join("|"),
+    ]);
+    expect(told).toEqual([
+      [0, true, "A |boldbold."],
+      [null, false, "bold "],
+      [1, true, "boldNext| one."],
+      [2, true, "item"],
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import type { SentenceEvent, Statement } from "../api/types";
+import { CodePoints } from "./codepoints";
+import type { Block, Run } from "./markdown";
+
+/** A sentence of an answer by its place in a JavaScript string, and what proves it. */
+export interface Proved {
+  start: number;
+  /** Where its words end: the markers written behind them are shown as buttons instead. */
+  end: number;
+  /** Where the sentence ends, with its markers. */
+  whole: number;
+  supported: boolean;
+  markers: readonly number[];
+}
+
+const MARKER = /\s*\[(\d{1,3}|\?)\]\s*$/;
+
+/** The statements of an answer that is whole. */
+export function provedOf(text: string, statements: readonly Statement[]): Proved[] {
+  const points = new CodePoints(text);
+  return statements.map((one) =>
+    proved(text, points.unit(one.start), points.unit(one.end), one.supported, one.markers),
+  );
+}
+
+/** The sentences that were closed while the answer is still written, found in what is there of it. */
+export function locatedIn(text: string, sentences: readonly SentenceEvent[]): Proved[] {
+  const out: Proved[] = [];
+  let from = 0;
+  for (const one of sentences) {
+    const start = text.indexOf(one.text, from);
+    if (start < 0) continue;
+    from = start + one.text.length;
+    out.push(
+      proved(
+        text,
+        start,
+        from,
+        one.supported,
+        one.citations.map((citation) => citation.marker),
+      ),
+    );
+  }
+  return out;
+}
+
+function proved(text: string, start: number, whole: number, supported: boolean, markers: readonly number[]): Proved {
+  let end = whole;
+  for (let found = MARKER.exec(text.slice(start, end)); found; found = MARKER.exec(text.slice(start, end))) {
+    const ours = found[1] === "?" ? !supported : markers.includes(Number(found[1]));
+    if (!ours) break;
+    end = start + found.index;
+  }
+  return { start, end, whole, supported, markers };
+}
+
+/** Words that look alike. */
+export interface Piece {
+  text: string;
+  look: Run["look"];
+}
+
+/** Pieces of one sentence that follow each other; `closed` where the sentence ends here and its markers stand. */
+export interface Passage {
+  sentence: number | null;
+  closed: boolean;
+  pieces: Piece[];
+}
+
+/** Each item of a block as passages, so that every sentence can be marked as proved or not. */
+export function passagesOf(text: string, blocks: readonly Block[], proofs: readonly Proved[]): Passage[][][] {
+  const open = new Map<number, Passage>();
+  const out = blocks.map((block) => block.items.map((item) => passages(text, item.runs, proofs, open)));
+  for (const last of open.values()) last.closed = true;
+  return out;
+}
+
+function passages(
+  text: string,
+  runs: readonly Run[],
+  proofs: readonly Proved[],
+  last: Map<number, Passage>,
+): Passage[] {
+  const out: Passage[] = [];
+  for (const run of runs) {
+    for (let at = run.start; at < run.end; ) {
+      const number = proofs.findIndex((one) => one.whole > at);
+      const next = proofs[number];
+      const inside = next !== undefined && next.start <= at;
+      const until = Math.min(
+        run.end,
+        next === undefined ? run.end : !inside ? next.start : at < next.end ? next.end : next.whole,
+      );
+      const sentence = inside ? number : null;
+      if (!inside || at < (next as Proved).end) {
+        const before = out.at(-1);
+        const piece = { text: text.slice(at, until), look: run.look };
+        if (before && before.sentence === sentence) before.pieces.push(piece);
+        else out.push({ sentence, closed: false, pieces: [piece] });
+        if (sentence !== null) last.set(sentence, out.at(-1) as Passage);
+      }
+      at = until;
+    }
+  }
+  return out;
+}
