@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-import yaml
-
 from ragstone import query
 from ragstone.errors import UsageError
 from ragstone.experiment.bench import Bench, OnMessage, open_bench
 from ragstone.experiment.measure import stamped
+from ragstone.experiment.preset import as_preset
 from ragstone.experiment.variants import Dimension, drawn, grid
 from ragstone.review.dataset import Query
 from ragstone.review.evaluate import MEASURES, evaluate, spread, summarise
@@ -142,7 +141,7 @@ async def sweep(
             winner=winner,
             baseline=baseline,
             knowledge_bases=bench.stores,
-            preset=_as_preset(next(one for one, its in variants if its == tried[0].settings)),
+            preset=as_preset(next(one for one, its in variants if its == tried[0].settings)),
         )
 
 
@@ -236,9 +235,3 @@ def _trait(one: Query) -> tuple[str, str]:
 def _minus(one: EvalReport, other: EvalReport, metric: str) -> Difference:
     ours, theirs = ([result.measures[metric] for result in report.per_query] for report in (one, other))
     return paired_difference(ours, theirs)
-
-
-def _as_preset(settings: Settings) -> str:
-    """All that differs from the defaults, as YAML that ``--preset`` takes."""
-    tree = settings.model_dump(mode="json", exclude_defaults=True, exclude={"preset", "review"})
-    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True) if tree else "{}\n"

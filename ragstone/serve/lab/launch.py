@@ -1,0 +1,68 @@
+"""Starts Streamlit for the lab: on loopback, telling nobody, fetching nothing."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from importlib.resources import files
+
+from ragstone.errors import MissingExtra, UsageError
+
+HOST = "127.0.0.1"
+PORT = 8501
+_OPTIONS = {
+    "server.address": HOST,
+    "server.allowedHosts": [HOST, "localhost"],
+    "server.fileWatcherType": "none",
+    "server.showEmailPrompt": False,
+    "server.enableAgentApi": False,
+    "browser.serverAddress": HOST,
+    "browser.gatherUsageStats": False,
+    "client.toolbarMode": "minimal",
+    "client.showErrorDetails": "full",
+    "client.showErrorLinks": False,
+    "logger.hideWelcomeMessage": True,
+    "logger.level": "warning",
+    "runner.magicEnabled": False,
+    "theme.light.primaryColor": "#2f6f8f",
+    "theme.dark.primaryColor": "#6cb2d4",
+    "theme.light.sidebar.backgroundColor": "#f5f6f4",
+}
+
+
+def refuse_missing() -> None:
+    """Refuse to begin where Streamlit is not installed.
+
+    Raises:
+        MissingExtra: naming the extra.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("streamlit") is None:
+        raise MissingExtra("streamlit", extra="lab")
+
+
+def refuse_taken(port: int) -> None:
+    """Refuse a port that another program listens at; Streamlit would say so less well.
+
+    Raises:
+        UsageError: it is taken, or not ours to take.
+    """
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            taken = error.errno == errno.EADDRINUSE
+            why = "another program listens there" if taken else error.strerror
+            raise UsageError(f"port {port} cannot be used, {why}; name another: --port") from error
+
+
+def serve(port: int, *, browser: bool) -> None:
+    """Serve the page until Ctrl-C."""
+    from streamlit.web import bootstrap
+
+    options = {**_OPTIONS, "server.port": port, "browser.serverPort": port, "server.headless": not browser}
+    script = str(files("ragstone.serve.lab").joinpath("script", "ragstone_lab.py"))
+    bootstrap.load_config_options(options)
+    bootstrap.run(script, False, [], options)

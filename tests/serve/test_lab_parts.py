@@ -1,0 +1,410 @@
+"""What the lab is made of, without its page: forms, sides, presets, stages, views, figures, trials."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from kb import add, open_fast
+from selectolax.lexbor import LexborHTMLParser
+
+from ragstone.access import READERS, Reader
+from ragstone.answers import Answer, Answered, EvidenceFound, SentenceClosed, TextWritten
+from ragstone.built import PATHS
+from ragstone.config import leaves, load, preset_names
+from ragstone.contracts import Document
+from ragstone.engine import Engine
+from ragstone.errors import SettingsError, UsageError
+from ragstone.experiment.preset import as_preset
+from ragstone.sections import Settings
+from ragstone.serve.lab import answer_markup, plots, stage_markup
+from ragstone.serve.lab.desk import Desk, Heard
+from ragstone.serve.lab.figures import Outcome, latency, reliability, wilson
+from ragstone.serve.lab.inputs import Input, inputs, is_changeable, sections, stored_inputs
+from ragstone.serve.lab.sides import changes_of, differing, rebuild_command, save, settings_of
+from ragstone.serve.lab.stages import EVIDENCE, FUSION, stages
+from ragstone.serve.lab.trial import Trial
+from ragstone.serve.lab.views import View, pieces, placed
+
+BASE = Settings()
+FORMS = {one.path: one for one in inputs(BASE)}
+QUESTIONS = """\
+question,source,answerable
+Where do visitors of house 7 park?,d7,
+What closes at nine in house 3?,d3,
+Who won the cup?,,no
+"""
+HOSTILE = (
+    "Guests of the manor leave their horses here <img src=http://198.51.100.7/x.png onerror=alert(1)> [gate](http://198.51.100.7)"
+    " ![map](http://198.51.100.7/p.png) <script>alert(1)</script> :red[parking] $x$."
+)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """A desk with a small knowledge base, one document of which is hostile, and one for the board alone."""
+    engine = open_fast(tmp_path / "kb")
+    texts = [f"Visitors of house {i} park behind mill {i}. Gate {i} closes at nine." for i in range(12)]
+    add(engine, *(Document(id=f"d{i}", text=text, title=f"House {i}") for i, text in enumerate(texts)))
+    add(engine, Document(id="hostile", text=HOSTILE, title="<b>Manor</b> [x](http://198.51.100.7)"))
+    add(engine, Document(id="secret", text="Visitors park in the vault.", metadata={READERS: ("board",)}))
+    engine.close()
+    desk = Desk(lambda: Engine.open(tmp_path / "kb"), tmp_path / "kb", Reader(groups=frozenset({"staff"})))
+    yield desk
+    desk.close()
+
+
+# ---------------------------------------------------------------- forms
+
+
+def test_every_setting_of_a_question_has_its_input() -> None:
+    expected = {
+        path
+        for path, _, _ in leaves(BASE)
+        if path.split(".")[0] in ("query", "rank", "respond", "review", "index") and path not in PATHS
+    } - {"review.mlflow"}
+    assert set(FORMS) == expected
+    assert {one.path for one in stored_inputs(BASE)} == set(PATHS)
+    assert all(one.description for one in FORMS.values())
+    assert sum(len(its) for its in sections(inputs(BASE)).values()) == len(FORMS)
+
+
+def test_inputs_suit_their_settings() -> None:
+    def kind(path: str) -> tuple:
+        one = FORMS[path]
+        return one.kind, one.low, one.high, one.whole, one.word
+
+    assert kind("query.vector_weight") == ("slider", 0, 1, False, "auto")
+    assert kind("rank.top_k") == ("number", 1, None, True, "")
+    assert kind("respond.model.temperature") == ("slider", 0, 2, False, "")
+    assert kind("query.words")[0] == "lines"
+    assert kind("query.synonyms")[0] == "yaml"
+    assert kind("rank.join")[0] == "toggle"
+    assert FORMS["query.fusion"].options == ("standardised", "min_max", "reciprocal_rank", "strongest")
+    with pytest.raises(SettingsError, match=r"query\.synonyms is a mapping"):
+        FORMS["query.synonyms"].read("- one")
+    with pytest.raises(SettingsError, match=r"query\.synonyms: not a mapping in YAML"):
+        FORMS["query.synonyms"].read("{a: [")
+
+
+def test_no_service_and_no_key_can_be_changed() -> None:
+    assert not any(is_changeable(path) for path, _, _ in leaves(BASE) if path.startswith("services."))
+
+
+WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
+
+
+def values(one: Input) -> st.SearchStrategy[Any]:
+    """Values that an input can give."""
+    number = (
+        st.integers(int(one.low or 0), int(one.high or 5000))
+        if one.whole
+        else st.floats(one.low or 0.0, one.high or 9.0, allow_nan=False, width=32)
+    )
+    match one.kind:
+        case "toggle":
+            return st.booleans()
+        case "choice":
+            return st.sampled_from(one.options)
+        case "slider" | "number":
+            return st.one_of(number, st.just(one.word)) if one.word else number
+        case "lines":
+            return st.lists(WORDS.map(lambda word: " ".join(word.split()) or "x"), max_size=3).map(tuple)
+        case "yaml":
+            return st.dictionaries(WORDS, st.lists(WORDS, max_size=3).map(tuple), max_size=2)
+        case "text":
+            return st.sampled_from(["none", "maxsim", "cross-encoder:a/b"]) if one.path == "rank.reranker" else WORDS
+
+
+CHANGES = st.fixed_dictionaries({}, optional={path: values(one) for path, one in FORMS.items()})
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(changes=CHANGES)
+def test_a_saved_preset_gives_equal_settings(changes: dict[str, Any], tmp_path: Path) -> None:
+    try:
+        side = settings_of(BASE, changes)
+    except SettingsError:
+        assume(False)
+        raise
+    save(side, tmp_path / "side.yaml", replace=True)
+    again = load(preset=str(tmp_path / "side.yaml")).settings
+    assert again.model_copy(update={"preset": "default"}) == side
+    for path, value in changes.items():
+        one = FORMS[path]
+        assert one.kind == "yaml" or one.read(one.shown(value)) == value
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_shipped_preset_survives_being_saved(name: str, tmp_path: Path) -> None:
+    shipped = load(preset=name).settings
+    save(shipped, tmp_path / "again.yml")
+    assert load(preset=str(tmp_path / "again.yml")).settings.model_copy(update={"preset": name}) == shipped
+    side = settings_of(BASE, changes_of(BASE, name))
+    changed = {one.path for one in differing(BASE, side)}
+    assert changed == set(changes_of(BASE, name))
+    assert {path: v for path, _, v in leaves(side) if path in FORMS} == {
+        path: v for path, _, v in leaves(shipped) if path in FORMS
+    }
+
+
+def test_a_preset_holds_no_key_and_replaces_nothing_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    text = as_preset(load(["rank.top_k=9"]).settings)
+    assert text == "rank:\n  top_k: 9\n"
+    (tmp_path / "there.yaml").write_text("rank: {top_k: 2}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="is there already"):
+        save(BASE, tmp_path / "there.yaml")
+    with pytest.raises(UsageError, match="no ending of YAML"):
+        save(BASE, tmp_path / "there.txt")
+    assert (tmp_path / "there.yaml").read_text("utf-8") == "rank: {top_k: 2}\n"
+
+
+def test_what_does_not_fit_is_told() -> None:
+    with pytest.raises(SettingsError, match=r"rank\.top_k"):
+        settings_of(BASE, {"rank.top_k": 0})
+    with pytest.raises(SettingsError, match="one of the weights must be more than 0"):
+        settings_of(BASE, {f"review.marks.{name}": 0.0 for name in ("relevance", "factuality", "completeness")})
+    assert rebuild_command(Path("my kb"), {"chunk.size": 600}) == "ragstone rebuild --kb 'my kb' --set chunk.size=600"
+
+
+# ---------------------------------------------------------------- stages and answers
+
+
+def test_the_table_of_stages_tells_each_chunks_way(desk: Desk) -> None:
+    side = settings_of(
+        desk.settings, {"rank.reranker": "maxsim", "rank.diversify": "mmr", "rank.top_k": 3, "rank.pool": 6}
+    )
+    trace = desk.trace("Where do visitors of house 7 park?", "", side, 9)
+    it = stages(trace)
+    assert it.names == ("bm25", "vector", FUSION, "maxsim", "mmr", EVIDENCE)
+    assert [row.place for row in it.rows[:3]] == [1, 2, 3]
+    assert [row.chunk.id for row in it.rows[:3]] == [hit.chunk.id for hit in trace.evidence.hits]
+    assert [row.fate for row in it.rows] == ["evidence 1", "evidence 2", "evidence 3"] + ["not chosen"] * 3 + [
+        "beyond the pool"
+    ] * 3
+    for row in it.rows:
+        at = dict(zip(it.names, row.cells, strict=True))
+        fusion, maxsim = at[FUSION], at["maxsim"]
+        assert fusion is not None
+        assert fusion.moved is None, "no stage before it has one rank"
+        assert (maxsim is None) == (row.fate == "beyond the pool")
+        if maxsim:
+            assert maxsim.moved == fusion.rank - maxsim.rank
+    drawn = plots.ways(it)["data"]["values"]
+    assert {row["stage"] for row in drawn} == {"keywords", "vectors", "fusion", "maxsim", "mmr", "evidence"}
+
+
+def test_an_answer_grows_by_its_events_and_ends_as_the_engine_gives_it(desk: Desk) -> None:
+    sides = (desk.settings, settings_of(desk.settings, {"rank.top_k": 2, "respond.sentences": 1}))
+    for at_once in (False, True):
+        views, order = [View(), View()], []
+        for heard in desk.ask("Where do visitors of house 7 park?", "", sides, at_once=at_once):
+            views[heard.side] = views[heard.side].after(heard)
+            order.append((heard.side, type(heard.event)))
+        for side, view in enumerate(views):
+            kinds = [kind for of, kind in order if of == side]
+            assert kinds[0] is EvidenceFound
+            assert {TextWritten, SentenceClosed} <= set(kinds)
+            assert kinds[-1] is Answered
+            assert view.answer is not None
+            assert not view.answer.abstained
+            assert view.first is not None
+            assert view.last is not None
+            assert view.first <= view.last
+            assert "".join(piece.text for piece in pieces(view.answer, None)) == view.answer.answer
+            assert view.answer.usage.cached == (), "each is worked out anew"
+        if not at_once:
+            assert [side for side, _ in order] == sorted(side for side, _ in order)
+
+
+def test_what_only_one_side_says_is_marked(desk: Desk) -> None:
+    a, b = (View().after(Heard(side=0, milliseconds=1, event=Answered(answer=answer_of(desk, n)))) for n in (7, 3))
+    assert a.answer is not None
+    assert b.answer is not None
+    assert [piece.only for piece in pieces(a.answer, a.answer) if piece.support is not None] == [False] * len(
+        a.answer.statements
+    )
+    assert all(piece.only for piece in pieces(a.answer, b.answer) if piece.support is not None)
+    shown = LexborHTMLParser(answer_markup.answer_card(a, b))
+    assert len(shown.css(".rs-citation .rs-only")) == len(a.answer.citations)
+    rows = placed([a.answer.hits, b.answer.hits])
+    assert {row.chunk.id for row in rows} == {hit.chunk.id for hit in (*a.answer.hits, *b.answer.hits)}
+    assert len(LexborHTMLParser(answer_markup.evidence_table(rows, "AB")).css("tbody tr")) == len(rows)
+
+
+def test_sentences_without_proof_are_marked(desk: Desk) -> None:
+    answer = answer_of(desk, 7)
+    doubtful = replace(
+        answer, statements=tuple(replace(one, supported=False, support=0.1) for one in answer.statements)
+    )
+    card = LexborHTMLParser(answer_markup.answer_card(View(answer=doubtful), None))
+    assert len(card.css(".rs-unproved")) == len(answer.statements) > 0
+
+
+def test_nothing_of_a_document_becomes_markup(desk: Desk) -> None:
+    answer = answer_of(desk, "hostile")
+    assert any(hit.chunk.document_id == "hostile" for hit in answer.hits)
+    view = View(answer=answer)
+    trace = desk.trace("Where do guests of the manor leave their horses?", "", desk.settings, 20)
+    everything = "".join(
+        [
+            answer_markup.answer_card(view, None),
+            answer_markup.answer_card(View(hits=answer.hits, text=HOSTILE), None),
+            answer_markup.answer_card(View(error=HOSTILE), None),
+            answer_markup.evidence_table(placed([answer.hits, ()]), "AB"),
+            stage_markup.stage_table(stages(trace)),
+            stage_markup.understood(replace(trace, question=replace(trace.question, text=HOSTILE))),
+        ]
+    )
+    page = LexborHTMLParser(everything)
+    assert HOSTILE in page.text()
+    names = {node.tag for node in page.root.traverse()} if page.root else set()
+    assert not names & {"a", "img", "script", "iframe", "link", "object", "embed", "form", "svg", "style", "b0"}
+    given = {name for node in page.css("*") for name in node.attributes}
+    assert given <= {"class", "style", "title"}
+
+
+def answer_of(desk: Desk, house: int | str) -> Answer:
+    question = (
+        f"Where do visitors of house {house} park?"
+        if isinstance(house, int)
+        else "Where do guests of the manor leave their horses?"
+    )
+    return desk.wait(desk.engine(desk.settings).ask(question, reader=desk.reader))
+
+
+# ---------------------------------------------------------------- the desk
+
+
+def test_errors_stand_where_the_answer_would(desk: Desk) -> None:
+    heard = list(desk.ask("Where?", "kind ==== 3", (desk.settings, desk.settings)))
+    assert [one.side for one in heard] == [0, 1]
+    assert all(one.error for one in heard)
+
+
+def test_a_reader_sees_only_what_the_reader_may(desk: Desk) -> None:
+    heard = list(desk.ask("Do visitors park in the vault?", "", (desk.settings,)))
+    answers = [one.event.answer for one in heard if isinstance(one.event, Answered)]
+    assert "secret" not in {hit.chunk.document_id for hit in answers[0].hits}
+    trial = finished(Trial(desk, b"question,source\nWhere is the vault?,secret\n", "q.csv", (desk.settings,)))
+    unknown = finished(Trial(desk, b"question,source\nWhere is the vault?,nothing\n", "q.csv", (desk.settings,)))
+    assert "secret" in trial.error
+    assert trial.error.replace("secret", "nothing") == unknown.error
+
+
+def test_engines_of_the_same_settings_are_made_once_and_few_are_kept(desk: Desk) -> None:
+    engines = [desk.engine(settings_of(desk.settings, {"rank.top_k": k})) for k in range(1, 12)]
+    assert desk.engine(settings_of(desk.settings, {"rank.top_k": 11})) is engines[-1]
+    assert desk.engine(settings_of(desk.settings, {"rank.top_k": 1})) is not engines[0]
+
+
+def test_the_lab_follows_a_rebuild(desk: Desk) -> None:
+    assert "behind mill 7" in answer_of(desk, 7).answer
+    with_other = Engine.open(desk.folder)
+    asyncio.run(with_other.rebuild(["chunk.size=100"]))
+    with_other.close()
+    assert "behind mill 7" in answer_of(desk, 7).answer
+    assert desk.settings.chunk.size == 100
+
+
+# ---------------------------------------------------------------- trials and figures
+
+
+def test_a_trial_measures_both_sides_and_compares_them(desk: Desk) -> None:
+    sides = (desk.settings, settings_of(desk.settings, {"query.method": "bm25"}))
+    trial = finished(Trial(desk, QUESTIONS.encode(), "questions.csv", sides))
+    assert trial.error == ""
+    assert (trial.done, trial.total) == (6, 6)
+    outcomes = trial.outcomes
+    assert outcomes is not None
+    assert outcomes.comparison is not None
+    assert outcomes.comparison.questions == 2
+    a, b = outcomes.sides
+    assert a.settings == sides[0]
+    assert [len(side.answerability()) for side in (a, b)] == [3, 3]
+    assert all(len(side.milliseconds()) == 3 for side in (a, b))
+    true = {id: one.true for id, one in zip(a.answers, a.answerability(), strict=True)}
+    assert true == {
+        "Where do visitors of house 7 park?": True,
+        "What closes at nine in house 3?": True,
+        "Who won the cup?": False,
+    }
+    for spec in (plots.measures(outcomes.comparison.measures), plots.differences(outcomes.comparison.measures)):
+        assert spec["layer"]
+    assert len(plots.latencies({"A": a.milliseconds()})["data"]["values"]) == 3
+
+
+def test_a_trial_can_be_stopped_and_stops_when_nobody_looks(desk: Desk) -> None:
+    many = "question,source\n" + "".join(
+        f"Where do visitors of house {i % 12} park {i}?,d{i % 12}\n" for i in range(3000)
+    )
+    trial = Trial(desk, many.encode(), "many.csv", (desk.settings,))
+    while trial.running and not trial.done:
+        time.sleep(0.01)
+    trial.stop()
+    assert finished(trial).error == "stopped"
+    assert trial.outcomes is None
+    assert 0 < trial.done < trial.total
+    left = Trial(desk, many.encode(), "many.csv", (desk.settings,))
+    left._looked -= 1000
+    while not left._future.done():
+        time.sleep(0.01)
+    assert left.error == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("csv", "told"),
+    [
+        (b"a,b\n1,2\n", "'question' and 'source' are expected"),
+        (b"\xff\xfe\x00", "UTF-8"),
+        (b"question,source\n", "no questions"),
+    ],
+)
+def test_a_wrong_file_is_told(desk: Desk, csv: bytes, told: str) -> None:
+    assert told in finished(Trial(desk, csv, "../../etc/wrong.csv", (desk.settings,))).error
+
+
+def finished(trial: Trial) -> Trial:
+    while trial.running:
+        time.sleep(0.01)
+    return trial
+
+
+def test_reliability_is_what_it_says() -> None:
+    outcomes = [Outcome(promised=0.9, true=i < 8) for i in range(10)] + [Outcome(promised=0.1, true=False)] * 10
+    found = reliability(outcomes)
+    assert found is not None
+    assert [(one.promised, one.share, one.count) for one in found.bins] == [
+        (pytest.approx(0.1), 0.0, 10),
+        (pytest.approx(0.9), 0.8, 10),
+    ]
+    assert found.error == pytest.approx((0.1 + 0.1) / 2)
+    assert found.brier == pytest.approx((8 * 0.01 + 2 * 0.81 + 10 * 0.01) / 20)
+    assert reliability([]) is None
+    assert latency([]) is None
+    times = latency([1.0, 2.0, 3.0])
+    assert times is not None
+    assert (times.median, times.most) == (2.0, 3.0)
+
+
+@given(st.lists(st.builds(Outcome, promised=st.floats(0, 1), true=st.booleans()), min_size=1, max_size=60))
+def test_every_outcome_is_in_one_bin(outcomes: list[Outcome]) -> None:
+    found = reliability(outcomes)
+    assert found is not None
+    assert sum(one.count for one in found.bins) == len(outcomes)
+    assert all(0 <= one.low <= one.share <= one.high <= 1 for one in found.bins)
+    assert 0 <= found.error <= 1
+
+
+def test_wilsons_interval_is_the_published_one() -> None:
+    """Newcombe, Statistics in Medicine 17 (1998), method 3: 81 of 263, 15 of 148."""
+    assert wilson(81 / 263, 263) == (pytest.approx(0.2553, abs=1e-4), pytest.approx(0.3662, abs=1e-4))
+    assert wilson(15 / 148, 148) == (pytest.approx(0.0624, abs=1e-4), pytest.approx(0.1605, abs=1e-4))
