@@ -6,17 +6,40 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
+DEMO_KB := .ragstone-demo
 ASK_KB := .ragstone-ask
 BENCH_KB := .ragstone-bench
+# Done again it takes a moment, and takes in what has changed.
+DEMO = $(BIN)/ragstone add --kb $(DEMO_KB) README.md ARCHITECTURE.md docs/*.md examples/knowledge-base.csv
+KB ?= .ragstone
+IMAGE ?= ragstone
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ragstone/__init__.py)
+REVISION = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+BUILD = docker buildx build -f deploy/Dockerfile --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ask test check bench bench-docs docs clean
+.PHONY: help demo serve ui web web-dev ask ingest rebuild test test-python test-web check check-web browser bench \
+	bench-docs docs images images-push images-check page dist publish clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV)/.installed  ## index this project's documentation and ask it four questions
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+serve: $(VENV)/.installed-serve  ## serve what `make demo` has indexed: the page and the HTTP API on http://127.0.0.1:8000
+	@$(DEMO)
+	@$(BIN)/ragstone serve --kb $(DEMO_KB)
+
+ui: $(VENV)/.installed-lab  ## try settings on it, two at a time, in a page of the browser
+	@$(DEMO)
+	@$(BIN)/ragstone lab --kb $(DEMO_KB)
+
+web: web/node_modules/.installed  ## build the page anew from web/; needs Node
+	@cd web && npm run build
+
+web-dev: web/node_modules/.installed  ## the page while you change it, beside `make serve` in another terminal
+	@cd web && npm run dev
 
 # DOCS and Q reach the shell through the environment, so that quotes in a question do no harm.
 ask: $(VENV)/.installed  ## ask your own documents: make ask DOCS=folder Q="your question"
@@ -25,10 +48,23 @@ ask: $(VENV)/.installed  ## ask your own documents: make ask DOCS=folder Q="your
 	@echo
 	@$(BIN)/ragstone ask --kb $(ASK_KB) -- "$$Q"
 
-test: check  ## all checks, then all tests
+ingest: $(VENV)/.installed  ## make what is stored match a folder: make ingest DOCS=folder KB=.ragstone
+	@if [ -z "$$DOCS" ]; then echo 'write: make ingest DOCS=folder KB=.ragstone' >&2; exit 2; fi
+	@$(BIN)/ragstone sync --kb "$(KB)" -- "$$DOCS"
+
+rebuild: $(VENV)/.installed  ## cut and embed it all anew: make rebuild KB=.ragstone SET=chunk.size=800
+	@$(BIN)/ragstone rebuild --kb "$(KB)" $(if $(SET),--set "$(SET)")
+
+test: test-web test-python  ## all checks, then all tests
+
+test-python: check
 	@$(BIN)/python tools/test_model.py
+	@sh tools/test_browser.sh
 	@echo "== tests"
 	@$(BIN)/pytest
+
+test-web:
+	@sh tools/test_web.sh
 
 check: $(VENV)/.installed-dev  ## style, types and the rules on imports
 	@echo "== style"
@@ -48,11 +84,34 @@ bench-docs: $(VENV)/.installed-dev  ## the same, and write docs/benchmarks.md an
 docs: $(VENV)/.installed-dev  ## write the generated pages and pictures of docs/ anew
 	@$(BIN)/python tools/settings_table.py
 	@$(BIN)/python tools/command_line_page.py
+	@$(BIN)/python tools/openapi_page.py
+	@cd web && if [ -d node_modules ]; then npm run --silent types; else echo "no web/node_modules: types of the API left as they are"; fi
 	@$(BIN)/python tools/terminal_picture.py
 	@$(BIN)/python tools/answers_page.py
 
-clean:  ## remove the knowledge bases of `make demo`, `make ask` and `make bench`, and the caches of the tools
-	rm -rf .ragstone-demo $(ASK_KB) $(BENCH_KB) build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+images:  ## build the container images, for processors and for GPUs: IMAGE=ragstone
+	$(BUILD) --load -t $(IMAGE):$(VERSION) .
+	$(BUILD) --load -t $(IMAGE):$(VERSION)-cuda --build-arg VARIANT=cuda .
+
+images-push:  ## build both and push them, each with its SBOM and where it comes from
+	$(BUILD) --push --sbom=true --provenance=mode=max -t $(IMAGE):$(VERSION) .
+	$(BUILD) --push --sbom=true --provenance=mode=max -t $(IMAGE):$(VERSION)-cuda --build-arg VARIANT=cuda .
+
+images-check:  ## run every step of the image in a fresh Debian, without Docker, and start it; needs root, and minutes
+	@python3 tools/check_image.py
+
+# API is the address of the server that the page calls; without one, the page calls where it comes from.
+page: web/node_modules/.installed  ## build the page to be published alone, into build/page: make page API=https://...
+	@cd web && VITE_API="$$API" npm run build -- --outDir ../build/page --emptyOutDir
+
+dist: $(VENV)/.installed-release  ## source and wheel into dist/, with a bill of materials (CycloneDX) and hashes
+	@sh tools/dist.sh $(BIN)
+
+publish:  ## put what `make dist` has made into the release TAG of the repository; the release workflow does
+	gh release create "$(TAG)" --verify-tag --generate-notes dist/*
+
+clean:  ## remove what these commands have made: knowledge bases, builds, caches; not .venv and node_modules
+	rm -rf $(DEMO_KB) $(ASK_KB) $(BENCH_KB) build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # A stamp is touched only when its command has succeeded, so that an interrupted one is repeated.
@@ -68,4 +127,14 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
 $(VENV)/.installed-dev: $(VENV)/.installed
 	@echo "installing the tools of the tests into $(VENV); this is done once"
 	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(VENV)/.installed-%: $(VENV)/.installed
+	@echo "installing the extra $* into $(VENV); this is done once"
+	@$(PIP) install -c constraints.txt -e '.[$*]'
+	@touch $@
+
+web/node_modules/.installed: web/package.json web/package-lock.json
+	@echo "installing what the page is built with into web/node_modules; this is done once"
+	@cd web && npm ci --no-audit --no-fund
 	@touch $@

@@ -38,4 +38,8 @@ or work with this knowledge base: . .venv/bin/activate
     ragstone search "fusion" --kb $kb --explain
     ragstone search "Suche" --kb $kb --where "lang = de"
     ragstone chat --kb $kb
+
+or open it in a browser, with each answer's sources beside it:
+
+    make serve
 END

@@ -1,0 +1,349 @@
+"""The files that Docker, Compose, Kubernetes, systemd and GitHub read, each looked at by the tools of its field."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dockerfile import Stage, parse
+
+import ragstone
+
+ROOT = Path(__file__).parent.parent.parent
+DEPLOY = ROOT / "deploy"
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+COMPOSES = sorted(DEPLOY.glob("compose*.yaml"))
+BIN = Path(sys.executable).parent
+
+
+def ran(*command: str | Path) -> str:
+    """What a tool says; one that finds fault fails the test."""
+    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def loaded(file: Path) -> list[dict[str, Any]]:
+    return [part for part in yaml.safe_load_all(file.read_text("utf-8")) if part]
+
+
+# ---------------------------------------------------------------- Docker
+
+
+@pytest.fixture(scope="module")
+def stages() -> list[Stage]:
+    return parse((DEPLOY / "Dockerfile").read_text("utf-8"))[1]
+
+
+def test_hadolint_finds_no_fault() -> None:
+    # Debian keeps one version of a package in a release; one that is named is gone with the next security fix.
+    ran(BIN / "hadolint", "--no-color", "--ignore", "DL3008", DEPLOY / "Dockerfile")
+
+
+def test_the_base_is_a_named_version(stages: list[Stage]) -> None:
+    arguments, _ = parse((DEPLOY / "Dockerfile").read_text("utf-8"))
+    assert re.fullmatch(r"debian:\d+\.\d+-slim", arguments["BASE"])
+    own = {stage.name for stage in stages}
+    assert {stage.base for stage in stages} - own == {"${BASE}"}
+
+
+def test_nothing_secret_and_nothing_fetched_by_hand(stages: list[Stage]) -> None:
+    for stage in stages:
+        for step in stage.steps:
+            assert step.name != "ADD"
+            assert not re.search(r"\b(curl|wget)\b", step.rest)
+            if step.name in ("ARG", "ENV"):
+                assert not re.search(r"(?i)(secret|password|token|api_?key)", step.rest), step.rest
+            if "apt-get install" in step.rest:
+                assert "--no-install-recommends" in step.rest
+                assert step.rest.endswith("rm -rf /var/lib/apt/lists/*")
+
+
+def test_what_is_copied_is_sent_to_the_builder_and_little_else(stages: list[Stage]) -> None:
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    assert ignored[1] == "*"
+    sent = {line[1:].removesuffix("/**") for line in ignored if line.startswith("!")}
+    copied = {
+        source
+        for stage in stages
+        for step in stage.steps
+        if step.name == "COPY" and "from" not in step.options
+        for source in step.rest.split()[:-1]
+    }
+    assert {source.partition("/")[0] for source in copied} <= sent
+    assert not sent & {".env", ".git", ".ragstone", "tests"}
+    assert all((ROOT / source.replace("${VARIANT}", "cpu")).exists() for source in copied)
+
+
+def test_the_variants_name_extras_that_there_are_and_versions_of_the_rest() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    pinned = _pins(ROOT / "constraints.txt")
+    named = {}
+    for variant in ("cpu", "cuda"):
+        file = DEPLOY / "variants" / f"{variant}.txt"
+        named[variant] = {
+            name for names in re.findall(r"^\.\[(.*)\]$", file.read_text(), re.M) for name in names.split(",")
+        }
+        assert named[variant] <= set(extras)
+        twice = {name: version for name, version in _pins(file).items() if pinned.get(name, version) != version}
+        assert not twice, "pip would find no version that both allow"
+    assert named["cpu"] == {"serve", "mcp", "openai", "multilingual"}
+    assert named["cuda"] == named["cpu"] | {"transformers", "sentence-transformers"}
+    cuda = _pins(DEPLOY / "variants" / "cuda.txt")
+    assert {"torch", "transformers", "sentence-transformers"} <= set(cuda)
+    wanted = {re.match(r"[\w.-]+", one)[0].lower() for name in named["cpu"] for one in extras[name]}  # pyright: ignore
+    assert wanted <= set(pinned)
+
+
+def _pins(file: Path) -> dict[str, str]:
+    lines = [line for line in file.read_text("utf-8").splitlines() if re.match(r"[\w.-]+==", line)]
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in (line.split("==") for line in lines)}
+
+
+def test_the_scripts_are_plain_shell() -> None:
+    for script in [DEPLOY / "entrypoint.sh", *sorted((ROOT / "tools").glob("*.sh"))]:
+        ran("sh", "-n", script)
+        assert "set -eu" in script.read_text("utf-8")
+    assert (DEPLOY / "entrypoint.sh").stat().st_mode & 0o111
+
+
+# ---------------------------------------------------------------- Compose
+
+
+def test_compose_files_follow_the_specification() -> None:
+    assert len(COMPOSES) == 3
+    ran(BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", *COMPOSES)
+
+
+@pytest.mark.parametrize("file", COMPOSES, ids=lambda file: file.name)
+def test_compose_itself_reads_them(file: Path) -> None:
+    command = ["docker", "compose", "-f", str(file), "--profile", "*", "config", "--format", "json"]
+    if not shutil.which("docker") or "unknown command" in _said("docker", "compose", "version"):
+        pytest.skip("Docker's compose is not installed; the files were checked against its schema")
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "level=warning" not in done.stderr, done.stderr
+    for service in json.loads(done.stdout)["services"].values():
+        build = service.get("build")
+        assert not build or Path(build["context"], build["dockerfile"]) == DEPLOY / "Dockerfile"
+
+
+def _said(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def test_services_that_are_not_for_development_may_do_little() -> None:
+    own = [
+        (file.name, name, service)
+        for file in COMPOSES
+        if file.name != "compose.dev.yaml"
+        for name, service in loaded(file)[0]["services"].items()
+        if str(service["image"]).startswith("${IMAGE")
+    ]
+    assert len(own) == 4
+    for file, name, service in own:
+        where = f"{file}: {name}"
+        assert service["read_only"] is True, where
+        assert service["cap_drop"] == ["ALL"], where
+        assert "no-new-privileges:true" in service["security_opt"], where
+        assert "privileged" not in service, where
+        assert "data:/data" in service["volumes"], where
+        assert any(volume.endswith(":/data/documents:ro") for volume in service["volumes"]), where
+        assert any(mount.startswith("/tmp") for mount in service["tmpfs"]), where
+
+
+def test_images_of_others_are_pinned() -> None:
+    images = [
+        service["image"] for file in COMPOSES for service in loaded(file)[0]["services"].values() if "image" in service
+    ]
+    for image in images:
+        if image.startswith("${IMAGE"):
+            assert re.search(rf":-ragstone:{re.escape(ragstone.__version__)}(-cuda)?}}$", image), image
+        else:
+            assert re.search(r":v?\d+\.\d+\.\d+[\w.-]*$", image), image
+
+
+# ---------------------------------------------------------------- Kubernetes
+
+
+@pytest.fixture(scope="module")
+def manifests() -> list[dict[str, Any]]:
+    folder = DEPLOY / "kubernetes"
+    listed = loaded(folder / "kustomization.yaml")[0]["resources"]
+    assert sorted(listed) == sorted(file.name for file in folder.glob("*.yaml") if file.name != "kustomization.yaml")
+    return [manifest for name in listed for manifest in loaded(folder / name)]
+
+
+def test_manifests_follow_the_schemas_of_kubernetes(manifests: list[dict[str, Any]]) -> None:
+    import kubernetes_validate
+
+    for manifest in manifests:
+        for version in ("1.30", "1.37"):
+            kubernetes_validate.validate(manifest, version, strict=True)
+    assert {manifest["kind"] for manifest in manifests} == {
+        "Namespace", "PersistentVolumeClaim", "StatefulSet", "Service", "CronJob", "NetworkPolicy",
+    }  # fmt: skip
+
+
+def pods(manifests: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for manifest in manifests:
+        match manifest:
+            case {"kind": "StatefulSet", "spec": {"template": {"spec": pod}}}:
+                yield pod
+            case {"kind": "CronJob", "spec": {"jobTemplate": {"spec": {"template": {"spec": pod}}}}}:
+                yield pod
+
+
+def test_pods_keep_to_the_restricted_standard(manifests: list[dict[str, Any]]) -> None:
+    assert len(list(pods(manifests))) == 2
+    for pod in pods(manifests):
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert pod["automountServiceAccountToken"] is False
+        assert pod["enableServiceLinks"] is False, "RAGSTONE_SERVICE_HOST would be an unknown setting"
+        for container in pod["containers"]:
+            allowed = container["securityContext"]
+            assert allowed["allowPrivilegeEscalation"] is False
+            assert allowed["readOnlyRootFilesystem"] is True
+            assert allowed["capabilities"] == {"drop": ["ALL"]}
+            assert "memory" in container["resources"]["limits"]
+            claims = {volume["name"] for volume in pod["volumes"]}
+            assert {mount["name"] for mount in container["volumeMounts"]} == claims
+
+
+def test_what_selects_pods_selects_these(manifests: list[dict[str, Any]]) -> None:
+    one = {manifest["kind"]: manifest for manifest in manifests}
+    labels = one["StatefulSet"]["spec"]["template"]["metadata"]["labels"]
+    assert one["StatefulSet"]["spec"]["selector"]["matchLabels"] == labels == one["Service"]["spec"]["selector"]
+    assert one["StatefulSet"]["spec"]["serviceName"] == one["Service"]["metadata"]["name"]
+    job = one["CronJob"]["spec"]["jobTemplate"]["spec"]["template"]
+    (near,) = job["spec"]["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert near["labelSelector"]["matchLabels"] == labels
+    (chosen,) = one["NetworkPolicy"]["spec"]["podSelector"]["matchExpressions"]
+    assert set(chosen["values"]) == {*labels.values(), *job["metadata"]["labels"].values()}
+    (container,) = one["StatefulSet"]["spec"]["template"]["spec"]["containers"]
+    ports = {port["name"] for port in container["ports"]}
+    assert {container[f"{kind}Probe"]["httpGet"]["port"] for kind in ("startup", "liveness", "readiness")} <= ports
+    assert container["livenessProbe"]["httpGet"]["path"] == "/health"
+    assert container["readinessProbe"]["httpGet"]["path"] == "/ready"
+
+
+def test_the_commands_of_manifests_exist(manifests: list[dict[str, Any]]) -> None:
+    given = [container["args"] for pod in pods(manifests) for container in pod["containers"] if "args" in container]
+    given += [
+        [str(word) for word in service["command"]]
+        for file in COMPOSES
+        for service in loaded(file)[0]["services"].values()
+        if ("command" in service and "build" in service)
+        or (service.get("image", "").startswith("${IMAGE") and "command" in service)
+    ]
+    assert len(given) >= 4
+    for words in given:
+        _parsed([re.sub(r"\$\{\w+:-(.*)\}", r"\1", word) for word in words])
+
+
+def _parsed(words: list[str]) -> None:
+    """Read a command line of ragstone as the program would; nothing is run."""
+    import typer
+
+    from ragstone.serve.cli import app
+    from ragstone.serve.options import spelled_out
+
+    group: Any = typer.main.get_command(app)
+    with group.make_context("ragstone", spelled_out(words)) as context:
+        name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
+        command.make_context(name, rest, parent=context).close()
+
+
+# ---------------------------------------------------------------- systemd
+
+
+def test_units_are_well_formed(tmp_path: Path) -> None:
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd is not installed")
+    program = tmp_path / "ragstone"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    units = []
+    for unit in sorted((DEPLOY / "systemd").iterdir()):
+        copy = tmp_path / unit.name
+        copy.write_text(unit.read_text("utf-8").replace("/opt/ragstone/bin/ragstone", str(program)), encoding="utf-8")
+        units.append(copy)
+    assert [unit.name for unit in units] == ["ragstone-sync.service", "ragstone-sync.timer", "ragstone.service"]
+    ran("systemd-analyze", "verify", "--man=no", *units)
+    told = ran(
+        "systemd-analyze", "security", "--offline=true", "--threshold=25", DEPLOY / "systemd" / "ragstone.service"
+    )
+    assert "Overall exposure level" in told
+
+
+# ---------------------------------------------------------------- workflows and commands
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+
+
+def steps(workflow: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, job in loaded(workflow)[0]["jobs"].items():
+        for step in job["steps"]:
+            yield name, step
+
+
+def test_workflows_are_what_github_understands() -> None:
+    ran(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
+
+
+def test_workflows_give_nothing_away() -> None:
+    ran(BIN / "zizmor", "--offline", "--no-progress", "--config", ".github/zizmor.yml", ".github/workflows")
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.stem)
+def test_workflows_call_what_developers_call(workflow: Path) -> None:
+    document = loaded(workflow)[0]
+    assert document["permissions"] == {}, "each job asks for what it needs"
+    for job in document["jobs"].values():
+        assert job["permissions"]
+        assert job["timeout-minutes"]
+        assert re.search(r"-\d", job["runs-on"]), "a named version"
+    for _, step in steps(workflow):
+        if "uses" in step:
+            assert re.fullmatch(r"[\w./-]+@v\d+", step["uses"])
+        else:
+            command, target, *_ = step["run"].split()
+            assert command == "make"
+            assert target in targets()
+
+
+def test_the_page_is_published_after_all_checks() -> None:
+    jobs = loaded(ROOT / ".github" / "workflows" / "checks.yml")[0]["jobs"]
+    assert set(jobs["page"]["needs"]) == set(jobs) - {"page"}
+    assert jobs["python"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+    assert {"make test-python"} == {
+        step["run"] for name, step in steps(WORKFLOWS[0]) if name == "python" and "run" in step
+    }
+
+
+def test_every_target_with_a_description_is_one_that_make_knows() -> None:
+    shown = ran("make", "help")
+    described = set(re.findall(r"^  make ([a-z-]+)", shown, re.M))
+    assert described <= targets()
+    wanted = {"serve", "ui", "web", "web-dev", "ingest", "rebuild", "clean", "test", "images", "demo", "ask"}
+    assert wanted <= described
+    for target in sorted(described - {"help"}):
+        asked = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False)
+        missing = not (ROOT / "web").exists() and target in ("web", "web-dev", "page")
+        assert missing or asked.returncode == 0, asked.stderr
+
+
+def test_ci_runs_the_developers_own_command() -> None:
+    assert (ROOT / ".ci" / "run").read_text("utf-8").rstrip().endswith("exec make test")

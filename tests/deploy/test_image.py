@@ -1,0 +1,268 @@
+"""The image's own steps, and what a container of it does: started, asked, stopped, started again.
+
+The steps are run from the Dockerfile itself, and the process as in a container: its user, its variables, a root that it
+cannot write to. ``make images-check`` does the same on a whole Debian.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dockerfile import Builder, Built
+from servers.openai_server import KEY, OpenAIServer
+
+import ragstone
+
+SLOW = 90
+"""Seconds after which what was waited for counts as never coming."""
+USER = 10001
+QUESTION = "What is room 7 called?"
+
+
+@dataclass(slots=True, kw_only=True)
+class Container:
+    """A process of the image under way."""
+
+    process: subprocess.Popen[str]
+    port: int
+    data: Path
+    log: list[str]
+
+    def healthy(self) -> Container:
+        """Itself, once it answers."""
+        end = time.monotonic() + SLOW
+        while True:
+            assert self.process.poll() is None, "".join(self.log)
+            with suppress(OSError):
+                if self.get("/health")[0] == 200:
+                    return self
+            assert time.monotonic() < end, "".join(self.log)
+            time.sleep(0.1)
+
+    def get(
+        self, path: str, body: object = None, *, key: str = "", accept: str = "application/json"
+    ) -> tuple[int, str]:
+        """Status and text of an answer; a question where there is a body."""
+        trusting = ssl.create_default_context()
+        trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=SLOW, context=trusting)
+        headers = {"Accept": accept, "Content-Type": "application/json"}
+        headers |= {"Authorization": f"Bearer {key}"} if key else {}
+        try:
+            connection.request("GET" if body is None else "POST", path, body and json.dumps(body), headers)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+    def ask(self, key: str) -> Any:
+        status, text = self.get("/query", {"question": QUESTION}, key=key)
+        assert status == 200, text
+        return json.loads(text)
+
+    @property
+    def key(self) -> str:
+        return (self.data / "admin-key").read_text().strip()
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(SLOW)
+
+
+def as_user(command: list[str]) -> list[str]:
+    """The command as the image's user, where the tests are root's; it may read what it needs of the tests' Python."""
+    if os.geteuid():
+        return command
+    only = [
+        "--inh-caps=-all,+dac_read_search",
+        "--ambient-caps=+dac_read_search",
+        "--bounding-set=-all,+dac_read_search",
+    ]
+    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs", *only, *command]
+
+
+def variables(image: Built, data: Path, **more: str) -> dict[str, str]:
+    return image.variables() | {"HOME": str(data), "HF_HOME": str(data / "models"), **more}
+
+
+@contextmanager
+def started(image: Built, data: Path, *command: str, **environment: str) -> Iterator[Container]:
+    """The entry point, as a container runs it; ``data`` is its volume."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = variables(image, data, RAGSTONE_SERVE__PORT=str(port), TLS="yes") | environment
+    entry = [image.placed(word) for word in json.loads(image.said["ENTRYPOINT"])]
+    with subprocess.Popen(
+        as_user([*entry, *command]),
+        cwd=data,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        log: list[str] = []
+        reading = threading.Thread(target=log.extend, args=(process.stdout,), daemon=True)
+        reading.start()
+        try:
+            yield Container(process=process, port=port, data=data, log=log)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            reading.join()
+
+
+@pytest.fixture
+def data(image: Built) -> Iterator[Path]:
+    """A fresh volume with a document, which only the image's user may enter."""
+    folder = image.root.parent / f"data-{time.monotonic_ns()}"
+    (folder / "documents").mkdir(parents=True)
+    (folder / "documents" / "a.txt").write_text("Room 7 is called Marie Curie. It has twelve seats.")
+    if not os.geteuid():
+        os.chown(folder, USER, USER)
+    folder.chmod(0o750)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def state(root: Path) -> dict[str, tuple[int, int]]:
+    return {str(path): (path.lstat().st_size, path.lstat().st_mtime_ns) for path in root.rglob("*")}
+
+
+# ---------------------------------------------------------------- the image
+
+
+def test_every_step_but_those_of_the_system_was_run(image: Built, builder: Builder) -> None:
+    assert [command.split()[0] for command in builder.left_out] == ["apt-get", "groupadd", "apt-get"]
+    done = subprocess.run(["ragstone", "--version"], env=image.variables(), capture_output=True, text=True, check=True)
+    assert done.stdout == f"ragstone {ragstone.__version__}\n"
+    installed = next((image.root / "opt/ragstone/lib").glob("python3*/site-packages"))
+    assert (installed / "ragstone" / "serve").is_dir()
+    assert not (installed / "pip").exists()
+    assert not (image.root / "src").exists()
+
+
+def test_the_image_says_how_it_is_to_be_run(image: Built) -> None:
+    assert image.said["USER"] == f"{USER}:{USER}"
+    assert json.loads(image.said["VOLUME"]) == ["/data"]
+    assert image.workdir == "/data"
+    assert image.said["STOPSIGNAL"] == "SIGTERM"
+    assert image.said["EXPOSE"] == image.environment["RAGSTONE_SERVE__PORT"]
+    assert image.arguments["VERSION"] == ragstone.__version__
+    for name in ("title", "description", "licenses", "version", "revision"):
+        assert f"org.opencontainers.image.{name}=" in image.said["LABEL"]
+
+
+# ---------------------------------------------------------------- a container
+
+
+def test_a_first_and_a_second_start(image: Built, data: Path) -> None:
+    root = image.root / "opt"
+    before = state(root)
+    with started(image, data) as first:
+        first.healthy()
+        key, key_file = first.key, data / "admin-key"
+        assert key_file.stat().st_mode & 0o777 == 0o600
+        assert first.get("/query", {"question": QUESTION})[0] == 401
+        assert "Marie Curie" in first.ask(key)["answer"]
+        health = [image.placed(word) for word in json.loads(image.said["HEALTHCHECK"].removeprefix("CMD "))]
+        environment = variables(image, data, RAGSTONE_SERVE__PORT=str(first.port), TLS="yes")
+        health[0] = shutil.which(health[0], path=environment["PATH"]) or ""
+        assert subprocess.run(as_user(health), env=environment, check=False).returncode == 0
+        other = environment | {"TLS": "no"}
+        assert subprocess.run(as_user(health), env=other, check=False, capture_output=True).returncode == 1
+        certificate = ssl.get_server_certificate(("127.0.0.1", first.port))
+        assert first.stop() == 0
+    assert key not in "".join(first.log)
+    assert key.split("_")[2] not in "".join(first.log)
+    assert state(root) == before
+
+    (data / "documents" / "a.txt").unlink()
+    with started(image, data) as second:
+        second.healthy()
+        assert "what is stored already is served" in "".join(second.log)
+        assert second.key == key
+        assert "Marie Curie" in second.ask(key)["answer"]
+        assert ssl.get_server_certificate(("127.0.0.1", second.port)) == certificate
+        key_file.unlink()
+        assert second.stop() == 0
+
+    with started(image, data, DOCUMENTS="") as third:
+        third.healthy()
+        assert not key_file.exists(), "a key that was taken away is not made again"
+        assert third.get("/query", {"question": QUESTION}, key=key)[0] == 200
+        assert third.stop() == 0
+
+
+def test_answers_under_way_are_finished_when_it_is_stopped(image: Built, data: Path) -> None:
+    said = "Room 7 is called Marie Curie. It has twelve seats."
+    with OpenAIServer(lambda _: said, pause=0.3) as model:
+        environment = {
+            "OPENAI_BASE_URL": model.url,
+            "OPENAI_API_KEY": KEY,
+            "RAGSTONE_RESPOND__MODEL__NAME": "openai:slow",
+        }
+        with started(image, data, **environment) as container:
+            container.healthy()
+            answers: list[tuple[int, str]] = []
+
+            def ask() -> None:
+                events = {"accept": "text/event-stream", "key": container.key}
+                answers.append(container.get("/query", {"question": QUESTION}, **events))
+
+            asking = threading.Thread(target=ask)
+            asking.start()
+            end = time.monotonic() + SLOW
+            while not model.asked and time.monotonic() < end:
+                time.sleep(0.02)
+            assert container.stop() == 0
+            asking.join(SLOW)
+    (answer,) = answers
+    assert answer[0] == 200
+    assert "event: answer" in answer[1]
+    assert "twelve seats" in answer[1]
+    assert KEY not in "".join(container.log)
+
+
+def test_it_can_be_stopped_while_it_reads(image: Built, data: Path) -> None:
+    """The shell is process 1 then, to which a signal does nothing unless it is handed on."""
+    for number in range(3000):
+        (data / "documents" / f"{number}.txt").write_text(f"Note {number} is about the number {number * 7919}.")
+    with started(image, data) as container:
+        end = time.monotonic() + SLOW
+        while not (data / ".ragstone" / "lock").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        assert container.stop() == 143
+        assert not (data / "admin-key").exists()
+
+
+def test_a_wrong_setting_ends_it_at_once(image: Built, data: Path) -> None:
+    with started(image, data, RAGSTONE_CHUNK__SISE="1") as container:
+        assert container.process.wait(SLOW) == 2
+    assert "RAGSTONE_CHUNK__SISE" in "".join(container.log)
+
+
+def test_another_command_takes_the_place_of_serving(image: Built, data: Path) -> None:
+    with started(image, data, "worker", "documents", "--every", "0.2s") as worker:
+        end = time.monotonic() + SLOW
+        while not any(" documents: 1 added" in line for line in worker.log) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert worker.stop() == 0
+    assert any(" documents: 1 added" in line for line in worker.log)

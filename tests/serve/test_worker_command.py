@@ -1,0 +1,169 @@
+"""``ragstone worker`` as an operator runs it: a process that goes on, files that change, signals."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+from running import START, Run, environment
+from servers.site import WebSite, page
+
+from ragstone.engine import Engine
+
+SLOW = 60
+"""Seconds after which what was waited for counts as never coming."""
+
+
+class Working:
+    """A worker under way; its lines are read as they come."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._out, self._err = _lines(process.stdout), _lines(process.stderr)
+
+    def tells(self, words: str) -> str:
+        """The next line of standard output with these words."""
+        return _next(self._out, words)
+
+    def complains(self, words: str) -> str:
+        return _next(self._err, words)
+
+    def stop(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(SLOW)
+
+
+def _lines(stream: IO[str]) -> queue.Queue[str]:
+    lines: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=lambda: [lines.put(line.rstrip("\n")) for line in stream], daemon=True).start()
+    return lines
+
+
+def _next(lines: queue.Queue[str], words: str) -> str:
+    while words not in (line := lines.get(timeout=SLOW)):
+        pass
+    return line
+
+
+@contextmanager
+def working(*words: str) -> Iterator[Working]:
+    command = [sys.executable, "-W", "error", "-c", START, "worker", "--every", "0.2s", *words]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        try:
+            yield Working(process)
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def docs(workdir: Path) -> Path:
+    folder = workdir / "docs"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Room 7 is called Marie Curie.")
+    return folder
+
+
+def answer(engine: Engine, question: str) -> str:
+    return asyncio.run(engine.ask(question)).answer
+
+
+def test_what_changes_is_found_by_who_serves_until_the_worker_is_told_to_end(docs: Path) -> None:
+    with working("docs") as worker:
+        assert "+00:00 docs: 1 added, 0 updated, 0 unchanged;" in worker.tells(" 1 added")
+        (docs / "b.txt").write_text("The canteen opens at eleven.")
+        worker.tells(" 1 added, 0 updated, 1 unchanged")
+        with closing(Engine.open(".ragstone")) as serving:
+            assert "Marie Curie" in answer(serving, "What is room 7 called?")
+            (docs / "a.txt").write_text("Room 7 is called Rosalind Franklin.")
+            worker.tells(" 1 updated")
+            assert "Rosalind Franklin" in answer(serving, "What is room 7 called?")
+            (docs / "a.txt").unlink()
+            worker.tells(" 1 removed")
+            assert serving.status().documents == 1
+        assert worker.stop(signal.SIGTERM) == 0
+        assert worker.complains("stopped") == "ragstone: stopped; what was stored is kept"
+
+
+@pytest.mark.usefixtures("docs")
+def test_ctrl_c_ends_it_as_it_does_every_command() -> None:
+    with working("docs") as worker:
+        worker.tells(" 1 added")
+        assert worker.stop(signal.SIGINT) == 130
+        assert worker.complains("stopped") == "ragstone: stopped; what was stored is kept"
+
+
+@pytest.mark.usefixtures("docs")
+def test_other_settings_rebuild_while_others_ask(run: Run) -> None:
+    assert run("sync", "docs").code == 0
+    with closing(Engine.open(".ragstone")) as serving:
+        before = serving.status().built_with
+        with working("docs", "--rebuild", "--set", "chunk.size=300") as worker:
+            worker.tells(" rebuilt: 1 added")
+            worker.tells(" docs: 0 added, 0 updated, 1 unchanged")
+            assert worker.stop(signal.SIGTERM) == 0
+        assert "Marie Curie" in answer(serving, "What is room 7 called?")
+        after = serving.status().built_with
+        assert (before.settings["chunk.size"], after.settings["chunk.size"]) == (1200, 300)
+
+
+@pytest.mark.usefixtures("docs")
+def test_other_settings_are_refused_where_no_rebuild_was_asked_for(run: Run) -> None:
+    assert run("sync", "docs").code == 0
+    with working("docs", "--set", "chunk.size=300") as worker:
+        assert worker.process.wait(SLOW) == 1
+        assert "ragstone rebuild --kb .ragstone --set chunk.size=300" in worker.complains("chunk.size")
+
+
+@pytest.mark.usefixtures("docs")
+def test_a_source_that_fails_stops_no_other_and_is_tried_again() -> None:
+    with working("later", "docs", "--json") as worker:
+        assert worker.complains("later") == "ragstone: no file or folder 'later'"
+        assert json.loads(worker.tells("docs"))["added"] == 1
+        Path("later").mkdir()
+        Path("later", "b.txt").write_text("The canteen opens at eleven.")
+        told = json.loads(worker.tells('"later"'))
+        assert (told["what"], told["added"], told["skipped"]) == ("later", 1, [])
+        assert worker.stop(signal.SIGTERM) == 0
+
+
+@pytest.mark.usefixtures("workdir")
+def test_an_address_is_crawled_and_looked_at_again() -> None:
+    with WebSite({"/docs/": page(text="The tide mill grinds twice a day.")}) as site:
+        start = f"{site.url}/docs/"
+        with working(
+            start, "--set", "acquire.crawl.allow_private=true", "--set", "acquire.crawl.delay_seconds=0"
+        ) as worker:
+            worker.tells(f"{start}: 1 added")
+            site.routes["/docs/"] = page(text="The tide mill grinds three times a day.")
+            worker.tells(f"{start}: 0 added, 1 updated")
+            assert worker.stop(signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["docs", "--every", "soon"], "'soon' is no length of time"),
+        (["docs", "--every", "0m"], "'0m' is no length of time"),
+        (["docs", "--set", "chunk.sise=1"], "chunk.sise"),
+        ([""], "a source is empty"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_at_once(run: Run, docs: Path, words: list[str], message: str) -> None:
+    done = run("worker", *words)
+    assert done.code == 2
+    assert message in done.err
+    assert docs.is_dir()
