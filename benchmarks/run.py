@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from benchmarks import (
+    access,
     answers,
+    availability,
     caches,
     chunking,
+    companion,
     durability,
     embed,
     faults,
@@ -13,6 +16,7 @@ from benchmarks import (
     injection,
     judge,
     language,
+    load,
     parsing,
     presets,
     query,
@@ -36,9 +40,12 @@ ALL = {
     "embed": embed.measure,
     "ingest": ingest.measure,
     "sync": sync.measure,
+    "access": access.measure,
     "caches": caches.measure,
     "durability": durability.measure,
     "faults": faults.measure,
+    "availability": availability.measure,
+    "load": load.measure,
     "injection": injection.measure,
     "query": query.measure,
     "answers": answers.measure,
@@ -47,6 +54,7 @@ ALL = {
     "retrieval": retrieval.measure,
     "rerank": rerank.measure,
     "presets": presets.measure,
+    "companion": companion.measure,
     "language": language.measure,
 }
 

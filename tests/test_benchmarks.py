@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -15,7 +16,9 @@ import numpy as np
 import pytest
 
 from benchmarks import (
+    access,
     answers,
+    availability,
     caches,
     calibration,
     common,
@@ -26,6 +29,8 @@ from benchmarks import (
     injection,
     judge,
     language,
+    load,
+    mcp_conformance,
     peers,
     presets,
     query,
@@ -39,13 +44,15 @@ from benchmarks.common import Options, Result, Table
 from benchmarks.comparison import by_embedder, summary
 from benchmarks.peer_environments import Environment
 from benchmarks.planted import claims
+from benchmarks.serving import Run, Said
+from ragstone.access import Reader
 from ragstone.contracts import Document
 from ragstone.experiment.memory import Remembering
 from ragstone.protocols import Role
 from ragstone.review.dataset import Dataset, Query
 from ragstone.review.evaluate import MEASURES
 from ragstone.review.report import AnswerReport, EvalReport, QueryResult, Share
-from ragstone.review.significance import bootstrap
+from ragstone.review.significance import bootstraps
 
 if TYPE_CHECKING:
     from ragstone.contracts import Vector
@@ -138,7 +145,7 @@ def report(values: Sequence[float]) -> EvalReport:
         dataset="set",
         queries=len(values),
         judged=len(values),
-        measures={name: bootstrap(values) for name in MEASURES},
+        measures=bootstraps(dict.fromkeys(MEASURES, values)),
         answers=None,
         per_query=tuple(
             QueryResult(id=str(n), measures=dict.fromkeys(MEASURES, value), answerable=True)
@@ -158,6 +165,28 @@ def test_the_default_is_compared_with_the_better_of_its_legs(default: float, exp
     assert (gain["leg"], gain["verdict"]) == ("vector", expected)
     assert gain["mean"] == result.figures["mean_over_sets"] == pytest.approx(default - 0.5)
     assert "0.400 (0.400-0.400)" in result.plain()
+
+
+def test_a_trace_of_what_is_for_others_is_found_and_counted() -> None:
+    world = access.World(600, random.Random(1))
+    reader = Reader.of(access.NARROW[0])
+    mine, foreign = (
+        next(id for id in world.documents if world.may(id, reader) is able and world.documents[id].metadata["readers"])
+        for able in (True, False)
+    )
+    words = [world.documents[id].title.removeprefix("About ") for id in (mine, foreign)]
+    assert world.foreign(f"{words[0]} and {words[1]}", "where is it?", reader) == 1
+    assert world.foreign(f"{words[0]} and {words[1]}", f"where is {words[1]}?", reader) == 0
+    figures = dict.fromkeys(("searches", "questions", "may_see", "same_ids_as_alone", "same_first_as_alone"), 1.0)
+    figures |= dict.fromkeys(("score_apart_p50", "score_apart_p95", "search_p50_ms", "revoke_seconds_max"), 0.5)
+    for leaked, recall, told in (
+        (0, 0.96, "met. Leaks: 0; target 0: met."),
+        (2, 0.9, "MISSED. Leaks: 2; target 0: MI"),
+    ):
+        leaks = access.Leaks(words=leaked)
+        result = access.summary({**figures, "recall_at_10": recall, "seen_after": 0}, leaks, 600)
+        assert told in result.plain()
+        assert (result.figures["leaks"], result.figures["recall_met"]) == (leaked, recall > 0.95)
 
 
 def test_reranking_is_compared_question_by_question_and_set_by_set() -> None:
@@ -402,7 +431,7 @@ def test_one_answer_that_hides_a_fault_is_a_missed_target() -> None:
     assert result.notes[-1].endswith(": met.")
     assert (result.figures["faults"], result.figures["memory_mb"]) == (2, 1.5)
     assert result.tables[1].rows[0] == ["vectors", "6", "cut 2"]
-    late = faults.Tally(seconds=[0.5, faults.IN_A_ROW * faults.DEADLINE + 2], untold=["why: web"])
+    late = faults.Tally(seconds=[0.5, faults.DEADLINE + 2], untold=["why: web"])
     result = faults.summary(late, {})
     assert (result.figures["late"], result.figures["untold"]) == (1, 1)
     assert result.notes[-1].endswith("MISSED.")
@@ -525,3 +554,46 @@ def test_the_interval_of_a_share_holds_it() -> None:
     low, high = calibration.wilson(5, 50)
     assert (round(low, 3), round(high, 3)) == (0.043, 0.214)
     assert calibration.wilson(0, 10)[0] == pytest.approx(0)
+
+
+# ---------------------------------------------------------------- serving
+
+
+def ran(seconds: Sequence[float], *, failed: int = 0, notices: str = "") -> Run:
+    run = Run(seconds=list(seconds), lasted=2.0)
+    run.statuses.update({200: len(seconds), 500: failed})
+    run.stages = {"search": [20.0] * len(seconds), "rank": [100.0] * len(seconds)}
+    run.said = [Said(at=float(place), abstained=False, notices=notices) for place in range(len(seconds))]
+    return run
+
+
+def test_load_tells_whether_its_targets_are_met() -> None:
+    runs = {clients: ran([0.1, 0.2]) for clients in load.CLIENTS}
+    soak = load.Soak(run=ran([0.1]), before=100, after=104)
+    crowded = load.Crowded(alone=ran([0.1]), beside=ran([0.15]), greedy=ran([0.1]))
+    result = load.summary(10, runs, soak, crowded)
+    assert "MISSED" not in result.plain()
+    assert result.figures["stages_ms"]["retrieval p95"] == 120
+    assert result.figures["per_second"]["1"] == 1.0
+    worse = load.Crowded(alone=ran([0.1]), beside=ran([0.25], failed=1), greedy=ran([]))
+    missed = load.summary(10, runs, load.Soak(run=ran([0.1]), before=100, after=106), worse)
+    assert missed.plain().count("MISSED") == 3
+
+
+def test_availability_wants_answers_and_a_word_on_what_is_missing() -> None:
+    good = availability.Outcome(case=availability.WEB, run=ran([0.1] * 9, notices=availability.WEB.tells), stopped=2)
+    assert "MISSED" not in availability.summary([good]).plain()
+    for run in (ran([0.1] * 9), ran([0.1] * 9, failed=1, notices=availability.WEB.tells)):
+        bad = availability.Outcome(case=availability.WEB, run=run, stopped=2)
+        assert "MISSED: web search" in availability.summary([bad]).plain()
+
+
+def test_conformance_counts_what_needs_the_servers_own_tools_apart() -> None:
+    checks = [
+        {"id": "a", "status": "SUCCESS", "message": ""},
+        {"id": "b", "status": "FAILURE", "message": "Not testable: no such tool"},
+    ]
+    assert mcp_conformance.summary([mcp_conformance.outcome("x", "1", checks)]).figures["failed"] == []
+    for failed in ([*checks, {"id": "c", "status": "WARNING", "message": "no"}], []):
+        bad = mcp_conformance.summary([mcp_conformance.outcome("x", "1", failed)])
+        assert bad.figures == {"scenarios": 1, "passed": 0, "checks": len(failed) > 0, "failed": ["x (1)"]}
