@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ragstone.access import Reader
     from ragstone.answers import Answer, Citation
     from ragstone.contracts import Chunk, Document, Hit
     from ragstone.engine import Engine
@@ -19,7 +20,18 @@ if TYPE_CHECKING:
     from ragstone.serve.notebook import Ragstone
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Chunk", "Citation", "Document", "Engine", "Hit", "Ragstone", "RagstoneError", "Settings"]
+__all__ = [
+    "Answer",
+    "Chunk",
+    "Citation",
+    "Document",
+    "Engine",
+    "Hit",
+    "Ragstone",
+    "RagstoneError",
+    "Reader",
+    "Settings",
+]
 
 _HOMES = {
     "Answer": "answers",
@@ -30,6 +42,7 @@ _HOMES = {
     "Hit": "contracts",
     "Ragstone": "serve.notebook",
     "RagstoneError": "errors",
+    "Reader": "access",
     "Settings": "sections",
 }
 

@@ -83,7 +83,12 @@ def test_documented_python_runs(page: Path, workdir: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "tool"), [("settings.md", "settings_table.py"), ("command-line.md", "command_line_page.py")]
+    ("page", "tool"),
+    [
+        ("settings.md", "settings_table.py"),
+        ("command-line.md", "command_line_page.py"),
+        ("openapi.json", "openapi_page.py"),
+    ],
 )
 def test_the_generated_pages_are_current(page: str, tool: str) -> None:
     render = runpy.run_path(str(ROOT / "tools" / tool))["render"]

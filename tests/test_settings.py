@@ -210,9 +210,10 @@ def test_the_environment_name_of_every_setting_works(monkeypatch: pytest.MonkeyP
     known = list(leaves(Settings()))
     for path, info, value in known:
         text = "[one, two]" if info.annotation == tuple[str, ...] else json.dumps(value, default=str).strip('"')
-        monkeypatch.setenv(environment_name(path), text)
+        monkeypatch.setenv(environment_name(path), "[hr = one]" if path == "acquire.access.folders" else text)
     settings = load().settings
     assert settings.acquire.columns.text == ("one", "two")
+    assert settings.acquire.access.folders == ("hr = one",)
     assert settings.chunk == Settings().chunk
 
 
@@ -259,7 +260,7 @@ def test_unknown_keys_that_a_knowledge_base_remembers_are_refused() -> None:
 
 
 def test_other_programs_may_keep_their_names_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    write(".env", "DATABASE_URL=x\nOPENAI_ORG_ID=y\nRAGSTONE_TEST_DATA=z\nchunk={}")
+    write(".env", "REDIS_URL=x\nOPENAI_ORG_ID=y\nRAGSTONE_TEST_DATA=z\nchunk={}")
     monkeypatch.setenv("RAGSTONE_TEST_DATA", "z")
     monkeypatch.setenv("PRESET", "nowhere")
     assert load().settings == Settings()

@@ -66,7 +66,7 @@ def render() -> str:
     group: Any = typer.main.get_command(app)
     parts = [HEAD]
     shared: list[Any] = []
-    for name, command in group.commands.items():
+    for name, command in _commands(group):
         own = [param for param in command.params if param.name not in _SHARED and param.name != "help"]
         shared = shared or [param for param in command.params if param.name in _SHARED]
         arguments = "".join(f" {_metavar(param)}" for param in own if param.param_type_name == "argument")
@@ -76,6 +76,15 @@ def render() -> str:
     parts.append(f"\n{SHARED}")
     parts.extend(_table(shared))
     return "".join(parts)
+
+
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """The commands by their whole names."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 _SHARED = {

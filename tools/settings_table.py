@@ -41,12 +41,17 @@ SECTIONS = {
     "acquire": "acquire: reading sources",
     "acquire.columns": "acquire.columns: tables",
     "acquire.metadata": "acquire.metadata: facts found in texts",
+    "acquire.access": "acquire.access: who may read what",
     "acquire.crawl": "acquire.crawl: web sites",
     "chunk": "chunk: cutting documents",
     "index": "index: storing chunks",
     "query": "query: finding candidates",
     "rank": "rank: choosing evidence",
     "respond": "respond: writing the answer",
+    "serve": "serve: the HTTP server",
+    "serve.limits": "serve.limits: what a key may take",
+    "serve.uploads": "serve.uploads: files sent to the server",
+    "serve.tls": "serve.tls: encrypted connections",
 }
 SITES = """
 ## Web sites by name
@@ -111,7 +116,8 @@ def _of_kind(kind: Any, limits: Sequence[Any] = ()) -> str:
     if get_origin(kind) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(kind))
     if get_origin(kind) is tuple:
-        choices = [f"`{choice}`" for choice in get_args(get_args(kind)[0])]
+        item = get_args(kind)[0]
+        choices = [f"`{choice}`" for choice in get_args(item)] if get_origin(item) is Literal else []
         return f"list of {', '.join(choices) or 'texts'}"
     if get_origin(kind) is dict:
         value = get_args(kind)[1]

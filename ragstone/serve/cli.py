@@ -17,13 +17,28 @@ import typer
 
 import ragstone
 from ragstone.serve import failures
-from ragstone.serve.commands import ask, care, change, keep, look, measure
+from ragstone.serve.commands import (
+    agents,
+    ask,
+    care,
+    change,
+    keep,
+    keys,
+    lab,
+    look,
+    measure,
+    postgres,
+    serving,
+    use,
+    worker,
+)
 from ragstone.serve.options import spelled_out
 
 STOPPED = {
     "add": "stopped; what was reported as added is kept",
     "sync": "stopped; what was stored is kept, and the next sync goes on from there",
     "crawl": "stopped; what was stored is kept, and the next crawl goes on from there",
+    "worker": "stopped; what was stored is kept",
     "rebuild": "stopped; the knowledge base is as it was, and the same rebuild goes on from here",
 }
 
@@ -55,12 +70,15 @@ for command in (
     keep.add,
     keep.sync,
     keep.crawl,
+    worker.worker,
     ask.ask,
     ask.chat,
     ask.search,
     ask.conversations,
     look.show,
     look.status,
+    use.stats,
+    use.feedback,
     keep.remove,
     look.settings,
     change.rebuild,
@@ -68,11 +86,17 @@ for command in (
     care.doctor,
     care.backup,
     care.restore,
+    serving.serve,
+    agents.mcp,
+    postgres.postgres,
 ):
     app.command()(command)
 app.command("eval")(measure.evaluate)
 for command in (measure.sweep, measure.compare, measure.gate):
     app.command()(command)
+app.command()(lab.lab)
+
+app.add_typer(keys.app, name="key")
 
 
 def main() -> None:

@@ -41,6 +41,10 @@ Wait = Annotated[
         show_default=False,
     ),
 ]
+As = Annotated[
+    str | None,
+    typer.Option("--as", metavar="GROUP[,GROUP]", help="As somebody in these groups, who sees what they may read."),
+]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each score came about.")]
 
 
