@@ -25,8 +25,8 @@ export function SourcesView({ search, uploads, version, canWrite, onFiles, onCle
   const { documents, total, next, error, more } = useListing(q, version);
   return (
     <div className="scroll">
-      <div className="library">
-        <header className="library-head">
+      <div className="shelf">
+        <header className="shelf-head">
           <h1>Sources</h1>
           {total !== null && <p className="quiet">{counted(total, "document")}</p>}
         </header>
