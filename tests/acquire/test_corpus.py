@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import check  # pyright: ignore[reportMissingImports]
+from structure import check
 
 from ragstone.acquire import read
 from ragstone.contracts import Document, Skipped

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import marked, outline  # pyright: ignore[reportMissingImports]
 from hypothesis import given
 from hypothesis import strategies as st
+from structure import marked, outline
 
 from ragstone.acquire.html import parse_page
 from ragstone.contracts import Document, Skipped

@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import check, marked, outline  # pyright: ignore[reportMissingImports]
 from hypothesis import given
 from hypothesis import strategies as st
+from structure import check, marked, outline
 
 from ragstone.acquire.markdown import find_marks
 from ragstone.acquire.restructured import parse

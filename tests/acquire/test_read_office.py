@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import marked, outline  # pyright: ignore[reportMissingImports]
+from structure import marked, outline
 
 from ragstone.contracts import Document, Skipped
 

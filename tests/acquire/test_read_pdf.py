@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
-from conftest import marked, outline  # pyright: ignore[reportMissingImports]
+from structure import marked, outline
 
 from ragstone.acquire.parsed import Writer
 from ragstone.acquire.pdf_layout import Line, Word, vocabulary, write_page
