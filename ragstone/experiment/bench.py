@@ -71,7 +71,7 @@ class Bench:
     def open_live(self, folder: Path) -> Engine:
         """Take in a knowledge base as it stands, which is only read."""
         engine = self._stack.enter_context(closing(Engine.open(folder, NO_CACHE, build_embedder=self._build_embedder)))
-        self._remembered = engine.status().built_with.tree()
+        self._remembered = engine.remembered
         self._stores[_stored(engine.settings)] = engine
         return engine
 

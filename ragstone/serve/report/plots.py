@@ -101,6 +101,42 @@ def waterfall(changes: Sequence[float], *, label: str) -> Markup:
     return _figure(parts, height, label)
 
 
+def curves(lines: Sequence[tuple[str, Sequence[float]]], *, last: float, across: str, label: str) -> Markup:
+    """Lines from 0 to ``last``, each named at its end; names that would overlap are moved apart.
+
+    Args:
+        lines: names, and values at even distances.
+        last: where the last value stands.
+        across: what is counted from left to right.
+        label: what is shown, for those who cannot see it.
+    """
+    height, left, right = 260, 60, WIDTH - _VALUE
+    values = [value for _, line in lines for value in line]
+    ticks = _ticks(min(values), max(values))
+
+    def y(value: float) -> float:
+        return _TOP + height - (value - ticks[0]) / (ticks[-1] - ticks[0]) * height
+
+    parts = []
+    for tick in ticks:
+        parts += [
+            _line(left, y(tick), right, y(tick), "rule"),
+            _text(f"{tick:.3g}", left - 8, y(tick) + 4, "end", "dim"),
+        ]
+    for share in (0.0, 0.5, 1.0):
+        x = left + share * (right - left)
+        parts.append(_text(f"{share * last:,.0f}", x, _TOP + height + 17, "middle", "dim"))
+    parts.append(_text(across, (left + right) / 2, _TOP + height + 34, "middle", "dim"))
+    below = -math.inf
+    for place, (name, line) in enumerate(sorted(lines, key=lambda one: -one[1][-1])):
+        step = (right - left) / max(len(line) - 1, 1)
+        points = " ".join(f"{left + step * at:.1f},{y(value):.1f}" for at, value in enumerate(line))
+        parts.append(tag("polyline", at={"points": points, "class": f"curve c{place % 5}"}))
+        below = max(y(line[-1]) + 4, below + 15)
+        parts.append(_text(name, right + 10, below, "start", f"c{place % 5}"))
+    return _figure(parts, _TOP + height + 44, label)
+
+
 def _figure(parts: Sequence[Markup], height: float, label: str) -> Markup:
     drawn = tag("svg", *parts, at={"viewBox": f"0 0 {WIDTH} {height:.0f}", "role": "img", "aria-label": label})
     return tag("div", drawn, at={"class": "scroll"})

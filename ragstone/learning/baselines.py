@@ -1,0 +1,81 @@
+"""What learning is compared with: rules that do without proof, in the same simulated worlds, many runs at once.
+
+Each gives, for every run, the share of honest votes up of the policies that answered, by the vote (runs, votes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.learning.eprocess import Floats
+from ragstone.learning.simulate import EVERY, VOTES, World
+
+
+def never(world: World, runs: int, *, votes: int = VOTES) -> Floats:
+    """Version 0 for ever."""
+    return _quality(world, np.zeros((runs, votes), dtype=np.int64))
+
+
+def oracle(world: World, runs: int, *, votes: int = VOTES) -> Floats:
+    """The best policy at any time, which nobody knows."""
+    best = np.array([world.means(at).argmax() for at in range(votes)])
+    return _quality(world, np.tile(best, (runs, 1)))
+
+
+def naive(world: World, runs: int, *, seed: int, line: Sequence[int], votes: int = VOTES, every: int = EVERY) -> Floats:
+    """A few thumbs move the ranking: a step after every five votes, and back where they were worse than those before.
+
+    Args:
+        world: users and policies.
+        runs: how many.
+        seed: of chance.
+        line: the policies in the order of the number that is moved; neighbours are a step apart.
+        votes: in each run.
+        every: votes between steps.
+    """
+    chance, order = np.random.default_rng(seed), np.array(line)
+    place = np.full(runs, list(line).index(0))
+    direction = np.where(chance.random(runs) < 0.5, 1, -1)
+    used, last = np.zeros((runs, votes), dtype=np.int64), np.full(runs, -1.0)
+    for at in range(0, votes, every):
+        count = min(every, votes - at)
+        used[:, at : at + count] = order[place][:, np.newaxis]
+        cast = _votes(world, chance, used[:, at : at + count], at)
+        liked = cast.mean(axis=1)
+        direction = np.where(liked < last, -direction, direction)
+        direction = np.where((place + direction < 0) | (place + direction >= len(order)), -direction, direction)
+        place, last = place + direction, liked
+    return _quality(world, used)
+
+
+def thompson(world: World, runs: int, *, seed: int, votes: int = VOTES) -> Floats:
+    """Each policy answers as often as it is probably the best (Thompson, Biometrika 25, 1933), from no knowledge on."""
+    chance = np.random.default_rng(seed)
+    count = world.up.shape[1]
+    ups, downs = np.ones((runs, count)), np.ones((runs, count))
+    used, rows = np.zeros((runs, votes), dtype=np.int64), np.arange(runs)
+    for at in range(votes):
+        chosen = chance.beta(ups, downs).argmax(axis=1)
+        used[:, at] = chosen
+        up = _votes(world, chance, chosen[:, np.newaxis], at)[:, 0] > 0
+        ups[rows, chosen] += up
+        downs[rows, chosen] += ~up
+    return _quality(world, used)
+
+
+def _votes(world: World, chance: np.random.Generator, versions: NDArray[np.int64], at: int) -> Floats:
+    """Votes of all runs on the same few answers (runs, votes)."""
+    out = np.empty(versions.shape)
+    for number in range(versions.shape[1]):
+        voices = chance.integers(world.users, size=len(versions))
+        out[:, number] = world.vote(chance, versions[:, number], voices, at + number, 0)
+    return out
+
+
+def _quality(world: World, used: NDArray[np.int64]) -> Floats:
+    means = np.stack([world.means(0), world.means(world.turns)])
+    later = (np.arange(used.shape[1]) >= world.turns) & (world.later is not None)
+    return means[later.astype(np.int64), used]

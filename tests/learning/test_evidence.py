@@ -1,0 +1,123 @@
+"""The evidence for a challenger: a fair gamble where there is none, whoever colludes."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragstone.learning.ballots import Ballots, ballots, compare, needed
+from ragstone.learning.eprocess import log_wealth, mixed, payoffs, stakes
+from ragstone.learning.robust import least, left_out, trimmed
+
+NEW, OLD = (1, 0.45), (0, 0.55)
+
+
+def cast(seed: int, votes: int, ups: tuple[float, float], *, users: int = 40, colluders: int = 0) -> Ballots:
+    chance = np.random.default_rng(seed)
+    voices = chance.integers(users, size=votes)
+    versions = (chance.random(votes) < NEW[1]).astype(np.int64)
+    up = np.where(voices < colluders, versions == 1, np.array(ups)[versions])
+    said = np.where(chance.random(votes) < up, 1.0, -1.0)
+    return Ballots(voices=voices, versions=versions, votes=said, users=users)
+
+
+@settings(max_examples=40)
+@given(st.floats(0.01, 0.98), st.floats(0, 1), st.floats(-1, 1), st.integers(0, 500))
+def test_a_fair_vote_wins_nothing_on_average(new: float, up: float, usual: float, before: int) -> None:
+    """Over both arms and both votes, weighted by their probabilities: each stake's money is expected to stay."""
+    old = 1 - new
+    bets = stakes(new, old)
+    past = np.where(np.arange(before) < before * (1 + usual) / 2, 1.0, -1.0)
+    expected = np.zeros(len(bets))
+    for is_new, probability in ((True, new), (False, old)):
+        for vote, chance in ((1.0, up), (-1.0, 1 - up)):
+            votes = np.append(past, vote)
+            which = np.full(len(votes), is_new)
+            pays = payoffs(votes, which, ~which, new, old)[-1:]
+            factor = np.exp(log_wealth(pays, bets))[0]
+            assert (factor > 0).all(), "nobody is ever ruined"
+            expected += probability * chance * factor
+    assert expected == pytest.approx(np.ones(len(bets)), abs=1e-9)
+
+
+def test_money_stays_1_on_average_and_rarely_multiplies() -> None:
+    """Of 600 trials without a difference, few ever reach 20, at any look: Ville's inequality."""
+    bets, ever, ends = stakes(0.45, 0.55), 0, []
+    for seed in range(600):
+        one = cast(seed, 400, (0.6, 0.6))
+        pays = payoffs(one.votes, one.versions == 1, one.versions == 0, 0.45, 0.55)
+        wealth = mixed(log_wealth(pays, bets).cumsum(axis=0))
+        ever += bool((wealth >= log(20)).any())
+        ends.append(exp(wealth[-1]))
+    assert np.mean(ends) < 1 + 3 * np.std(ends) / np.sqrt(len(ends))
+    assert 0 < ever / 600 <= 0.05
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 1000), st.integers(1, 30), st.floats(0, 1))
+def test_leaving_users_out_only_lowers_the_evidence(seed: int, users: int, share: float) -> None:
+    one = cast(seed, 120, (0.4, 0.7), users=users)
+    whole = compare(one, NEW, OLD, trim=0, looks=range(1, 121)).evidence
+    without = compare(one, NEW, OLD, trim=share, looks=range(1, 121)).evidence
+    assert (without <= whole + 1e-9).all()
+    per_user = np.random.default_rng(seed).normal(size=(3, users))
+    count = left_out(users, share)
+    assert (least(per_user, count) <= least(per_user, max(count - 1, 0)) + 1e-12).all()
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 1000), st.integers(0, 3))
+def test_it_is_the_least_over_all_ways_of_leaving_users_out(seed: int, count: int) -> None:
+    from itertools import combinations
+
+    per_user = np.random.default_rng(seed).normal(size=6)
+    ways = [set(out) for k in range(count + 1) for out in combinations(range(6), k)]
+    sums = [sum(value for user, value in enumerate(per_user) if user not in out) for out in ways]
+    assert least(per_user, count) == pytest.approx(min(sums))
+
+
+def test_a_colluding_tenth_gets_nothing_promoted() -> None:
+    """Four of forty vote for every challenger and against every champion; without leaving any out they win always."""
+    looks = range(50, 1501, 50)
+    trials = [cast(seed, 1500, (0.6, 0.6), colluders=4) for seed in range(40)]
+    trusting = [compare(one, NEW, OLD, trim=0, looks=looks).evidence.max() for one in trials]
+    robust = [compare(one, NEW, OLD, trim=0.1, looks=looks).evidence.max() for one in trials]
+    assert np.mean([one >= log(20) for one in trusting]) > 0.5
+    assert np.mean([one >= log(20) for one in robust]) <= 0.05
+
+
+def test_a_better_challenger_is_found_about_when_it_was_said() -> None:
+    said = needed(0.15, new=0.45, old=0.55, users=40, trim=0.1, alpha=0.025)
+    looks = range(20, 3001, 20)
+    found = [compare(cast(seed, 3000, (0.5, 0.65)), NEW, OLD, trim=0.1, looks=looks) for seed in range(30)]
+    firsts = [looks[int(np.argmax(one.evidence >= log(40)))] for one in found]
+    assert all((one.evidence >= log(40)).any() for one in found)
+    assert 0.6 * said < np.median(firsts) < 1.4 * said
+    assert np.mean([one.low[-1] <= 0.15 <= one.high[-1] for one in found]) > 0.85
+    assert needed(0.0, new=0.5, old=0.5, users=40, trim=0.1, alpha=0.05) == float("inf")
+    assert needed(0.1, new=0.5, old=0.5, users=40, trim=0, alpha=0.05) < said * 2.25
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 1000), st.integers(1, 90))
+def test_a_look_on_the_way_says_what_a_look_at_the_votes_until_then_says(seed: int, at: int) -> None:
+    """Also where some users have not voted by then."""
+    whole = cast(seed, 90, (0.5, 0.7), users=25)
+    on_the_way = compare(whole, NEW, OLD, trim=0.1, looks=[at, 90])
+    rows = zip(whole.voices, whole.versions, whole.votes, strict=True)
+    cut = ballots([(f"{voice:03}", int(version), int(vote)) for voice, version, vote in rows][:at])
+    until = compare(cut, NEW, OLD, trim=0.1)
+    for name in ("evidence", "difference", "error", "paid"):
+        assert getattr(on_the_way, name)[0] == pytest.approx(getattr(until, name)[0], abs=1e-9)
+
+
+def test_users_left_out_on_either_side() -> None:
+    sums, counts = np.array([9.0, 1.0, 2.0, -8.0, 0.0]), np.array([3.0, 1.0, 1.0, 2.0, 0.0])
+    assert trimmed(sums, counts, 1) == pytest.approx(1.5)
+    assert trimmed(sums, counts, 0) == pytest.approx(4 / 7)
+    assert [left_out(users, 0.1) for users in (1, 9, 10, 11, 40)] == [1, 1, 1, 2, 4]
+    assert left_out(40, 0) == 0
