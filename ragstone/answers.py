@@ -161,7 +161,7 @@ class Answer:
 
     Four numbers, never mixed: ``answerability`` is the probability, before answering, that the evidence answers;
     ``support`` the share of sentences proved by citations; ``judge_scores`` a judge's marks; ``confidence`` that of
-    the final answer.
+    the final answer. ``policy`` is the version of what was learned that it was answered under; 0: the settings alone.
     """
 
     response_id: str
@@ -183,6 +183,7 @@ class Answer:
     web_search_triggered: bool = False
     notices: tuple[str, ...] = ()
     hits: tuple[Hit, ...] = ()
+    policy: int = 0
 
     def __str__(self) -> str:
         return self.answer

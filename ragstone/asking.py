@@ -97,9 +97,12 @@ class Asker(People):
 
         Closing the generator stops whatever is under way, a language model too.
         """
-        done = False
+        done, spent = False, self._spent()
         try:
-            async with aclosing(self._events(question, where, before, session, reader)) as events:
+            governed, trouble = await self._assigned(question, spent.job, reader)
+            if trouble:
+                spent.notices.append(trouble)
+            async with aclosing(governed._events(question, where, before, session, reader, spent)) as events:
                 async for event in events:
                     done = isinstance(event, Answered)
                     yield event
@@ -112,13 +115,20 @@ class Asker(People):
             raise
 
     async def _events(
-        self, question: str, where: Filter | str | None, before: Sequence[Turn], session: str, reader: Reader
+        self,
+        question: str,
+        where: Filter | str | None,
+        before: Sequence[Turn],
+        session: str,
+        reader: Reader,
+        spent: Spent,
     ) -> AsyncGenerator[Event]:
-        timings, spent = Timings(), self._spent()
+        timings = Timings()
         allowed = self._allowed(reader)
         if session:
             session = reader.session(session)
-            before = (*self._conversations.before(session, self._count), *before)
+            kept = await asyncio.to_thread(self._conversations.before, session, self._count)  # the journal may be busy
+            before = (*kept, *before)
 
         @contextmanager
         def at_work() -> Iterator[None]:
@@ -152,7 +162,8 @@ class Asker(People):
         answer = self._answer(question, checked, draft, scores, timings, spent)
         degraded = bool(checked.evidence.missing) or draft.degraded
         self._statistics.note_answer(answer, degraded=degraded, cached=self.settings.cache.enabled)
-        yield Answered(answer=await asyncio.to_thread(self._kept, answer, session, reader))
+        considered = checked.evidence.considered if self._learner.is_on else ()
+        yield Answered(answer=await asyncio.to_thread(self._kept, answer, session, reader, considered))
 
     @on_newest
     async def search(
@@ -162,8 +173,9 @@ class Asker(People):
         if k is not None and k < 1:
             raise UsageError(f"k must be at least 1, not {k}")
         timings, spent = Timings(), self._spent()
+        governed = self._current(question, reader)
         with counting(spent), reading(self._allowed(reader)):
-            evidence = await self._retrieve(question, where, k or self.settings.rank.top_k, timings, reader)
+            evidence = await governed._retrieve(question, where, k or governed.settings.rank.top_k, timings, reader)
         self._statistics.note_search(evidence.hits, timings.milliseconds()["total"])
         return list(evidence.hits)
 
@@ -183,10 +195,10 @@ class Asker(People):
             UsageError: the question is blank, or the filter is none.
             RetrievalError: no leg of the search could be run.
         """
-        where = self._filter(question, where)
+        where, governed = self._filter(question, where), self._current(question, reader)
         with counting(self._spent()), reading(self._allowed(reader)):
             limited = both(reading_now(), where)
-            trace = await self._traced(question, limited, self.settings.rank.top_k, Timings(), shown=shown)
+            trace = await governed._traced(question, limited, governed.settings.rank.top_k, Timings(), shown=shown)
         return replace(
             trace,
             fused=_readable(trace.fused, reader),
@@ -313,6 +325,7 @@ class Asker(People):
             web_search_triggered=checked.searched,
             notices=(*evidence.missing, *evidence.notices, *draft.notices, *spent.notices),
             hits=evidence.hits,
+            policy=self._policy,
         )
 
 

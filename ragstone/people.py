@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from ragstone.access import OWNER, READERS, Reader
 from ragstone.answers import Answer, Turn
-from ragstone.conditions import Filter
+from ragstone.contracts import Considered, Hit
 from ragstone.errors import KnowledgeBaseError, NotFound
+from ragstone.governing import Governed
 from ragstone.journal import Said, Session
 from ragstone.moving import on_newest
 from ragstone.responses import Feedback, Response, Vote
-from ragstone.search import Searcher
 from ragstone.statistics import Report
 
 
-class People(Searcher):
+class People(Governed):
     """The part of an engine that knows its readers apart."""
 
     @on_newest
@@ -36,7 +37,7 @@ class People(Searcher):
 
     @on_newest
     def response(self, response_id: str, *, reader: Reader = OWNER) -> Response:
-        """An answer that was given to this reader, as it was, and what was said of it.
+        """An answer that was given to this reader, as it was, what was said of it, and its evidence where it is stored.
 
         Raises:
             NotFound: there is none, it is past ``review.responses_days``, or it rests on what this reader may no longer
@@ -46,7 +47,10 @@ class People(Searcher):
         named = self._catalog.readers(found.evidence) if reader.groups is not None else {}
         if not all(reader.may_read({READERS: groups}) for groups in named.values()):
             raise NotFound(f"there is no answer '{response_id}', or it is kept no longer")
-        return found
+        chunks = self._catalog.chunks_named([one.chunk_id for one in found.passages])
+        there = [(chunks[one.chunk_id], one) for one in found.passages if one.chunk_id in chunks]
+        hits = [Hit(chunk=chunk, score=one.score, why=one.why) for chunk, one in there]
+        return replace(found, hits=tuple(hit for hit in hits if reader.may_read(hit.chunk.metadata)))
 
     @on_newest
     def feedback(
@@ -72,33 +76,37 @@ class People(Searcher):
         Raises:
             NotFound: there is no such answer.
             UsageError: the vote is neither up nor down, or a text is too long.
+            TooOften: this voice has given as many opinions as it may.
         """
-        self.response(response_id, reader=reader)
+        rated = self.response(response_id, reader=reader)
         with suppress(NotFound):
             correction = correction and self.document(correction, reader=reader).id
-        voice = voice or reader.name
-        return self._responses.rate(response_id, voice=voice, vote=vote, reason=reason, correction=correction)
+        voice, learner = voice or reader.name, self._learner
+        said = self._responses.rate(
+            response_id,
+            voice=voice,
+            vote=vote,
+            reason=reason,
+            correction=correction,
+            per_hour=self.settings.learning.per_hour,
+            also=learner.noting(rated, voice, vote, correction) if learner.is_on else None,
+        )
+        learner.heard()
+        return said
 
     @on_newest
     def statistics(self, days: float = 7.0) -> Report:
         """What happened in the last days, in all processes that keep this knowledge base open, or did."""
         return self._statistics.report(days)
 
-    def _kept(self, answer: Answer, session: str, reader: Reader) -> Answer:
+    def _kept(self, answer: Answer, session: str, reader: Reader, considered: Sequence[Considered] = ()) -> Answer:
         """The answer, once it is written down; it is told of it where that failed."""
         if session:
             self._conversations.note(session, Turn(question=answer.question, answer=answer.answer))
         if self._responses.are_kept:
             try:
-                self._responses.keep(answer, reader)
+                self._responses.keep(answer, reader, considered)
             except KnowledgeBaseError as error:
                 told = f"this answer cannot be rated later (review.responses_days=0 stops trying): {error}"
                 return replace(answer, notices=(*answer.notices, told))
         return answer
-
-    def _allowed(self, reader: Reader) -> Filter | None:
-        """What lets through what this reader may read; nothing where that is everything, as no document names readers.
-
-        What is added a moment later may name some: what was found is looked at again.
-        """
-        return reader.allowed if reader.groups is not None and self._catalog.names_readers() else None

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ragstone.access import Reader
 from ragstone.answers import Answer
-from ragstone.errors import NotFound, UsageError
+from ragstone.contracts import Considered, Hit, Step
+from ragstone.errors import NotFound, TooOften, UsageError
 from ragstone.index.journal import Journal, row_crc
 from ragstone.journal import DAY
 
 Vote = Literal["up", "down"]
 VOTES: Mapping[str, int] = {"up": 1, "down": -1}
+HOUR = 3600.0
 LONGEST = 4000
 """Characters of a reason, or of the name of a source."""
 
@@ -36,18 +39,37 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A chunk that an answer was made from, as it is kept: without its words, which are the document's to keep."""
+
+    document_id: str
+    chunk_id: str
+    score: float
+    why: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """An answer as it was given. ``answer`` is what interfaces give, as JSON has it.
 
-    ``evidence`` are the ids of the documents that it was made from, cited or not; ``feedback`` is one for each voice.
+    ``passages`` are what it was made from, cited or not, and ``hits`` those of them that are stored still;
+    ``considered`` what had a chance of a place among them, where something may be learned from it; ``feedback`` is one
+    for each voice.
     """
 
     response_id: str
     at: float
     question: str
     answer: Mapping[str, Any]
-    evidence: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    considered: tuple[Considered, ...] = ()
     feedback: tuple[Feedback, ...] = ()
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The ids of the documents that it was made from."""
+        return tuple(dict.fromkeys(one.document_id for one in self.passages))
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
@@ -71,6 +93,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "timings_ms": dict(answer.timings_ms),
         "usage": asdict(answer.usage),
         "notices": list(answer.notices),
+        "policy": answer.policy,
     }
 
 
@@ -85,7 +108,7 @@ class Responses:
     def are_kept(self) -> bool:
         return self._days > 0
 
-    def keep(self, answer: Answer, reader: Reader) -> None:
+    def keep(self, answer: Answer, reader: Reader, considered: Sequence[Considered] = ()) -> None:
         """Keep an answer, and forget what is past its time; durable when this returns.
 
         Raises:
@@ -97,7 +120,8 @@ class Responses:
             | {"why": [asdict(step) for step in hit.why]}
             for hit in answer.hits
         ]
-        told = json.dumps({"answer": answer_json(answer), "hits": found})
+        others = [[one.document_id, one.vector, one.keyword] for one in considered]
+        told = json.dumps({"answer": answer_json(answer), "hits": found, "considered": others})
         row = (answer.response_id, now, reader.who, _storable(answer.question), told)
         with self._journal.writing() as db:
             db.execute(
@@ -121,12 +145,31 @@ class Responses:
         if row is None or row[-1] != row_crc(*row[:-1]) or not (reader.is_owner or reader.who == row[2]):
             raise NotFound(f"there is no answer '{id}', or it is kept no longer")
         told = json.loads(row[4])
-        documents = tuple(dict.fromkeys(hit["document_id"] for hit in told["hits"]))
+        passages = tuple(Passage(**{**hit, "why": tuple(Step(**step) for step in hit["why"])}) for hit in told["hits"])
         return Response(
-            response_id=id, at=row[1], question=row[3], answer=told["answer"], evidence=documents, feedback=said
+            response_id=id,
+            at=row[1],
+            question=row[3],
+            answer=told["answer"],
+            passages=passages,
+            considered=tuple(
+                Considered(document_id=document, vector=vector, keyword=keyword)
+                for document, vector, keyword in told.get("considered", ())
+            ),
+            feedback=said,
         )
 
-    def rate(self, id: str, *, voice: str, vote: Vote, reason: str = "", correction: str = "") -> Feedback:
+    def rate(
+        self,
+        id: str,
+        *,
+        voice: str,
+        vote: Vote,
+        reason: str = "",
+        correction: str = "",
+        per_hour: int = 0,
+        also: Callable[[sqlite3.Connection, float], None] | None = None,
+    ) -> Feedback:
         """Note what somebody thinks of an answer; said again, it counts once, and the last word counts.
 
         Args:
@@ -135,9 +178,12 @@ class Responses:
             vote: whether it was good.
             reason: in their words.
             correction: the source that would have been right.
+            per_hour: how many opinions this voice may give in an hour; 0: any number.
+            also: what else is written down in the same transaction, and the moment; not where nothing new was said.
 
         Raises:
             UsageError: the vote is none, or a text too long.
+            TooOften: this voice has said as much as it may.
             KnowledgeBaseError: it could not be noted.
         """
         if vote not in VOTES:
@@ -151,12 +197,22 @@ class Responses:
             last = db.execute(_LAST.replace("?", "?1") + " AND f.voice = ?2", [*row[:2]]).fetchall()
             if last and (last[0][3:6]) == row[3:6]:
                 return _said(last)[0]
+            if per_hour:
+                _refuse_too_many(db, row[1], now, per_hour)
             db.execute(
                 "INSERT INTO feedback (response, voice, at, vote, reason, correction, crc)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [*row, row_crc(*row)],
             )
+            if also:
+                also(db, now)
         return _said([(*row, row_crc(*row))])[0]
+
+
+def _refuse_too_many(db: sqlite3.Connection, voice: str, now: float, per_hour: int) -> None:
+    sql = "SELECT at FROM feedback WHERE voice = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?"
+    if row := db.execute(sql, [voice, now - HOUR, per_hour - 1]).fetchone():
+        raise TooOften(f"nobody may give more than {per_hour} opinions in an hour", row[0] + HOUR - now)
 
 
 def _storable(text: str) -> str:

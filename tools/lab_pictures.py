@@ -1,6 +1,7 @@
-"""Open the lab on this project's documents in Chromium, and write what it shows to docs/lab-*.png.
+"""Open the lab on this project's documents in Chromium, with votes made up, and write what it shows to docs/lab-*.png.
 
-Needs Debian's `chromium`; it is told what to do by its own protocol. `python tools/lab_pictures.py [CHROMIUM]` runs it.
+Needs Debian's `chromium` and the packages of the tests; the browser is told what to do by its own protocol.
+`python tools/lab_pictures.py [CHROMIUM]` runs it.
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
+import random
 import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,6 +26,13 @@ from PIL import Image
 from websockets.sync.client import ClientConnection, connect
 
 ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from voting import cast  # noqa: E402
+
+from ragstone.engine import Engine  # noqa: E402
+from ragstone.learning.policy import Choices  # noqa: E402
+
 QUESTION = "How are vectors and keywords combined?"
 SOURCES = ("README.md", "ARCHITECTURE.md", "docs/settings.md", "docs/measuring.md", "examples/knowledge-base.csv")
 FLAGS = (
@@ -110,6 +120,10 @@ def main() -> None:
         browser.click("B", last=True)
         browser.wait("document.querySelector('.rs-stages') && document.querySelector('canvas, svg.marks')")
         browser.picture("stages")
+        browser.click("Learning")
+        browser.wait("document.querySelectorAll('canvas, svg.marks').length == 2")
+        browser.look("document.querySelector('.rs-tiles').scrollIntoView()")
+        browser.picture("learning")
 
 
 @contextmanager
@@ -120,6 +134,8 @@ def served(folder: Path) -> Iterator[str]:
         shutil.copy(ROOT / source, folder / source)
     program = [sys.executable, "-c", "from ragstone.serve.cli import main; main()"]
     subprocess.run([*program, "add", *SOURCES, "--kb", "demo"], cwd=folder, check=True)
+    os.environ["RAGSTONE_LEARNING__MODE"] = "gated"
+    _vote(folder / "demo")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with subprocess.Popen([*program, "lab", "--kb", "demo", "--port", str(port)], cwd=folder) as lab:
@@ -127,6 +143,16 @@ def served(folder: Path) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             lab.terminate()
+
+
+def _vote(kb: Path) -> None:
+    """Votes by chance on a change that is a little better; they end before it is proved."""
+    chance, evidence = random.Random(4), 1.0
+    with closing(Engine.open(kb)) as engine:
+        engine.try_out({"": Choices(top_k=8)})
+        while not 5 < evidence < 20:
+            cast(engine, 5, lambda version: chance.random() < (0.7 if version else 0.5))
+            evidence = next((one.arm.evidence or 1 for one in engine.learned().arms if one.role == "challenger"), 1)
 
 
 @contextmanager

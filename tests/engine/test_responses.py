@@ -44,6 +44,19 @@ def test_an_answer_is_given_back_as_it_was(engine: Engine) -> None:
     assert kept.evidence == tuple(dict.fromkeys(hit.chunk.document_id for hit in answer.hits))
 
 
+def test_its_evidence_is_given_back_as_far_as_it_is_stored_and_may_be_read(engine: Engine) -> None:
+    answer = ask(engine, ANN)
+    kept = engine.response(answer.response_id, reader=ANN)
+    assert [(hit.chunk, hit.score, hit.why) for hit in kept.hits] == [
+        (hit.chunk, hit.score, hit.why) for hit in answer.hits
+    ]
+    assert len(kept.hits) == 2
+    engine.remove(["lift.md"])
+    left = engine.response(answer.response_id, reader=ANN)
+    assert [hit.chunk.document_id for hit in left.hits] == ["lunch.md"]
+    assert left.evidence == kept.evidence
+
+
 def test_it_is_kept_before_it_is_told(engine: Engine, tmp_path: Path) -> None:
     answer = ask(engine)
     with closing(sqlite3.connect(tmp_path / "kb" / "journal.db")) as other:

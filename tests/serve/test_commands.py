@@ -31,6 +31,7 @@ ANSWER_FIELDS = {
     "answerability",
     "citations",
     "model",
+    "policy",
     "statements",
     "support",
     "timings_ms",

@@ -22,8 +22,8 @@ def lab(
 ) -> None:
     """Try settings in a page of the browser, two at a time.
 
-    One question under both, the way of each chunk through the stages, sets of questions with plots; what is best is
-    saved as a preset. The page is served on this machine alone, and needs the extra `lab`.
+    One question under both, the way of each chunk through the stages, sets of questions with plots, what was learned
+    from votes; what is best is saved as a preset. The page is served on this machine alone, and needs the extra `lab`.
     """
     from contextlib import closing
 

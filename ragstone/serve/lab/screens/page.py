@@ -10,10 +10,16 @@ from ragstone.errors import RagstoneError
 from ragstone.serve.failures import explain
 from ragstone.serve.lab import desk
 from ragstone.serve.lab.answer_markup import notice
-from ragstone.serve.lab.screens import both, evaluate, keep, panel, way
+from ragstone.serve.lab.screens import both, evaluate, keep, learning, panel, way
 from ragstone.serve.report.markup import Markup, tag
 
-PAGES = {"Side by side": both.show, "Stages": way.show, "Evaluate": evaluate.show, "Settings and preset": keep.show}
+PAGES = {
+    "Side by side": both.show,
+    "Stages": way.show,
+    "Evaluate": evaluate.show,
+    "Learning": learning.show,
+    "Settings and preset": keep.show,
+}
 
 
 def show() -> None:

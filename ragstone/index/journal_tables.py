@@ -1,0 +1,261 @@
+"""The journal's tables, format by format."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+
+
+def _m001_conversations(db: sqlite3.Connection) -> None:
+    """Questions and answers of conversations, in the order they were asked. Times are seconds since 1970, UTC."""
+    db.execute(
+        """
+        CREATE TABLE turns (
+            turn     INTEGER PRIMARY KEY AUTOINCREMENT,
+            session  TEXT NOT NULL,
+            at       REAL NOT NULL,
+            question TEXT NOT NULL,
+            answer   TEXT NOT NULL,
+            crc      INTEGER NOT NULL            -- of all the rest but the number
+        )
+        """
+    )
+    db.execute("CREATE INDEX turns_session ON turns (session, turn)")
+    db.execute("CREATE INDEX turns_at ON turns (at)")
+
+
+def _m002_spending(db: sqlite3.Connection) -> None:
+    """Calls of language models, and what they cost in billionths; those of past days as sums."""
+    db.execute(
+        """
+        CREATE TABLE calls (
+            call       INTEGER PRIMARY KEY AUTOINCREMENT,
+            day        TEXT NOT NULL,            -- of UTC, as 2026-01-31
+            job        TEXT NOT NULL,            -- the question or ingest that the call was made for
+            purpose    TEXT NOT NULL,
+            model      TEXT NOT NULL,
+            prompt     INTEGER NOT NULL,         -- tokens
+            completion INTEGER NOT NULL,
+            cost       INTEGER,                  -- NULL where no price is known
+            open       INTEGER NOT NULL,         -- 1: the call is under way, and the numbers are the most it may take
+            crc        INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX calls_day ON calls (day)")
+    db.execute(
+        """
+        CREATE TABLE days (
+            day        TEXT NOT NULL,
+            purpose    TEXT NOT NULL,
+            model      TEXT NOT NULL,
+            calls      INTEGER NOT NULL,
+            unpriced   INTEGER NOT NULL,         -- calls without a known price
+            prompt     INTEGER NOT NULL,
+            completion INTEGER NOT NULL,
+            cost       INTEGER NOT NULL,
+            PRIMARY KEY (day, purpose, model)
+        )
+        """
+    )
+
+
+def _m003_keys(db: sqlite3.Connection) -> None:
+    """Keys of the HTTP API. Of the key itself only a hash is kept."""
+    db.execute(
+        """
+        CREATE TABLE keys (
+            id      TEXT PRIMARY KEY,            -- beginning of the key, fit to be shown
+            name    TEXT NOT NULL,
+            hash    TEXT NOT NULL UNIQUE,        -- SHA-256, hexadecimal
+            scopes  TEXT NOT NULL,               -- JSON, a list
+            groups  TEXT,                        -- JSON, a list; NULL: may read everything
+            limits  TEXT NOT NULL,               -- JSON, an object
+            made    REAL NOT NULL,
+            revoked REAL,
+            crc     INTEGER NOT NULL
+        )
+        """
+    )
+
+
+def _m004_responses(db: sqlite3.Connection) -> None:
+    """Answers that were given, and what people thought of them. A voice that changes its mind appends a row."""
+    db.execute(
+        """
+        CREATE TABLE responses (
+            id       TEXT PRIMARY KEY,
+            at       REAL NOT NULL,
+            reader   TEXT NOT NULL,              -- whose it is; empty: the owner's of the files
+            question TEXT NOT NULL,
+            answer   TEXT NOT NULL,              -- JSON, as interfaces give it
+            crc      INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX responses_at ON responses (at)")
+    db.execute(
+        """
+        CREATE TABLE feedback (
+            number     INTEGER PRIMARY KEY AUTOINCREMENT,
+            response   TEXT NOT NULL,
+            voice      TEXT NOT NULL,
+            at         REAL NOT NULL,
+            vote       INTEGER NOT NULL,         -- 1 or -1
+            reason     TEXT NOT NULL,
+            correction TEXT NOT NULL,            -- the source that would have been right
+            crc        INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX feedback_response ON feedback (response, voice)")
+
+
+def _m005_statistics(db: sqlite3.Connection) -> None:
+    """What happened in each hour of UTC: counts by kind and name, and, of what is measured, sums and histograms."""
+    db.execute(
+        """
+        CREATE TABLE hours (
+            hour    TEXT NOT NULL,               -- as 2026-01-31T07
+            kind    TEXT NOT NULL,
+            name    TEXT NOT NULL,
+            count   INTEGER NOT NULL,
+            total   REAL NOT NULL,
+            buckets TEXT NOT NULL,               -- JSON, a list of counts; empty where nothing is measured
+            PRIMARY KEY (hour, kind, name)
+        )
+        """
+    )
+
+
+def _m006_served(db: sqlite3.Connection) -> None:
+    """What a server was told to do, so that it is done even if the server is stopped; and what keys have cost."""
+    db.execute(
+        """
+        CREATE TABLE jobs (
+            id      TEXT PRIMARY KEY,
+            at      REAL NOT NULL,
+            reader  TEXT NOT NULL,               -- whose it is; empty: the owner's of the files
+            kind    TEXT NOT NULL,
+            what    TEXT NOT NULL,               -- JSON, an object: what is to be done
+            state   TEXT NOT NULL,
+            server  TEXT NOT NULL,               -- the process that does it
+            tries   INTEGER NOT NULL,
+            ended   REAL,
+            result  TEXT NOT NULL,               -- JSON, an object: the report, or what went wrong
+            crc     INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX jobs_at ON jobs (at)")
+    db.execute(
+        """
+        CREATE TABLE key_costs (
+            day  TEXT NOT NULL,                  -- of UTC, as 2026-01-31
+            id   TEXT NOT NULL,
+            cost INTEGER NOT NULL,               -- billionths
+            PRIMARY KEY (day, id)
+        )
+        """
+    )
+
+
+def _m007_learning(db: sqlite3.Connection) -> None:
+    """What was learned from opinions, and on what grounds. Rows are added, and none is ever changed or removed.
+
+    No question and no name stands here: readers are told apart by hashes keyed with the first policy's seed.
+    """
+    db.execute(
+        """
+        CREATE TABLE policies (
+            version INTEGER PRIMARY KEY,         -- 0: the settings as they are
+            at      REAL NOT NULL,
+            what    TEXT NOT NULL,               -- canonical JSON
+            crc     INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute(
+        """
+        CREATE TABLE trials (
+            trial INTEGER PRIMARY KEY,
+            at    REAL NOT NULL,
+            what  TEXT NOT NULL,                 -- canonical JSON
+            crc   INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute(
+        """
+        CREATE TABLE assignments (
+            number      INTEGER PRIMARY KEY AUTOINCREMENT,
+            at          REAL NOT NULL,
+            response    TEXT NOT NULL UNIQUE,
+            trial       INTEGER NOT NULL,        -- 0: none was under way
+            version     INTEGER NOT NULL,        -- what chance chose
+            probability REAL NOT NULL,           -- of that choice
+            acted       INTEGER NOT NULL,        -- what answered: the same, but in shadow
+            kind        TEXT NOT NULL,           -- of the question
+            voice       TEXT NOT NULL,           -- who asked, as a hash
+            crc         INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute(
+        """
+        CREATE TABLE votes (
+            number   INTEGER PRIMARY KEY AUTOINCREMENT,
+            at       REAL NOT NULL,
+            response TEXT NOT NULL,
+            voice    TEXT NOT NULL,              -- who said it, as a hash
+            vote     INTEGER NOT NULL,           -- 1 or -1
+            seen     TEXT NOT NULL,              -- JSON: what was voted on, in figures
+            crc      INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX votes_response ON votes (response, voice)")
+    db.execute(
+        """
+        CREATE TABLE decisions (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            at     REAL NOT NULL,
+            what   TEXT NOT NULL,                -- canonical JSON: on what, with which figures, what holds now
+            crc    INTEGER NOT NULL
+        )
+        """
+    )
+
+
+def _m008_workers(db: sqlite3.Connection) -> None:
+    """Jobs that any worker may take. ``due`` is moved by each heartbeat, so it is in no checksum."""
+    db.execute("ALTER TABLE jobs ADD COLUMN due REAL")  # when anybody may take it; NULL: it is the server's own
+    db.execute("CREATE INDEX jobs_due ON jobs (due) WHERE ended IS NULL AND due IS NOT NULL")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _m001_conversations,
+    _m002_spending,
+    _m003_keys,
+    _m004_responses,
+    _m005_statistics,
+    _m006_served,
+    _m007_learning,
+    _m008_workers,
+)
+"""From nothing to format 1, from 1 to 2, and so on. A published one is never edited; a new format appends one."""
+FORMAT = len(MIGRATIONS)
+SUMS: Mapping[str, tuple[str, ...]] = {
+    "turns": ("session", "at", "question", "answer"),
+    "keys": ("id", "name", "hash", "scopes", "groups", "limits", "made", "revoked"),
+    "responses": ("id", "at", "reader", "question", "answer"),
+    "feedback": ("response", "voice", "at", "vote", "reason", "correction"),
+    "jobs": ("id", "at", "reader", "kind", "what", "state", "server", "tries", "ended", "result"),
+    "policies": ("version", "at", "what"),
+    "trials": ("trial", "at", "what"),
+    "assignments": ("at", "response", "trial", "version", "probability", "acted", "kind", "voice"),
+    "votes": ("at", "response", "voice", "vote", "seen"),
+    "decisions": ("at", "what"),
+    "calls": ("day", "job", "purpose", "model", "prompt", "completion", "cost", "open"),
+}
+"""Tables whose rows carry a checksum, and the columns it is made of."""
