@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from itertools import islice
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +20,12 @@ from ragstone.access import READERS, groups_in
 from ragstone.conditions import Filter
 from ragstone.contracts import Chunk, Document, Finished, Skipped
 from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
-from ragstone.index.database import Database
+from ragstone.index.beside import Beside
+from ragstone.index.changes import ChangeLog
+from ragstone.index.filters import SQLITE
 from ragstone.index.listing import Listing, listing, readable
 from ragstone.index.migrations import crc32, create, migrate
-from ragstone.index.records import Counts, Stamp
+from ragstone.index.records import Counts
 from ragstone.index.selections import Selections
 from ragstone.index.store import (
     CHUNKS,
@@ -37,7 +38,6 @@ from ragstone.index.store import (
     metadata_from_json,
     packed,
     put,
-    stacked,
     take_out,
 )
 
@@ -46,11 +46,8 @@ if TYPE_CHECKING:
 
     from ragstone.contracts import Vector
 
-_PART = 65_536
-"""Vectors read at once."""
 
-
-class Catalog(Database):
+class Catalog(ChangeLog, Beside):
     """One process's view of the database. Reads from any thread; writes from one at a time."""
 
     def __init__(self, path: Path) -> None:
@@ -64,7 +61,7 @@ class Catalog(Database):
         if not path.is_file():
             raise NotFound(f"there is no knowledge base at {path.parent}; make one with: ragstone add SOURCE")
         super().__init__(path)
-        self._selections = Selections(self._one)
+        self._selections = Selections(self._one, SQLITE)
         try:
             with self._readable():
                 migrate(self._reader, path)
@@ -94,21 +91,6 @@ class Catalog(Database):
         if len(found) != 1 or not isinstance(found[0][0], str) or crc32(found[0][0]) != found[0][1]:
             raise Damaged(f"{self._path} does not tell what it was built with; restore a backup: ragstone restore")
         return json.loads(found[0][0])
-
-    def generation(self) -> int:
-        return self.stamp().generation
-
-    def stamp(self) -> Stamp:
-        """The last commit."""
-        sql = "SELECT generation, mark FROM commits ORDER BY generation DESC LIMIT 1"
-        (last,) = self._rows(sql)
-        return Stamp(generation=last[0], mark=last[1])
-
-    def knows(self, stamp: Stamp) -> bool:
-        """Whether this commit is one of this catalog's, so that what changed since can be told."""
-        return any(
-            self._rows("SELECT 1 FROM commits WHERE generation = ? AND mark = ?", [stamp.generation, stamp.mark])
-        )
 
     def counts(self) -> Counts:
         tables = (
@@ -234,57 +216,6 @@ class Catalog(Database):
         where = "TRUE" if root is None else UNDER
         rows = self._rows(f"SELECT source, reason FROM skipped WHERE {where} ORDER BY source", {"root": root})  # noqa: S608
         return [Skipped(source=source, reason=reason) for source, reason in rows]
-
-    def removed_since(self, generation: int) -> list[int]:
-        """Rows, ascending, of the chunks removed after a generation."""
-        # Sorted here: asked for the order, SQLite would read all removals there ever were.
-        return sorted(row for (row,) in self._rows("SELECT row FROM removals WHERE generation > ?", [generation]))
-
-    def changes_since(self, generation: int) -> int:
-        """How many chunks were added, and are there, and how many were removed after a generation."""
-        sql = """
-            SELECT (SELECT count(*) FROM chunks WHERE generation > :since)
-            + (SELECT count(*) FROM removals WHERE generation > :since)
-        """
-        return self._one(sql, {"since": generation})
-
-    def rows_since(self, generation: int) -> NDArray[np.int64]:
-        """Rows, ascending, of the chunks added after a generation."""
-        sql = "SELECT row FROM chunks WHERE generation > ? ORDER BY generation, row"
-        return np.array([row for (row,) in self._rows(sql, [generation])], dtype=np.int64)
-
-    def vectors_since(self, generation: int, dimensions: int) -> Iterator[tuple[NDArray[np.int64], Vector]]:
-        """Of the chunks added after a generation: rows (n,), ascending, and vectors (n, dimensions), part by part."""
-        # In this order the index gives them, without sorting; rows ascend as generations do.
-        sql = """
-            SELECT c.row, v.value FROM chunks c JOIN vectors v USING (vector)
-            WHERE c.generation > ? ORDER BY c.generation, c.row
-        """
-        found = self._rows(sql, [generation])
-        while part := list(islice(found, _PART)):
-            rows = np.array([row for row, _ in part], dtype=np.int64)
-            yield rows, stacked([value for _, value in part], dimensions)
-
-    def some_vectors(self, count: int, dimensions: int) -> Vector:
-        """About so many of the vectors (n, dimensions), evenly chosen; all where there are no more."""
-        last = self._one("SELECT ifnull(max(vector), 0) FROM vectors")
-        chosen = json.dumps(np.unique(np.linspace(1, last, min(count, last), dtype=np.int64)).tolist())
-        sql = "SELECT value FROM vectors WHERE vector IN (SELECT value FROM json_each(?))"
-        return stacked([value for (value,) in self._rows(sql, [chosen])], dimensions)
-
-    def chunks_since(self, generation: int) -> Iterator[tuple[int, Chunk]]:
-        """Row and chunk of everything added after a generation."""
-        for row in self._rows(CHUNKS + "WHERE c.generation > ? ORDER BY c.generation, c.row", [generation]):
-            yield row[0], chunk_from(row)
-
-    @contextmanager
-    def snapshot(self) -> Iterator[Stamp]:
-        """One state of the database for several reads of this thread; gives its last commit."""
-        list(self._rows("BEGIN"))
-        try:
-            yield self.stamp()
-        finally:
-            list(self._rows("COMMIT"))
 
     # ------------------------------------------------------------ writing
 

@@ -4,6 +4,7 @@
       CURRENT        the name of the version in use
       NEXT           the name of the one that a rebuild makes, until it is in use
       PREVIOUS       the name of the one that was in use before
+      ENGINES        which engines search, where that was settled for all who use it
       lock           held by the process that indexes
       journal.db     what people did with it: conversations, costs; a rebuild leaves it as it is
       v1/            catalog.db (the truth), terms/ and vectors/ (made from it)
@@ -18,17 +19,25 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
+from ragstone.index.any_catalog import AnyCatalog
 from ragstone.index.catalog import Catalog
 from ragstone.index.disk import clear_away, disk, drop, make_folder, new_file, replace_file, sync_folder
+from ragstone.index.files import read_json, write_json
+from ragstone.index.lock import Patience, indexing, rebuilding
 
+LEGS = ("vectors", "keywords")
+"""Of the search; each has an engine."""
 UNFINISHED = "unfinished"
 """A file in a version that is not yet the one in use, for all that is known. A crash may leave it in any state."""
-_BESIDE = re.compile(r"\.(CURRENT|NEXT|PREVIOUS|manifest\.json|journal\.db)\.[0-9]+(-wal|-shm)?")
+MARKER = "catalog.json"
+"""A file in a folder whose catalog is in PostgreSQL: which one it follows."""
+_BESIDE = re.compile(r"\.(CURRENT|NEXT|PREVIOUS|ENGINES|manifest\.json|journal\.db)\.[0-9]+(-wal|-shm)?")
 _NAME = re.compile("v[1-9][0-9]*")
 
 
@@ -50,6 +59,38 @@ class Held:
 class Home:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other hosts use the same catalog."""
+        return False
+
+    @property
+    def place(self) -> str:
+        """Where the catalog is, if not in the folder."""
+        return ""
+
+    def catalog(self, version: Path) -> AnyCatalog:
+        """The catalog of a version, opened; one of an older format is brought to the present one.
+
+        Raises:
+            NotFound, Damaged, KnowledgeBaseError: it is not there, is none, or is newer.
+        """
+        return Catalog(version / "catalog.db")
+
+    def create(self, built_with: Mapping[str, Any]) -> Path:
+        """A new, empty version; not yet the one in use."""
+        version = self.begin()
+        Catalog.create(version / "catalog.db", built_with).close()
+        return version
+
+    def indexing(self, patience: Patience | None = None) -> AbstractContextManager[None]:
+        """Hold the lock of whoever changes what is stored; see `ragstone.index.lock.indexing`."""
+        return indexing(self.folder, patience)
+
+    def rebuilding(self, patience: Patience | None = None) -> AbstractContextManager[None]:
+        """Hold the lock of whoever builds another version, or switches; it keeps nobody from adding."""
+        return rebuilding(self.folder, patience)
 
     def current(self) -> Path | None:
         """The folder of the version in use; None where there is no knowledge base yet.
@@ -128,6 +169,14 @@ class Home:
                 if not _is_held(path):
                     clear_away(path)
 
+    def drop(self, version: Path) -> None:
+        """Remove a version that was not made whole."""
+        clear_away(version)
+
+    def holds_one(self) -> bool:
+        """Whether there is a knowledge base, or what is left of one."""
+        return self.folder.is_dir() and ((self.folder / "CURRENT").exists() or bool(self.versions()))
+
     def switch(self, version: Path) -> None:
         """Make a version the one in use; durable when this returns. Of the others, only the one before stays.
 
@@ -164,6 +213,20 @@ class Home:
         version = self.current()
         if version and not self.is_settled:
             self.switch(version)
+
+    def engines(self) -> dict[str, str]:
+        """The engines of the legs for which one was taken into use; those of others are left to the settings."""
+        named = read_json(self.folder / "ENGINES")
+        return {leg: name for leg in LEGS if isinstance(name := named.get(leg), str)}
+
+    def take_into_use(self, engines: Mapping[str, str]) -> None:
+        """From now on these engines are asked by all who have no other setting; durable when this returns.
+
+        Raises:
+            KnowledgeBaseError: that could not be done; those before are asked.
+        """
+        with _told(self.folder):
+            write_json(self.folder / "ENGINES", {**self.engines(), **engines})
 
     def make(self) -> None:
         """The folder itself, where there is none yet.

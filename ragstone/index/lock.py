@@ -77,6 +77,17 @@ def rebuilding(folder: Path, patience: Patience | None = None) -> Iterator[None]
 
 
 @contextmanager
+def evaluating(folder: Path) -> Iterator[None]:
+    """Hold the lock of whoever evaluates opinions; no one waits for it.
+
+    Raises:
+        Locked, KnowledgeBaseError: as of `indexing`.
+    """
+    with _held(folder, "learning.lock", "evaluated", ONCE):
+        yield
+
+
+@contextmanager
 def _held(folder: Path, name: str, doing: str, patience: Patience | None, why: str = "") -> Iterator[None]:
     try:
         lock = (folder / name).open("a+", encoding="utf-8", errors="replace")

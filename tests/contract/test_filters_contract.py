@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
+from drawn import FACTS_OF_ANY_KIND, FILTERS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kb import commit
@@ -20,30 +21,6 @@ from ragstone.index.embedded import EmbeddedVectors
 from ragstone.query.where import matches
 from ragstone.sections import ChunkSettings
 
-KEYS = st.sampled_from(["a", "b", "title", "id", "süß key", ""])
-NUMBERS = st.one_of(
-    st.sampled_from([0, 1, -1, 2**53, 2**53 + 1, 2**63 - 1, -(2**63), 0.0, 1.0, -0.0, 0.5, 1e308]),
-    st.sampled_from([float("inf"), float("-inf"), float("nan"), float(2**53)]),
-    st.integers(-5, 5),
-)
-TEXTS = st.sampled_from(["", "a", "A", "é", "\U0001f600", "\uffff", "a b", "1", "true", "2024-05-01", "%", "doc3"])
-SCALARS = st.one_of(NUMBERS, TEXTS, st.booleans())
-METADATA = st.dictionaries(KEYS, st.one_of(SCALARS, st.lists(SCALARS, max_size=3).map(tuple)), max_size=4)
-LEAVES = st.one_of(
-    st.builds(Compare, key=KEYS, op=st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), value=SCALARS),
-    st.builds(In, key=KEYS, values=st.lists(SCALARS, max_size=3).map(tuple)),
-    st.builds(Exists, key=KEYS),
-)
-FILTERS = st.recursive(
-    LEAVES,
-    lambda inner: st.one_of(
-        st.builds(Not, part=inner),
-        st.builds(And, parts=st.lists(inner, max_size=3).map(tuple)),
-        st.builds(Or, parts=st.lists(inner, max_size=3).map(tuple)),
-    ),
-    max_leaves=6,
-)
-
 
 def seen_by_filters(document: Document) -> Mapping[str, object]:
     """Metadata with the fields every document has; metadata of the same name is found too."""
@@ -56,7 +33,7 @@ def seen_by_filters(document: Document) -> Mapping[str, object]:
 
 
 @settings(max_examples=25)
-@given(data=st.data(), records=st.lists(METADATA, min_size=1, max_size=12))
+@given(data=st.data(), records=st.lists(FACTS_OF_ANY_KIND, min_size=1, max_size=12))
 def test_all_select_the_same(tmp_path_factory, data: st.DataObject, records: list):
     folder: Path = tmp_path_factory.mktemp("filters")
     catalog = Catalog.create(folder / "catalog.db", {})

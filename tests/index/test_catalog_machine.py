@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from drawn import DOCUMENTS, IDS
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -16,12 +17,6 @@ from ragstone.index import Catalog, signature
 from ragstone.index.analyze import Plain
 from ragstone.index.bm25 import TermIndex
 from ragstone.index.embedded import EmbeddedVectors
-
-IDS = st.sampled_from(["a", "b", "c", "d"])
-PARAGRAPHS = st.sampled_from([f"paragraph {i} " + "filler words " * 13 for i in range(6)])
-TEXTS = st.lists(PARAGRAPHS, min_size=1, max_size=4).map("\n\n".join)
-METADATA = st.dictionaries(st.sampled_from(["x", "y"]), st.one_of(st.integers(0, 2), st.just(("p", "q"))), max_size=2)
-DOCUMENTS = st.builds(Document, id=IDS, text=TEXTS, title=st.sampled_from(["", "T"]), metadata=METADATA)
 
 
 class Machine(RuleBasedStateMachine):

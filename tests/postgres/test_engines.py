@@ -308,5 +308,5 @@ def test_questions_go_on_while_it_is_killed_and_started(
 
 def test_it_must_be_said_where_it_is(tmp_path: Path) -> None:
     refused = pytest.raises(SettingsError, match="DATABASE_URL")
-    with closing(open_fast(tmp_path / "kb", "index.keywords=postgres")) as engine, refused:
+    with refused, closing(open_fast(tmp_path / "kb", "index.keywords=postgres")) as engine:
         add(engine, Document(id="a", text="b"))

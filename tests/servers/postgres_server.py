@@ -122,14 +122,19 @@ class PostgresServer:
                 raise RuntimeError("the server did not start")
             time.sleep(0.1)
 
+    @property
+    def pids(self) -> list[int]:
+        """All its processes, the first one first."""
+        assert self._process is not None
+        main = self._process.pid
+        children = Path(f"/proc/{main}/task/{main}/children")
+        return [main, *(int(pid) for pid in (children.read_text().split() if children.is_file() else ()))]
+
     def kill(self) -> None:
         """kill -9 of the server and all its processes."""
         if self._process is None:
             return
-        main = self._process.pid
-        children = Path(f"/proc/{main}/task/{main}/children")
-        own = [int(pid) for pid in children.read_text().split()] if children.is_file() else []
-        for pid in (main, *own):
+        for pid in self.pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self._process.wait()

@@ -1,0 +1,91 @@
+"""One indexer at a time among all hosts, and one who rebuilds.
+
+The lock is an advisory one of the server, held by a connection: when its process is killed, or its host is gone, the
+server closes the connection and the lock is free. A holder whose connection broke may not know; so each taking has a
+number, and every write compares it, in its transaction, with that of the last taking. What comes too late is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone.errors import EngineError, KnowledgeBaseError, Locked
+from ragstone.index.lock import Patience
+from ragstone.index.postgres.connection import Server
+
+if TYPE_CHECKING:
+    from ragstone.index.postgres.connection import Connection
+
+
+class SharedLocks:
+    """The locks of a knowledge base, as one home takes them; two of one host are kept apart by its own lock before."""
+
+    def __init__(self, server: Server, name: str, folder: Path) -> None:
+        self._server, self._name, self._folder = server, name, folder
+        self._taken: dict[str, int] = {}
+
+    @contextmanager
+    def held(self, lock: str, doing: str, patience: Patience | None = None) -> Iterator[None]:
+        """Hold a lock.
+
+        Raises:
+            Locked: another process holds it, and did for as long as one was to wait; the message says which, and where.
+            KnowledgeBaseError: the server cannot be reached.
+        """
+        pause = (patience or Patience()).pauses()
+        with self._told(), self._server.kept() as db:
+            while not self._tried(db, lock):
+                (holder,) = db.execute("SELECT holder FROM locks WHERE lock = %s", [lock]).fetchone() or ("",)
+                time.sleep(pause(Locked(self._folder, holder or "another process", doing)))
+            sql = "UPDATE locks SET taken = taken + 1, holder = %s WHERE lock = %s RETURNING taken"
+            self._taken[lock] = (db.execute(sql, [_who(), lock]).fetchone() or (0,))[0]
+            try:
+                yield
+            finally:
+                del self._taken[lock]
+
+    def fence(self, db: Connection) -> None:
+        """Refuse a write of who has lost a lock; until the write is done nobody else can take it.
+
+        Raises:
+            KnowledgeBaseError: it was lost.
+        """
+        for lock, taken in self._taken.items():
+            sql = f'SELECT taken, holder FROM "{self._name}".locks WHERE lock = %s FOR SHARE'  # noqa: S608
+            found = db.execute(sql.encode(), [lock]).fetchone()
+            if found is None or found[0] != taken:
+                holder = found[1] if found else "another process"
+                raise KnowledgeBaseError(
+                    f"the connection that held the lock of {self._folder} broke, and {holder} has it now; nothing more"
+                    " was stored: run the command again"
+                )
+
+    def _tried(self, db: Connection, lock: str) -> bool:
+        key = number_of(f"{self._name}/{lock}")
+        return db.execute("SELECT pg_try_advisory_lock(%s)", [key]).fetchone() == (True,)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except EngineError as error:
+            raise KnowledgeBaseError(f"the catalog cannot be reached: {error}") from error
+
+
+def number_of(name: str) -> int:
+    """The number of an advisory lock, which has no name."""
+    return int.from_bytes(hashlib.sha256(f"ragstone/{name}".encode()).digest()[:8], "big", signed=True)
+
+
+def _who() -> str:
+    where = f"process {os.getpid()} ({Path(sys.argv[0]).name}) on {socket.gethostname()}"
+    return f"{where} since {datetime.now():%Y-%m-%d %H:%M:%S}"

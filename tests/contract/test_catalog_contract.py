@@ -1,0 +1,349 @@
+"""One catalog in a file and one in PostgreSQL, through the same histories: they say the same of everything."""
+
+import asyncio
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from catalogs import new_catalog
+from drawn import DOCUMENTS, FACTS_OF_ANY_KIND, FILTERS, IDS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from kb import commit, prepare
+from servers.postgres_server import PostgresServer, shared
+
+from ragstone.chunk import chunk_id
+from ragstone.conditions import Compare
+from ragstone.contracts import Document, Finished, Mark, Skipped
+from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
+from ragstone.index import AnyCatalog, Catalog, Stamp
+from ragstone.index.analyze import Plain
+from ragstone.index.bm25 import TermIndex
+from ragstone.index.embedded import EmbeddedVectors
+from ragstone.index.versions import behind
+from ragstone.sections import ChunkSettings
+
+GROUPS: list[list[str] | None] = [None, [], ["staff"], ["hr", "staff"]]
+
+
+@pytest.fixture(params=["file", "postgres"])
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyCatalog]:
+    if request.param == "file":
+        made: AnyCatalog = Catalog.create(tmp_path / "catalog.db", {"preset": "default"})
+    else:
+        made = new_catalog(request.getfixturevalue("postgres"), {"preset": "default"})
+    with closing(made):
+        yield made
+
+
+@pytest.fixture
+def both(postgres: PostgresServer, tmp_path: Path) -> Iterator[tuple[AnyCatalog, AnyCatalog]]:
+    with closing(Catalog.create(tmp_path / "catalog.db", {})) as one, closing(new_catalog(postgres)) as other:
+        yield one, other
+
+
+def whole(catalog: AnyCatalog) -> dict[str, list[tuple]]:
+    """All it holds, but for what is drawn or depends on the clock, and the numbers of texts and vectors."""
+    with catalog.snapshot():
+        tables: dict[str, Any] = {table: [tuple(row) for row in rows] for table, rows in catalog.dump()}
+    hash_of = {content: hash for content, hash, _ in tables["contents"]}
+    vector_of = {vector: hash for vector, hash, _, _ in tables["vectors"]}
+    tables["commits"] = [generation for generation, _ in tables["commits"]]
+    tables["contents"] = [row[1:] for row in tables["contents"]]
+    tables["vectors"] = [row[1:] for row in tables["vectors"]]
+    tables["documents"] = [(*row[:2], hash_of[row[2]], *row[3:-1]) for row in tables["documents"]]
+    tables["chunks"] = [(*row[:8], vector_of[row[8]], row[9]) for row in tables["chunks"]]
+    return {table: sorted(rows, key=repr) for table, rows in tables.items()}
+
+
+def changes(catalog: AnyCatalog, since: int) -> list[object]:
+    vectors = list(catalog.vectors_since(since, 32))
+    return [
+        catalog.removed_since(since),
+        catalog.changes_since(since),
+        catalog.rows_since(since).tolist(),
+        list(catalog.chunks_since(since)),
+        [row for rows, _ in vectors for row in rows.tolist()],
+        [vector.tolist() for _, found in vectors for vector in found],
+    ]
+
+
+class Machine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.file, self.server = Catalog.create(self.folder / "catalog.db", {}), new_catalog(shared())
+        self.both: tuple[AnyCatalog, AnyCatalog] = (self.file, self.server)
+        self.terms = TermIndex(self.folder / "terms", self.server, Plain(), k1=1.2, b=0.75)
+        self.vectors = EmbeddedVectors(self.folder / "vectors", self.server, dimensions=32, exact_limit=2)
+
+    @rule(documents=st.lists(DOCUMENTS, min_size=1, max_size=3, unique_by=lambda one: one.id))
+    def put(self, documents: list[Document]) -> None:
+        for catalog in self.both:
+            commit(catalog, *documents)
+
+    @rule(ids=st.lists(IDS, min_size=1, max_size=2))
+    def remove(self, ids: list[str]) -> None:
+        told = []
+        for catalog in self.both:
+            try:
+                told.append(catalog.remove(ids, [Finished(source="f", stamp="1")]))
+            except NotFound as error:
+                told.append(str(error))
+        assert told[0] == told[1]
+
+    @rule(names=st.lists(st.sampled_from(["a", "b", "f", "f/x"]), max_size=2), forget=st.booleans())
+    def skip(self, names: list[str], forget: bool) -> None:
+        for catalog in self.both:
+            catalog.note_skipped([Skipped(source=name, reason=f"why {name}") for name in names])
+            if forget:
+                catalog.forget_skipped(names)
+
+    @rule(write=st.booleans())
+    def follow(self, write: bool) -> None:
+        self.terms.follow()
+        self.vectors.follow(write=write)
+
+    @invariant()
+    def they_say_the_same(self) -> None:
+        assert whole(self.file) == whole(self.server)
+        last = self.file.generation()
+        for since in {0, last - 1, last}:
+            assert changes(self.file, since) == changes(self.server, since)
+        assert self.server.verify(chunk_id) == self.file.verify(chunk_id) == []
+        assert len(behind(self.file, self.server)) == 0
+        everything = set(self.file.rows_since(0).tolist())
+        vector = np.ones(32, dtype=np.float32)
+        assert set(asyncio.run(self.vectors.search(vector, 1000)).rows.tolist()) == everything
+
+    def teardown(self) -> None:
+        self.file.close()
+        self.server.close()
+        shutil.rmtree(self.folder)
+
+
+@pytest.mark.usefixtures("postgres")
+class TestHistories(Machine.TestCase):
+    settings = settings(max_examples=4, stateful_step_count=6)
+
+
+@settings(max_examples=8)
+@given(data=st.data(), records=st.lists(FACTS_OF_ANY_KIND, min_size=1, max_size=10))
+def test_filters_let_the_same_through(tmp_path_factory, postgres, data: st.DataObject, records: list) -> None:
+    folder: Path = tmp_path_factory.mktemp("filters")
+    documents = [
+        Document(id=f"doc{i}", text=f"words {i}", title="a" if i % 2 else "", metadata=metadata)
+        for i, metadata in enumerate(records)
+    ]
+    with closing(Catalog.create(folder / "catalog.db", {})) as one, closing(new_catalog(postgres)) as other:
+        for catalog in (one, other):
+            commit(catalog, *documents)
+        for where in data.draw(st.lists(FILTERS, min_size=8, max_size=12)):
+            assert one.select(where).tolist() == other.select(where).tolist(), where
+
+
+def test_long_and_strange_texts_are_kept_and_found(both: tuple[AnyCatalog, AnyCatalog]) -> None:
+    long = "".join(chr(0x4E00 + i % 9000) for i in range(5000))
+    names = [
+        long,
+        f"{long}x",
+        f"{long[:600]}a",
+        "a%b",
+        "a_b",
+        "A%B",
+        "Ä",
+        "ä",
+        "\U0001f600",
+        "\uffff",
+        "it's \\ \"",
+        "a/b#c",
+    ]
+    documents = [
+        Document(id=name, text=f"text of {name}", source=f"/{name}", title=name, metadata={name: name, "n": 2**70})
+        for name in names
+    ]
+    marked = Document(
+        id="m", text="Tool\n\nRun it.", marks=(Mark(kind="heading", start=0, end=4, level=1, label="Tool"),)
+    )
+    for catalog in both:
+        commit(catalog, *documents)
+        commit(catalog, marked, settings=ChunkSettings(strategy="structure", size=40, overlap=0))
+        assert {one.id: one for one in catalog.documents()} == {one.id: one for one in (*documents, marked)}
+        assert catalog.verify(chunk_id) == []
+    one, other = both
+    assert whole(one) == whole(other)
+    assert [id for id, *_ in one.in_order()] == [id for id, *_ in other.in_order()] == sorted([*names, "m"])
+    for wanted in ("", "a%", "A_", "ä", "\\", long[:50], "nothing"):
+        for after in ("", "a_b", long):
+            assert one.listing(None, wanted, after, 3) == other.listing(None, wanted, after, 3), (wanted, after)
+    for name in names:
+        for op in ("=", "<", ">="):
+            where = Compare(key=name, op=op, value=name)
+            assert one.select(where).tolist() == other.select(where).tolist()
+            where = Compare(key="id", op=op, value=name)
+            assert one.select(where).tolist() == other.select(where).tolist()
+        assert (
+            one.under(f"/{name}")
+            == other.under(f"/{name}")
+            == [(name, f"/{name}")] + ([("a/b#c", "/a/b#c")] if name == "a" else [])
+        )
+    assert one.held([*names, "/Ä", "no"]) == other.held([*names, "/Ä", "no"])
+
+
+def test_readers_are_the_same(both: tuple[AnyCatalog, AnyCatalog]) -> None:
+    told: dict[str, Any] = {"open": None, "staff": "staff", "both": ("hr", "staff"), "nobody": (), "all": "*"}
+    documents = [
+        Document(id=f"x/{name}", text=f"about {name}", metadata={} if named is None else {"readers": named})
+        for name, named in told.items()
+    ]
+    for catalog in both:
+        assert not catalog.names_readers()
+        commit(catalog, *documents)
+        assert catalog.names_readers()
+    one, other = both
+    ids = [document.id for document in documents]
+    assert one.readers(ids) == other.readers(ids)
+    assert other.readers(ids)["x/nobody"] == ()
+    for groups in GROUPS:
+        assert one.listing(groups, "", "", 9) == other.listing(groups, "", "", 9)
+        for name in told:
+            seen = []
+            for catalog in both:
+                try:
+                    seen.append(catalog.document(name, groups).id)
+                except NotFound as error:
+                    seen.append(str(error))
+            assert seen[0] == seen[1], (name, groups)
+
+
+def test_what_is_within_a_source(catalog: AnyCatalog) -> None:
+    inside = ["/d/f", "/d/f/x", "/d/f#1", "/d/f/x#2"]
+    others = ["/d/fx", "/d/f.txt", "/d/f0", "/d/f$", "/d", "/d/e"]
+    commit(catalog, *(Document(id=f"i{n}", text=f"t {n}", source=s) for n, s in enumerate([*inside, *others])))
+    catalog.note_skipped([Skipped(source=source, reason="why") for source in (*inside, *others)])
+    assert {source for _, source in catalog.under("/d/f")} == set(inside)
+    assert [one.source for one in catalog.skipped("/d/f")] == sorted(inside)
+    catalog.commit([], {}, [Finished(source="/d/f", stamp="s1")])
+    assert {one.source for one in catalog.skipped()} == set(others)
+    assert catalog.has_file("/d/f", "s1")
+    assert not catalog.has_file("/d/f", "s2")
+    catalog.remove(["i1"])  # what lies in the file is no longer all there
+    assert not catalog.has_file("/d/f", "s1")
+
+
+def test_of_two_with_one_id_in_a_commit_the_later_counts(catalog: AnyCatalog) -> None:
+    commit(catalog, Document(id="a", text="first"), Document(id="b", text="between"), Document(id="a", text="second"))
+    assert [one.text for one in catalog.documents()] == ["second", "between"]
+    assert catalog.counts().vectors == 2
+    assert catalog.verify(chunk_id) == []
+
+
+def test_a_commit_is_whole_or_not_at_all(catalog: AnyCatalog) -> None:
+    commit(catalog, Document(id="a", text="one"))
+    before = whole(catalog)
+    lacking = prepare(Document(id="b", text="without a vector"))
+    with pytest.raises((KeyError, KnowledgeBaseError)):
+        catalog.commit([prepare(Document(id="a", text="two")), lacking], {})
+    with pytest.raises(NotFound, match="there is no document 'no'"):
+        catalog.remove(["a", "no"])
+    assert whole(catalog) == before
+
+
+def test_a_snapshot_sees_nothing_of_what_comes_later(catalog: AnyCatalog) -> None:
+    commit(catalog, Document(id="a", text="one"))
+    with catalog.snapshot() as now:
+        commit(catalog, Document(id="b", text="two"))
+        assert catalog.stamp() == now
+        assert catalog.counts().documents == 1
+        assert catalog.rows_since(0).tolist() == [1]
+    assert catalog.counts().documents == 2
+    assert catalog.knows(now)
+    assert not catalog.knows(Stamp(generation=now.generation, mark="other"))
+
+
+def test_a_copy_holds_the_same_and_goes_on_by_itself(
+    catalog: AnyCatalog, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    documents = [
+        Document(id=f"d{i}", text=f"words {i}", metadata={"n": i, "f": float(i), "t": True}) for i in range(20)
+    ]
+    commit(catalog, *documents)
+    catalog.note_skipped([Skipped(source="s", reason="r")])
+    catalog.commit([], {}, [Finished(source="/x", stamp="1")])
+    catalog.remove(["d19", "d3"])
+    file, server = Catalog.create(tmp_path / "copy.db", {}), new_catalog(postgres)
+    with closing(file), closing(server):
+        for copy in (file, server):
+            with catalog.snapshot() as now:
+                copy.fill(catalog.dump())
+            assert copy.stamp() == now
+            assert whole(copy) == whole(catalog)
+            assert copy.built_with() == catalog.built_with()
+            assert copy.verify(chunk_id) == []
+            copy.begin_history()
+            commit(copy, Document(id="new", text="new"))
+            assert max(copy.rows_since(0)) == 21  # the numbers of what was removed are not given again
+            assert not catalog.knows(copy.stamp())
+
+
+def test_another_version_takes_over_what_was_noted(both: tuple[AnyCatalog, AnyCatalog]) -> None:
+    for live, other in (both, both[::-1]):
+        documents = [Document(id=f"{type(live).__name__}{i}", text=f"t {i}") for i in range(3)]
+        commit(live, *documents)
+        live.commit([], {}, [Finished(source="/x", stamp="7")])
+        live.note_skipped([Skipped(source="s", reason="r")])
+        left = behind(live, other)
+        assert left.changed == tuple(one.id for one in documents)
+        commit(other, *documents)
+        other.put_notes(live.notes())
+        assert other.notes() == live.notes()
+        assert other.has_file("/x", "7")
+        assert len(behind(live, other)) == 0
+
+
+def test_vectors_and_what_it_was_built_with_can_be_put_anew(catalog: AnyCatalog) -> None:
+    commit(catalog, Document(id="a", text="one"))
+    catalog.settle({"preset": "other"})
+    assert catalog.built_with() == {"preset": "other"}
+    ((row, chunk),) = catalog.chunks_of(["a"]).items()
+    catalog.put_vectors({row: np.ones(32, dtype=np.float32)})
+    catalog.reindex()
+    assert catalog.vectors([row])[row].tolist() == [1.0] * 32
+    assert catalog.some_vectors(5, 32).tolist() == [[1.0] * 32]
+    assert catalog.chunks_named([chunk.id, "no"]) == {chunk.id: chunk}
+    assert catalog.verify(chunk_id) == []
+
+
+def test_what_somebody_changed_in_the_tables_is_told(postgres: PostgresServer, tmp_path: Path) -> None:
+    """Of both the same, but for what no database lets happen."""
+    spoil = [
+        "UPDATE documents SET title = 'x' WHERE id = 'd0'",
+        "UPDATE contents SET text = 'x' WHERE hash = (SELECT hash FROM contents ORDER BY content LIMIT 1 OFFSET 1)",
+        "UPDATE vectors SET crc = 1 WHERE vector = (SELECT min(vector) FROM vectors)",
+        "DELETE FROM facts WHERE document = (SELECT document FROM documents WHERE id = 'd2')",
+        "DELETE FROM commits WHERE generation = 1",
+    ]
+    told = []
+    with closing(Catalog.create(tmp_path / "c.db", {})) as file, closing(new_catalog(postgres)) as server:
+        for catalog in (file, server):
+            for i in range(4):
+                commit(catalog, Document(id=f"d{i}", text=f"text {i}", metadata={"n": i}))
+        with closing(sqlite3.connect(tmp_path / "c.db")) as db, server._server.transaction() as other:
+            for sql in spoil:
+                db.execute(sql)
+                other.execute(sql.encode())
+            db.commit()
+        told = [sorted(map(repr, catalog.verify(chunk_id))) for catalog in (file, server)]
+        assert told[0] == told[1]
+        assert len(told[0]) == 6
+        with server._server.transaction() as other:
+            other.execute("UPDATE about SET crc = 0")
+        with pytest.raises(Damaged, match="restore"):
+            server.built_with()

@@ -1,0 +1,117 @@
+"""A knowledge base whose documents programs find in SQL, in the words of their languages, each reader their own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from kb import FAST, add
+from servers.postgres_server import PostgresServer
+
+from ragstone.contracts import Document
+from ragstone.engine import Engine
+from ragstone.errors import SettingsError
+from ragstone.index.postgres import schema
+from ragstone.index.postgres.connection import Server
+
+pytestmark = pytest.mark.usefixtures("workdir")
+GERMAN = Document(id="haus", title="Häuser", text="Die Häuser stehen am Hafen.", metadata={"language": "de"})
+ENGLISH = Document(
+    id="mast", title="Mast", url="https://ship.example/mast", text="The masts are tall.", metadata={"language": "en"}
+)
+SECRET = Document(id="pay", text="The harbour pays well.", metadata={"readers": ("staff",), "kind": "memo"})
+
+
+@pytest.fixture
+def place(postgres: PostgresServer) -> Iterator[tuple[list[str], psycopg.Connection]]:
+    name = postgres.database("kept")
+    settings = [
+        *FAST,
+        f"services.postgres.dsn={postgres.address(name)}",
+        "services.postgres.documents=true",
+        "services.postgres.configurations={de: german}",
+    ]
+    with closing(postgres.connect(name)) as connection:
+        yield settings, connection
+
+
+def apply(postgres: PostgresServer, connection: psycopg.Connection) -> None:
+    with closing(Server(postgres.settings(connection.info.dbname))) as server:
+        schema.apply(server)
+
+
+def found(db: psycopg.Connection, text: str) -> list[Any]:
+    return db.execute("SELECT title, url, source_type FROM search_documents(%s)", [text]).fetchall()
+
+
+def test_documents_are_found_in_their_languages_and_follow_every_change(
+    tmp_path: Path, postgres: PostgresServer, place: tuple[list[str], psycopg.Connection]
+) -> None:
+    settings, db = place
+    with closing(Engine.open(tmp_path / "kb", settings, create=True)) as engine:
+        report = add(engine, GERMAN)
+        assert "run: ragstone postgres apply" in report.notices[0]
+        apply(postgres, db)
+        db.execute("INSERT INTO information_search.documents (title) VALUES ('somebody else')")
+        assert add(engine, ENGLISH, SECRET).notices == ()
+        assert found(db, "haus") == [("Häuser", "", "")]  # the stem of German
+        assert found(db, "mast") == [("Mast", "https://ship.example/mast", "")]  # the word, for English is simple here
+        assert found(db, "harbour") == [("", "", "memo")]
+        assert [one.behind for one in engine.status().engines] == [0]
+        add(engine, Document(id="mast", text="The funnel is low."))
+        engine.remove(["haus"])
+        assert found(db, "mast") == found(db, "haus") == []
+        assert len(found(db, "funnel")) == 1
+        asyncio.run(engine.rebuild(["chunk.size=100"]))
+        assert len(found(db, "funnel")) == 1
+    rows = db.execute("SELECT count(*) FROM information_search.documents").fetchone()
+    assert rows == (3,)
+
+
+def test_a_reader_that_is_taken_away_is_taken_away_there(
+    tmp_path: Path, postgres: PostgresServer, place: tuple[list[str], psycopg.Connection]
+) -> None:
+    settings, db = place
+    apply(postgres, db)
+    groups = "SELECT readers FROM information_search.documents"
+    with closing(Engine.open(tmp_path / "kb", settings, create=True)) as engine:
+        add(engine, SECRET)
+        assert db.execute(groups).fetchall() == [(["staff"],)]
+        add(engine, Document(id="pay", text=SECRET.text, metadata={"readers": ()}))
+        assert db.execute(groups).fetchall() == [([],)]
+
+
+def test_a_configuration_that_is_changed_is_used(
+    tmp_path: Path, postgres: PostgresServer, place: tuple[list[str], psycopg.Connection]
+) -> None:
+    settings, db = place
+    apply(postgres, db)
+    with closing(Engine.open(tmp_path / "kb", settings[:-1], create=True)) as engine:
+        add(engine, GERMAN)
+        assert found(db, "haus") == []
+    with closing(Engine.open(tmp_path / "kb", settings)) as engine:
+        (one,) = engine.status().engines
+        assert (one.leg, one.behind) == ("documents", 1)
+        add(engine, ENGLISH)
+        assert found(db, "haus") == [("Häuser", "", "")]
+
+
+def test_a_configuration_that_is_not_there_is_told(
+    tmp_path: Path, postgres: PostgresServer, place: tuple[list[str], psycopg.Connection]
+) -> None:
+    settings, db = place
+    apply(postgres, db)
+    wrong = [*settings[:-1], "services.postgres.configurations={de: klingon}"]
+    with closing(Engine.open(tmp_path / "kb", wrong, create=True)) as engine:
+        (notice,) = add(engine, GERMAN).notices
+        assert 'text search configuration "klingon" does not exist' in notice
+
+
+def test_a_configuration_is_a_name() -> None:
+    with pytest.raises(SettingsError, match="configurations"):
+        Engine.open("kb", ['services.postgres.configurations={de: "german\'); DROP"}'], create=True)
