@@ -55,7 +55,10 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStatus:
-    """One kind of value: how many, how large, and how often one was there when it was asked for."""
+    """One kind of value: how many, how large, and how often one was there when it was asked for.
+
+    ``shared`` is what hosts share on a server; ``problem`` says what is wrong with that.
+    """
 
     kind: str
     entries: int
@@ -63,6 +66,7 @@ class CacheStatus:
     limit_mb: float
     hits: int
     misses: int
+    problem: str = ""
 
 
 class Cache:
@@ -96,7 +100,7 @@ class Cache:
             for key in dict.fromkeys(keys):
                 sql = "SELECT value, checksum, used FROM entries WHERE kind = ? AND key = ?"
                 row = db.execute(sql, [kind, key]).fetchone()
-                if row is not None and isinstance(row[0], bytes) and row[1] == _checksum(kind, key, row[0]):
+                if row is not None and isinstance(row[0], bytes) and row[1] == checksum(kind, key, row[0]):
                     found[key] = row[0]
                     if not isinstance(row[2], int) or now - row[2] >= PERIOD:
                         self._used.add((kind, key))
@@ -123,7 +127,7 @@ class Cache:
                 before = db.execute(sql, [kind, key]).fetchone()
                 db.execute(
                     "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)",
-                    [kind, key, value, _checksum(kind, key, value), now],
+                    [kind, key, value, checksum(kind, key, value), now],
                 )
                 grown = len(value) - before[0] if before else len(value) + OVERHEAD
                 _add(db, kind, entries=0 if before else 1, bytes=grown)
@@ -138,7 +142,7 @@ class Cache:
 
         def read(db: sqlite3.Connection) -> list[bytes]:
             sql = "SELECT key, value, checksum FROM entries WHERE kind = ? ORDER BY used DESC, rowid DESC LIMIT ?"
-            return [value for key, value, sum in db.execute(sql, [kind, count]) if sum == _checksum(kind, key, value)]
+            return [value for key, value, sum in db.execute(sql, [kind, count]) if sum == checksum(kind, key, value)]
 
         return (self._tried(read) or []) if self.keeps(kind) else []
 
@@ -157,8 +161,15 @@ class Cache:
         out = []
         for kind, limit in self._limits.items():
             entries, size, hits, misses = known.get(kind, [0, 0, 0, 0])
-            sizes = {"megabytes": round(size / 1e6, 2), "limit_mb": limit / 1e6}
-            out.append(CacheStatus(kind=kind, entries=entries, hits=hits, misses=misses, **sizes))
+            told = CacheStatus(
+                kind=kind,
+                entries=entries,
+                megabytes=round(size / 1e6, 2),
+                limit_mb=limit / 1e6,
+                hits=hits,
+                misses=misses,
+            )
+            out.append(told)
         return tuple(out)
 
     def clear(self) -> None:
@@ -317,5 +328,6 @@ def _make_room(db: sqlite3.Connection, kind: str, limit: int) -> None:
     db.execute("UPDATE totals SET entries = ?, bytes = ? WHERE kind = ?", [entries - len(gone), held, kind])
 
 
-def _checksum(kind: str, key: bytes, value: bytes) -> int:
+def checksum(kind: str, key: bytes, value: bytes) -> int:
+    """Of a value in its place."""
     return zlib.crc32(value, zlib.crc32(key, zlib.crc32(kind.encode())))

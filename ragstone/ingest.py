@@ -11,10 +11,9 @@ run takes them up again: a document that is stored and unchanged costs one look 
 from __future__ import annotations
 
 import asyncio
-import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
@@ -22,13 +21,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragstone import chunk
 from ragstone.access import READERS, groups_in
-from ragstone.conditions import Scalar
 from ragstone.contracts import Acquired, Document, Finished, Skipped, Unchanged
-from ragstone.index import Catalog, Prepared, signature, text_hash
+from ragstone.errors import Outrun
+from ragstone.index import AnyCatalog, Prepared, signature, text_hash
 from ragstone.monitor import Spent, counting
 from ragstone.protocols import Embedder
 from ragstone.reports import AddReport, Plan, Progress
 from ragstone.sections import ChunkSettings
+from ragstone.storable import storable
 
 if TYPE_CHECKING:
     from ragstone.contracts import Vector
@@ -40,16 +40,16 @@ READ_AT_ONCE = 4_000_000
 COMMITTED = 256
 """A commit is made when so many chunks are in hand; also the most texts handed to the embedder at once."""
 
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-
 OnProgress = Callable[[Progress], None]
+Turn = Callable[[], AbstractAsyncContextManager[None]]
+"""What the lock is held in; ingest takes a turn for each commit."""
 _T = TypeVar("_T")
 
 
 class Seen:
     """Remembers what passes by, to tell afterwards what is no longer there."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: AnyCatalog) -> None:
         self._catalog = catalog
         self._ids: set[str] = set()
         self._kept: set[str] = set()
@@ -94,6 +94,8 @@ class _Group:
     prepared: list[Prepared] = field(default_factory=list)
     finished: list[Finished] = field(default_factory=list)
     signatures: dict[str, str] = field(default_factory=dict)
+    before: dict[str, str | None] = field(default_factory=dict)
+    """The signatures that these documents have until this commit; None for those that are new."""
     added: int = 0
     updated: int = 0
     read: int = 0
@@ -124,33 +126,40 @@ class _Tally:
 
 async def ingest(
     stream: Iterable[Acquired],
-    catalog: Catalog,
+    catalog: AnyCatalog,
     embedder: Embedder,
     settings: ChunkSettings,
     on_progress: OnProgress | None = None,
     files: int = 0,
     *,
     as_they_are: bool = False,
+    turn: Turn = nullcontext,
 ) -> AddReport:
     """Store documents; replace those of the same id whose text or facts changed.
 
     Args:
         stream: read one by one, so there may be many.
-        catalog: where to; the caller holds the lock.
+        catalog: where to; the caller holds the lock, or ``turn`` does for each commit.
         embedder: for the texts that have no vector yet.
         settings: how documents are cut.
         on_progress: called after every commit, with what is durable now.
         files: how many files the stream will come to the end of, where that is known.
         as_they_are: also those that say nothing of groups; else those stay for whom they were for before.
+        turn: taken for each commit, where the caller does not hold the lock all the time.
+
+    Raises:
+        Outrun: between two turns another process has changed a document that was to be stored now.
     """
     started, tally, spent = time.perf_counter(), _Tally(files=files, as_they_are=as_they_are), Spent(purpose="ingest")
     with counting(spent):
         async with aclosing(_ahead(_groups(stream, catalog, embedder, settings, tally))) as groups:
             async for group in groups:
-                await _commit(group, catalog, embedder, tally)
+                await _commit(group, catalog, embedder, tally, turn)
                 if on_progress and group.prepared:
                     on_progress(_progress(group, tally))
-    catalog.note_skipped(tally.skipped)
+    if tally.skipped:
+        async with turn():
+            catalog.note_skipped(tally.skipped)
     _tell_what_stays(tally, catalog)
     return AddReport(
         added=tally.added,
@@ -166,7 +175,7 @@ async def ingest(
     )
 
 
-def _tell_what_stays(tally: _Tally, catalog: Catalog) -> None:
+def _tell_what_stays(tally: _Tally, catalog: AnyCatalog) -> None:
     """What could not be read this time may have been stored before; then that is still what answers."""
     held = catalog.held([one.source for one in tally.skipped])
     tally.skipped = [
@@ -175,13 +184,13 @@ def _tell_what_stays(tally: _Tally, catalog: Catalog) -> None:
     ]
 
 
-async def plan(stream: Iterable[Acquired], catalog: Catalog) -> Plan:
+async def plan(stream: Iterable[Acquired], catalog: AnyCatalog) -> Plan:
     """What `ingest` would add, update and skip; nothing is embedded or stored, and nothing removed."""
     tally = _Tally()
     added, updated = [], []
     async for batch in _batches(stream):
-        for document, _, is_new in _compared(batch, catalog, tally):
-            (added if is_new else updated).append(document.id)
+        for document, _, before in _compared(batch, catalog, tally):
+            (updated if before else added).append(document.id)
     _tell_what_stays(tally, catalog)
     return Plan(
         added=tuple(dict.fromkeys(added)),
@@ -209,18 +218,19 @@ def _taken(iterator: Iterator[Acquired]) -> list[Acquired]:
 
 
 async def _groups(
-    stream: Iterable[Acquired], catalog: Catalog, embedder: Embedder, settings: ChunkSettings, tally: _Tally
+    stream: Iterable[Acquired], catalog: AnyCatalog, embedder: Embedder, settings: ChunkSettings, tally: _Tally
 ) -> AsyncGenerator[_Group, None]:
     """New and changed documents, cut, in groups that make a commit each."""
     group = _Group()
     async for batch in _batches(stream):
-        for document, told, is_new in _compared(batch, catalog, tally):
+        for document, told, before in _compared(batch, catalog, tally):
             group.prepared.append(await _in_thread(partial(_prepare, document, settings, embedder)))
             group.signatures[document.id] = tally.under_way[document.id] = told
             if READERS in document.metadata:
                 tally.named[document.id] = groups_in(document.metadata[READERS])
-            group.added += is_new
-            group.updated += not is_new
+            group.before.setdefault(document.id, before)
+            group.added += before is None
+            group.updated += before is not None
             if group.chunks >= COMMITTED:
                 yield group
                 group = _Group()
@@ -256,14 +266,16 @@ async def _in_thread(work: Callable[[], _T]) -> _T:
         raise
 
 
-def _compared(batch: Iterable[Acquired], catalog: Catalog, tally: _Tally) -> Iterator[tuple[Document, str, bool]]:
-    """The documents of a batch that are new, or changed, with signature and whether new; the rest is counted."""
+def _compared(
+    batch: Iterable[Acquired], catalog: AnyCatalog, tally: _Tally
+) -> Iterator[tuple[Document, str, str | None]]:
+    """The documents of a batch that are new, or changed, with signatures, now and before; the rest is counted."""
     documents: list[Document] = []
     for one in batch:
         match one:
             case Document():
-                storable = _storable(one)
-                (documents if isinstance(storable, Document) else tally.skipped).append(storable)  # pyright: ignore
+                kept = storable(one)
+                (documents if isinstance(kept, Document) else tally.skipped).append(kept)  # pyright: ignore
             case Skipped():
                 tally.skipped.append(one)
             case Unchanged():
@@ -279,11 +291,11 @@ def _compared(batch: Iterable[Acquired], catalog: Catalog, tally: _Tally) -> Ite
         if stored.get(document.id) == told:
             tally.unchanged += 1
         else:
-            yield document, told, document.id not in stored
+            yield document, told, stored.get(document.id)
             stored[document.id] = told
 
 
-def _still_for(documents: Sequence[Document], catalog: Catalog, tally: _Tally) -> list[Document]:
+def _still_for(documents: Sequence[Document], catalog: AnyCatalog, tally: _Tally) -> list[Document]:
     """The documents; one that says nothing of groups is for those it was for before.
 
     Else a rule that was forgotten, or a column that is gone, would open to everyone what was for a few. Who means that
@@ -301,19 +313,24 @@ def _still_for(documents: Sequence[Document], catalog: Catalog, tally: _Tally) -
     return out
 
 
-async def _commit(group: _Group, catalog: Catalog, embedder: Embedder, tally: _Tally) -> None:
+async def _commit(group: _Group, catalog: AnyCatalog, embedder: Embedder, tally: _Tally, turn: Turn) -> None:
     tally.read += group.read
     if not group.prepared and not group.finished:
         return
-    chunks = {
-        hash: one for prepared in group.prepared for hash, one in zip(prepared.hashes, prepared.chunks, strict=True)
+    texts = {
+        hash: one.headed
+        for prepared in group.prepared
+        for hash, one in zip(prepared.hashes, prepared.chunks, strict=True)
     }
-    known = catalog.embedded(list(chunks))
-    vectors: dict[str, Vector] = {}
-    for part in _parts(hash for hash in chunks if hash not in known):
-        embedded = await embedder.embed([chunks[hash].headed for hash in part], role="passage")
-        vectors.update(zip(part, embedded, strict=True))
-    await _in_thread(partial(catalog.commit, group.prepared, vectors, group.finished))
+    vectors = await _missing(texts, catalog, embedder)
+    async with turn():
+        if catalog.signatures(list(group.before)) != {id: told for id, told in group.before.items() if told}:
+            raise Outrun("another process has stored the same documents at the same time; try again")
+        # A vector that was there may have gone meanwhile, with a document that another process took out.
+        vectors |= await _missing(
+            {hash: text for hash, text in texts.items() if hash not in vectors}, catalog, embedder
+        )
+        await _in_thread(partial(catalog.commit, group.prepared, vectors, group.finished))
     for id, told in group.signatures.items():
         if tally.under_way.get(id) == told:  # else another version of it is on its way
             del tally.under_way[id]
@@ -322,6 +339,15 @@ async def _commit(group: _Group, catalog: Catalog, embedder: Embedder, tally: _T
     tally.updated += group.updated
     tally.chunks += group.chunks
     tally.embedded += len(vectors)
+
+
+async def _missing(texts: Mapping[str, str], catalog: AnyCatalog, embedder: Embedder) -> dict[str, Vector]:
+    """Vectors of those of the texts, by their hashes, that have none yet."""
+    known, vectors = catalog.embedded(list(texts)), dict[str, "Vector"]()
+    for part in _parts(hash for hash in texts if hash not in known):
+        embedded = await embedder.embed([texts[hash] for hash in part], role="passage")
+        vectors.update(zip(part, embedded, strict=True))
+    return vectors
 
 
 def _progress(group: _Group, tally: _Tally) -> Progress:
@@ -339,40 +365,6 @@ def _prepare(document: Document, settings: ChunkSettings, embedder: Embedder) ->
     chunks = tuple(chunk.split(document, settings, embedder.tokens))
     hashes = tuple(text_hash(one.headed) for one in chunks)
     return Prepared(document=document, chunks=chunks, hashes=hashes)
-
-
-def _storable(document: Document) -> Document | Skipped:
-    """The document as it can be kept; readers see to that, other callers may not.
-
-    Characters that no database keeps become U+FFFD, except in the id: two documents must not become one.
-    """
-    if not document.id or _UNSTORABLE.search(document.id):
-        return Skipped(
-            source=_clean(document.source or document.id), reason="its id is empty, or no text that can be stored"
-        )
-    if not document.text.strip():
-        return Skipped(source=_clean(document.source or document.id), reason="there is no text in it")
-    metadata: dict[str, Scalar | tuple[Scalar, ...]] = {}
-    for key, value in document.metadata.items():
-        members = tuple(value) if isinstance(value, list | tuple) else (value,)
-        for member in members:
-            if not isinstance(member, Scalar) or (isinstance(member, int) and member.bit_length() > 1000):
-                reason = f"metadata '{_clean(key)}' is no text, number or truth value that can be stored"
-                return Skipped(source=_clean(document.source or document.id), reason=reason)
-        clean = tuple(_clean(member) if isinstance(member, str) else member for member in members)
-        metadata[_clean(key)] = clean if isinstance(value, list | tuple) else clean[0]
-    return replace(
-        document,
-        text=_clean(document.text),
-        source=_clean(document.source),
-        title=_clean(document.title),
-        url=_clean(document.url),
-        metadata=metadata,
-    )
-
-
-def _clean(text: str) -> str:
-    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def _parts(hashes: Iterable[str]) -> Iterator[list[str]]:

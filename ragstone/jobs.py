@@ -1,31 +1,39 @@
-"""Work that a server was told to do, written down before it says that it will: a stopped server takes it up again."""
+"""Work that is to be done, written down before anybody is told that it will be.
+
+A job is a server's own, or anybody's: then whichever worker is free takes it, for as long as its lease, and renews
+that while it works. When a worker is gone its lease runs out and the job is another's. A job may so be done twice, or
+half and then whole; that changes nothing, since adding what is stored already does not.
+"""
 
 from __future__ import annotations
 
 import json
 import secrets
-import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol
 
 from ragstone.contracts import Skipped
-from ragstone.index.journal import Journal, row_crc
 from ragstone.reports import AddReport
 
-Kind = Literal["upload", "sync"]
+Kind = Literal["upload", "sync", "add"]
 State = Literal["waiting", "running", "done", "failed"]
 UNFINISHED: tuple[State, ...] = ("waiting", "running")
 KEPT = 500
-"""Jobs that are remembered."""
+"""Jobs of each outcome that are remembered."""
 TRIES = 2
 """A job that was under way when its server ended so often may be what ended it."""
-_COLUMNS = ("id", "at", "reader", "kind", "what", "state", "server", "tries", "ended", "result")
+STEP = 1e-6
+"""Seconds between jobs put at once, so that their order is known."""
+COLUMNS = ("id", "at", "reader", "kind", "what", "state", "server", "tries", "ended", "result", "due")
+FREE = """ended IS NULL AND due <= {now} AND (kind <> 'sync' OR NOT EXISTS (
+    SELECT 1 FROM {jobs} AS earlier WHERE earlier.ended IS NULL AND earlier.due IS NOT NULL AND earlier.at < job.at))"""
+"""Whether a job may be taken. What follows a source waits for what was to be added before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What is to be done: files that were uploaded, with the groups they are for; or sources that are followed."""
+    """What is to be done: files, to be added or that were uploaded, with the groups they are for; or sources."""
 
     files: tuple[str, ...] = ()
     groups: tuple[str, ...] | None = None
@@ -34,7 +42,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A piece of work, and what became of it. ``reader`` is whose it is; times are seconds since 1970."""
+    """A piece of work, and what became of it. ``reader`` is whose it is; times are seconds since 1970.
+
+    ``server`` is who does it. ``due`` is when anybody may take it, which a lease puts off; None for a server's own.
+    """
 
     id: str
     at: float
@@ -48,98 +59,103 @@ class Job:
     report: AddReport | None = None
     error: str = ""
     documents: tuple[str, ...] = field(default=())
+    due: float | None = None
 
     @property
     def is_over(self) -> bool:
         return self.state not in UNFINISHED
 
 
-class JobBook:
-    """The jobs of a knowledge base."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobCounts:
+    """How many jobs for workers there are; of those that are over, of the last ones. ``problem``: why none is told."""
 
-    def __init__(self, journal: Journal, clock: Callable[[], float] = time.time) -> None:
-        """Take the journal, and what tells the seconds since 1970."""
-        self._journal, self._clock = journal, clock
+    waiting: int = 0
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+    problem: str = ""
 
-    def new(self, kind: Kind, work: Work, reader: str, server: str) -> Job:
-        """Write down something to do; durable when this returns.
+    @property
+    def unfinished(self) -> int:
+        return self.waiting + self.running
 
-        Raises:
-            KnowledgeBaseError: it could not be written.
+
+class JobQueue(Protocol):
+    """Jobs that any worker may take. Every method raises KnowledgeBaseError or EngineError where it cannot be had."""
+
+    def put(self, kind: Kind, works: Sequence[Work], reader: str = "") -> list[Job]:
+        """Write down what is to be done; durable when this returns.
+
+        What waits already for the same reader is not put again; its job is given.
         """
-        job = Job(id=secrets.token_hex(8), at=self._clock(), reader=reader, kind=kind, work=work, server=server)
-        self.note(job)
-        return job
+        ...
 
-    def note(self, job: Job) -> None:
-        """Write down how it stands with a job; of old ones that are over, only the last are kept.
+    def take(self, worker: str, lease: float) -> Job | None:
+        """The oldest job that is free, which is this worker's for so many seconds; nothing where none is.
 
-        Raises:
-            KnowledgeBaseError: it could not be written.
+        One that was taken too often has failed.
         """
-        row = _row(job)
-        sql = "INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        old = "ended IS NOT NULL AND id NOT IN (SELECT id FROM jobs ORDER BY at DESC LIMIT ?)"
-        with self._journal.writing() as db:
-            db.execute(sql, [*row, row_crc(*row)])
-            db.execute(f"DELETE FROM jobs WHERE {old}", [KEPT])  # noqa: S608
+        ...
 
-    def over(self, job: Job, *, report: AddReport | None = None, error: str = "") -> Job:
-        """The job as it ended: with a report, or with what went wrong."""
-        return replace(job, state="failed" if error else "done", ended=self._clock(), report=report, error=error)
+    def hold(self, job: Job, lease: float) -> bool:
+        """Renew the lease; false where the job is somebody else's by now."""
+        ...
 
-    def get(self, id: str) -> Job | None:
-        """A job, unless it is not known.
+    def end(self, job: Job, *, counted: bool = True) -> bool:
+        """Write down a job as it ended, or, if it is not over, that it is free at its ``due``; false as of `hold`.
 
-        Raises:
-            KnowledgeBaseError: the journal cannot be read.
+        Args:
+            job: as it is now; its worker and its tries are those it was taken with.
+            counted: whether this was a try.
         """
-        found = self._select("WHERE id = ?", [id])
-        return found[0] if found else None
+        ...
+
+    def get(self, id: str) -> Job | None: ...
 
     def last(self, count: int) -> list[Job]:
-        """The jobs, the newest first.
+        """The jobs, the newest first."""
+        ...
 
-        Raises:
-            KnowledgeBaseError: the journal cannot be read.
-        """
-        return self._select("ORDER BY at DESC LIMIT ?", [count])
+    def counts(self) -> JobCounts: ...
 
-    def take_over(self, server: str, alive: Collection[str]) -> list[Job]:
-        """Jobs of servers that are no more, the oldest first: they are this server's now.
-
-        One that was under way too often when its server ended has failed.
-
-        Raises:
-            KnowledgeBaseError: the journal cannot be written.
-        """
-        out: list[Job] = []
-        for job in self._select("WHERE ended IS NULL ORDER BY at", []):
-            if job.server in alive:
-                continue
-            if job.tries >= TRIES:
-                told = f"interrupted {job.tries} times while it was under way; it is not tried again"
-                self.note(self.over(job, error=told))
-                continue
-            taken = replace(job, server=server, state="waiting")
-            self.note(taken)
-            out.append(taken)
-        return out
-
-    def _select(self, which: str, values: list[object]) -> list[Job]:
-        with self._journal.reading() as db:
-            sql = f"SELECT {', '.join(_COLUMNS)}, crc FROM jobs {which}"  # noqa: S608
-            rows = db.execute(sql, values).fetchall() if db else []
-        return [_job(dict(zip(_COLUMNS, row, strict=False))) for row in rows if row[-1] == row_crc(*row[:-1])]
+    def close(self) -> None: ...
 
 
-def _row(job: Job) -> tuple[object, ...]:
+def too_often(job: Job) -> str:
+    """Why a job is given up."""
+    return f"interrupted {job.tries} times while it was under way; it is not tried again"
+
+
+def jobs_of(kind: Kind, works: Sequence[Work], reader: str, now: float) -> list[Job]:
+    """New jobs, in the order of the works; free at once."""
+    return [
+        Job(id=secrets.token_hex(8), at=now + i * STEP, reader=reader, kind=kind, work=work, due=now)
+        for i, work in enumerate(dict.fromkeys(works))
+    ]
+
+
+def unless_waiting(jobs: Sequence[Job], waiting: Sequence[Job]) -> list[Job]:
+    """The jobs; in the place of one that waits already, that one."""
+    known = {(one.reader, written(one.work)): one for one in waiting}
+    return [known.get((job.reader, written(job.work)), job) for job in jobs]
+
+
+def written(work: Work) -> str:
+    """As it is written down; the same for the same work."""
+    return json.dumps(asdict(work))
+
+
+def row_of(job: Job) -> tuple[object, ...]:
+    """A job as a row of `COLUMNS`."""
     result = {"report": asdict(job.report) if job.report else None, "error": job.error, "documents": job.documents}
-    told = (job.id, job.at, job.reader, job.kind, json.dumps(asdict(job.work)), job.state, job.server, job.tries)
-    return (*told, job.ended, json.dumps(result))
+    told = (job.id, job.at, job.reader, job.kind, written(job.work), job.state, job.server, job.tries)
+    return (*told, job.ended, json.dumps(result), job.due)
 
 
-def _job(row: Mapping[str, Any]) -> Job:
+def job_of(values: Sequence[Any]) -> Job:
+    """The job of such a row; what stands behind is not looked at."""
+    row: Mapping[str, Any] = dict(zip(COLUMNS, values, strict=False))
     work, result = json.loads(row["what"]), json.loads(row["result"])
     report = result["report"]
     if report:
@@ -163,4 +179,5 @@ def _job(row: Mapping[str, Any]) -> Job:
         report=report,
         error=result["error"],
         documents=tuple(result["documents"]),
+        due=row["due"],
     )

@@ -19,7 +19,7 @@ from ragstone.contracts import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.errors import SourceError
 from ragstone.sections import AccessSettings, AcquireSettings
 
-__all__ = ["Pages", "count", "is_known", "kinds", "read", "root", "with_groups"]
+__all__ = ["Pages", "count", "files_of", "is_known", "kinds", "read", "read_files", "root", "with_groups"]
 
 _Read = Callable[[File], Iterable[Document | Skipped | File]]
 
@@ -128,6 +128,27 @@ def read(
     if not any(isinstance(entry, Path) and entry.suffix.lower() in _READERS for entry in entries):
         raise SourceError(f"nothing to read under '{printable(source)}'; kinds that can be read: {kinds()}")
     return _read_files(entries, settings, base, named=False, is_stored=is_stored)
+
+
+def read_files(
+    files: Iterable[Path], settings: AcquireSettings, *, base: Path, is_stored: IsStored = lambda _source, _stamp: False
+) -> Iterator[Acquired]:
+    """The documents of files as they are met in a folder: whatever is wrong with one is reported in its place."""
+    entries = [file.parent.resolve() / file.name for file in files]
+    return _read_files(entries, settings, base.resolve(), named=False, is_stored=is_stored)
+
+
+def files_of(source: str) -> list[Path]:
+    """The files that `read` would read, of a file or folder.
+
+    Raises:
+        SourceError: as for `read`.
+    """
+    read(source, AcquireSettings(), base=Path())
+    path = Path(source)
+    if not path.is_dir():
+        return [path.parent.resolve() / path.name]
+    return [one for one in files_under(path.resolve()) if isinstance(one, Path)]
 
 
 class Pages:

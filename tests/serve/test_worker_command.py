@@ -153,6 +153,21 @@ def test_an_address_is_crawled_and_looked_at_again() -> None:
             assert worker.stop(signal.SIGTERM) == 0
 
 
+def test_what_was_put_in_the_queue_is_done(docs: Path, run: Run) -> None:
+    (docs / "b.txt").write_text("The canteen opens at eleven.")
+    put = run("sync", "--queue", "docs", "--set", "jobs.files=1")
+    assert (put.code, put.out) == (0, "3 jobs for 2 files wait; ragstone worker does them\n")
+    assert len(run("add", "--queue", "docs", "--json").json["jobs"]) == 1
+    assert "4 waiting; ragstone worker does them" in run("status").out
+    done = run("worker", "--until-empty", "--json")
+    assert (done.code, done.err) == (0, "")
+    told = [json.loads(line) for line in done.out.splitlines()]
+    assert [one["what"].split()[0] for one in told] == ["add", "add", "sync", "add"]
+    assert [one["added"] for one in told] == [1, 1, 0, 0]
+    assert run("status", "--json").json["jobs"] == {"waiting": 0, "running": 0, "done": 4, "failed": 0, "problem": ""}
+    assert "Marie Curie" in run("ask", "What is room 7 called?").out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -160,6 +175,8 @@ def test_an_address_is_crawled_and_looked_at_again() -> None:
         (["docs", "--every", "0m"], "'0m' is no length of time"),
         (["docs", "--set", "chunk.sise=1"], "chunk.sise"),
         ([""], "a source is empty"),
+        (["docs", "--until-empty"], "--until-empty is for jobs"),
+        (["--rebuild"], "--rebuild is for sources"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_at_once(run: Run, docs: Path, words: list[str], message: str) -> None:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragstone.serve import failures, typed
 from ragstone.serve.options import DEFAULT_KB, Asked, Json, Kb, Wait, open_kb, with_settings
+
+if TYPE_CHECKING:
+    from ragstone.jobs import Job
+
+
+Queue = Annotated[bool, typer.Option("--queue", help="Only write down what is to be done; ragstone worker does it.")]
 
 
 @with_settings
@@ -23,6 +30,7 @@ def add(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print 'added ID' for each document once it is safely stored.")
     ] = False,
+    queue: Queue = False,
     wait: Wait = 0.0,
     as_json: Json = False,
 ) -> None:
@@ -34,6 +42,10 @@ def add(
     from ragstone.serve import render, screen
 
     Engine.refuse_unreadable(sources)
+    if queue:
+        with closing(asked.open(kb, create=True, wait=wait)) as engine:
+            _tell_queued(engine.queue_add(sources), as_json=as_json)
+        return
     progress = screen.progress(verbose=verbose, ids_to=sys.stderr if as_json else None)
     with closing(asked.open(kb, create=True, wait=wait)) as engine, progress as told:
         report = asyncio.run(engine.add(sources, told))
@@ -53,6 +65,7 @@ def sync(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Go on: look again whenever --every has passed.")] = False,
     every: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="How often --watch looks.")] = 2.0,
+    queue: Queue = False,
     wait: Wait = 0.0,
     as_json: Json = False,
 ) -> None:
@@ -62,10 +75,16 @@ def sync(
     read again. What cannot be read this time stays as it was stored.
     """
     from ragstone.engine import Engine
-    from ragstone.errors import Locked, SourceError
+    from ragstone.errors import Locked, SourceError, UsageError
     from ragstone.serve import render, screen
 
     Engine.refuse_unreadable(sources)
+    if queue and (watch or dry_run):
+        raise UsageError("--queue leaves the work to others; it goes with neither --watch nor --dry-run")
+    if queue:
+        with closing(asked.open(kb, create=True, wait=wait)) as engine:
+            _tell_queued(engine.queue_sync(sources), as_json=as_json)
+        return
     with closing(asked.open(kb, create=not dry_run, wait=wait)) as engine:
         if dry_run:
             plan = asyncio.run(engine.plan(sources))
@@ -130,3 +149,15 @@ def remove(
         screen.write_json({"removed": removed})
     else:
         screen.write([screen.line(f"removed {screen.one_line(id)}") for id in removed])
+
+
+def _tell_queued(jobs: Sequence[Job], *, as_json: bool) -> None:
+    from ragstone.serve import screen
+
+    files = sum(len(job.work.files) for job in jobs)
+    if as_json:
+        screen.write_json({"jobs": [job.id for job in jobs], "files": files})
+    elif not jobs:
+        screen.write([screen.line("all of it waits in the queue already; ragstone worker does it")])
+    else:
+        screen.write([screen.line(f"{len(jobs):,} jobs for {files:,} files wait; ragstone worker does them")])

@@ -1,4 +1,4 @@
-"""The command that keeps a knowledge base up to date for as long as it runs: worker."""
+"""The command that works on a knowledge base for as long as it runs: worker."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import json
 import signal
 import sys
+from collections.abc import Coroutine
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from ragstone.serve.options import DEFAULT_KB, Asked, Kb, with_settings
 
 if TYPE_CHECKING:
     from ragstone.engine import Engine
+    from ragstone.jobs import Job
     from ragstone.reports import AddReport
 
 FOR_EVER = float("inf")
@@ -27,9 +29,14 @@ FOR_EVER = float("inf")
 @with_settings
 def worker(
     sources: Annotated[
-        list[str],
-        typer.Argument(metavar="SOURCE...", help="Files, folders, and sites: an address, or a name in the settings."),
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="[SOURCE]...",
+            help="Files, folders, and sites: an address, or a name in the settings. None: jobs are taken.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
     asked: Asked,
     kb: Kb = DEFAULT_KB,
     every: Annotated[
@@ -39,39 +46,89 @@ def worker(
         bool,
         typer.Option("--rebuild", help="Where the settings would store something else, rebuild; without it, refuse."),
     ] = False,
+    until_empty: Annotated[
+        bool, typer.Option("--until-empty", help="End when no job is left that anybody has to do.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> None:
-    """Keep a knowledge base up to date while others serve it.
+    """Work on a knowledge base while others serve it: keep it up to date, or do what was put in the queue.
 
-    Goes round the sources at once and whenever --every has passed: files are synced, sites are crawled. Whoever
-    answers questions from the same knowledge base finds what is new with the next question. A source that fails is
-    told, and tried again in the next round. Ends at Ctrl-C or SIGTERM; what was stored is kept.
+    With sources, goes round them at once and whenever --every has passed: files are synced, sites are crawled. A
+    source that fails is told, and tried again in the next round. Without, takes the jobs that add --queue, sync
+    --queue and a server have put: any number of workers may, and what one that is killed had in hand is done by
+    another. Whoever answers questions from the same knowledge base finds what is new with the next question. Ends at
+    Ctrl-C or SIGTERM; what was stored is kept.
     """
     from ragstone.engine import Engine
+    from ragstone.errors import UsageError
 
     pause = typed.seconds(every)
-    Engine.refuse_unreadable([source for source in sources if source == ""])
-    rounds = _Rounds(asked, kb, sources, rebuild=rebuild, as_json=as_json)
+    Engine.refuse_unreadable([source for source in sources or () if source == ""])
+    if sources and until_empty:
+        raise UsageError("--until-empty is for jobs; name no source with it")
+    if not sources and rebuild:
+        raise UsageError("--rebuild is for sources; name one")
+    telling = _Telling(kb, as_json=as_json)
     try:
-        asyncio.run(_until_stopped(rounds, pause))
+        if sources:
+            asyncio.run(_stoppable(_round_and_round(_Rounds(asked, kb, sources, telling, rebuild=rebuild), pause)))
+        else:
+            asyncio.run(_stoppable(_jobs(asked, kb, telling, until_empty=until_empty)))
     except asyncio.CancelledError:
         failures.tell("stopped; what was stored is kept")
 
 
-async def _until_stopped(rounds: _Rounds, pause: float) -> None:
-    """Go round and round. SIGTERM does what Ctrl-C does: what is under way ends where it does no harm."""
+async def _stoppable(work: Coroutine[None, None, None]) -> None:
+    """SIGTERM does what Ctrl-C does: what is under way ends where it does no harm."""
     me = asyncio.current_task()
     assert me is not None, "asyncio.run makes one"
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, me.cancel)
+    await work
+
+
+async def _round_and_round(rounds: _Rounds, pause: float) -> None:
     while True:
         await rounds.go()
         await asyncio.sleep(pause)
 
 
+async def _jobs(asked: Asked, kb: Path, telling: _Telling, *, until_empty: bool) -> None:
+    """Take jobs. The knowledge base stays open, and with it the embedder: the next job need not wait for it."""
+    from ragstone.working import Worker
+
+    with closing(asked.open(kb, create=True, wait=FOR_EVER)) as engine:
+        await Worker(engine, telling.job, failures.tell).go(until_empty=until_empty)
+
+
+class _Telling:
+    """What was done, a line each."""
+
+    def __init__(self, kb: Path, *, as_json: bool) -> None:
+        self._kb, self._as_json = kb, as_json
+
+    def report(self, what: str, report: AddReport) -> None:
+        from ragstone.serve import render, screen
+
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        if self._as_json:
+            print(json.dumps({"at": now, "what": what, **asdict(report)}))
+        else:
+            first, *rest = render.report(report, str(self._kb))
+            screen.write([screen.line(f"{now} {screen.one_line(what)}: ", *first.parts), *rest])
+        sys.stdout.flush()
+
+    def job(self, job: Job) -> None:
+        what = f"{job.kind} {job.id}"
+        if job.report:
+            self.report(what, job.report)
+            return
+        rest = "it is tried again" if not job.is_over else "it is given up"
+        failures.tell(f"{what}: {job.error}; {rest}")
+
+
 class _Rounds:
-    def __init__(self, asked: Asked, kb: Path, sources: list[str], *, rebuild: bool, as_json: bool) -> None:
-        self._asked, self._kb, self._sources = asked, kb, sources
-        self._rebuild, self._as_json = rebuild, as_json
+    def __init__(self, asked: Asked, kb: Path, sources: list[str], telling: _Telling, *, rebuild: bool) -> None:
+        self._asked, self._kb, self._sources, self._telling, self._rebuild = asked, kb, sources, telling, rebuild
 
     async def go(self) -> None:
         """Each source once. The knowledge base is opened anew each time: between rounds no memory is held."""
@@ -95,23 +152,12 @@ class _Rounds:
                 raise
             with closing(self._asked.open(self._kb, as_built=True)) as engine:
                 report = await engine.rebuild(self._asked.overrides, preset=self._asked.preset)
-            self._tell("rebuilt", report)
+            self._telling.report("rebuilt", report)
             await self._bring_in(source)
 
     async def _bring_in(self, source: str) -> None:
         with closing(self._asked.open(self._kb, create=True, wait=FOR_EVER)) as engine:
-            self._tell(source, await _stored(engine, source))
-
-    def _tell(self, what: str, report: AddReport) -> None:
-        from ragstone.serve import render, screen
-
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        if self._as_json:
-            print(json.dumps({"at": now, "what": what, **asdict(report)}))
-        else:
-            first, *rest = render.report(report, str(self._kb))
-            screen.write([screen.line(f"{now} {screen.one_line(what)}: ", *first.parts), *rest])
-        sys.stdout.flush()
+            self._telling.report(source, await _stored(engine, source))
 
 
 async def _stored(engine: Engine, source: str) -> AddReport:

@@ -1,4 +1,4 @@
-"""Does the jobs of a server, one after the other, beside its questions."""
+"""Does the jobs of a server, one after the other, beside its questions; or leaves them to workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 from ragstone.engine import Engine
 from ragstone.errors import KnowledgeBaseError, Locked, NotFound, RagstoneError
 from ragstone.index import Journal
-from ragstone.jobs import Job, JobBook, Kind, Work
+from ragstone.job_book import JobBook
+from ragstone.jobs import Job, JobQueue, Kind, Work
 from ragstone.reports import AddReport, Progress
 from ragstone.serve.http.log import note
 from ragstone.serve.http.servers import Sign
@@ -36,7 +37,7 @@ class Jobs:
     """The jobs of one server."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._engine, self._for_workers = engine, engine.settings.serve.jobs == "workers"
         self._journal = Journal(engine.folder)
         self._book = JobBook(self._journal)
         self._sign: Sign | None = None
@@ -69,9 +70,17 @@ class Jobs:
         Raises:
             KnowledgeBaseError: it could not be written down.
         """
+        if self._for_workers:
+            put = await asyncio.to_thread(self._engine.jobs.put, kind, [work], reader)
+            return Standing(job=put[0])
         server = self._sign.server if self._sign else ""
         job = await asyncio.to_thread(self._book.new, kind, work, reader, server)
         return self._enqueue(job)
+
+    @property
+    def _known(self) -> JobBook | JobQueue:
+        """Where jobs are looked up."""
+        return self._engine.jobs if self._for_workers else self._book
 
     async def get(self, id: str) -> Standing:
         """How it stands with a job.
@@ -81,14 +90,14 @@ class Jobs:
         """
         if id in self._standing:
             return self._standing[id]
-        job = await asyncio.to_thread(self._book.get, id)
+        job = await asyncio.to_thread(self._known.get, id)
         if job is None:
             raise NotFound(f"there is no job '{id}'")
         return Standing(job=job)
 
     async def last(self, count: int) -> list[Standing]:
         """The jobs, the newest first."""
-        jobs = await asyncio.to_thread(self._book.last, count)
+        jobs = await asyncio.to_thread(self._known.last, count)
         return [self._standing.get(job.id, Standing(job=job)) for job in jobs]
 
     async def watch(self, id: str) -> AsyncGenerator[Standing]:

@@ -187,9 +187,13 @@ def _removed(service: Service, caller: Caller, document_id: str) -> list[str]:
     if found.id != document_id:
         raise NotFound(f"there is no document '{document_id}'")
     removed = engine.remove([document_id], reader=caller.reader)
-    file = _file_of(found.source, (engine.folder / service.settings.uploads.folder).resolve())
+    folder = engine.folder.resolve()
+    root = (folder / service.settings.uploads.folder).resolve()
+    file, moved = _file_of(found.source, root), _file_of(str(folder / document_id), root)
     if file and not engine.holds_source(str(file)):
         file.unlink(missing_ok=True)
+    elif not file and moved and not engine.listing(q=moved.name, limit=1).total:  # it was restored from elsewhere
+        moved.unlink(missing_ok=True)
     return removed
 
 
@@ -197,7 +201,7 @@ def _file_of(source: str, root: Path) -> Path | None:
     """The uploaded file that a document came from: a part of a file, such as a row, is named behind it."""
     ends = [i for i, char in enumerate(source) if char in "/#"]
     for end in [*ends, len(source)]:
-        path = Path(source[:end])
+        path = Path(source[:end]).resolve()
         if path.is_relative_to(root) and path.is_file():
             return path
     return None

@@ -35,7 +35,10 @@ class Report(Response):
     def of(cls, record: AddReport, folder: str) -> Report:
         """As it is told to those who need not know where the knowledge base lies."""
         told = cls.model_validate(record, from_attributes=True)
-        skipped = [Skipped(source=one.source.removeprefix(folder), reason=one.reason) for one in told.skipped]
+        skipped = [
+            Skipped(source=one.source.removeprefix(folder), reason=one.reason.replace(folder, ""))
+            for one in told.skipped
+        ]
         return told.model_copy(update={"skipped": skipped})
 
 
@@ -51,11 +54,11 @@ class Job(Response):
     """A piece of work and how it stands. Times are seconds since 1970."""
 
     job_id: str
-    kind: Literal["upload", "sync"]
+    kind: Literal["upload", "sync", "add"]
     state: Literal["waiting", "running", "done", "failed"]
     at: float
     ended: float | None
-    files: list[str] = Field(description="names of the files, of an upload")
+    files: list[str] = Field(description="names of the files, of an upload, or of what is added")
     sources: list[str] = Field(description="what is followed, of a sync")
     document_ids: list[str] = Field(description="documents that were stored, the first hundred")
     progress: Progress
@@ -78,7 +81,7 @@ class Job(Response):
             if not it.report
             else Progress(documents=it.report.added + it.report.updated, chunks=it.report.chunks, share=1.0),
             report=Report.of(it.report, folder) if it.report else None,
-            error=it.error or None,
+            error=it.error.replace(folder, "") or None,
         )
 
 
