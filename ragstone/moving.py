@@ -1,4 +1,7 @@
-"""How an open knowledge base follows a rebuild: the next call goes to the new version, those under way end first."""
+"""How an open knowledge base follows a rebuild, or a change of engines: the next call goes to what is new.
+
+Calls that are under way end first.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ragstone import index
+from ragstone.config import Tree
 from ragstone.errors import RagstoneError
 from ragstone.parts import HEAVY, BuildEmbedder, Parts
 from ragstone.sections import Settings
@@ -27,7 +31,7 @@ class Moving(Parts):
         self,
         home: index.Home,
         version: Path,
-        catalog: index.Catalog,
+        catalog: index.AnyCatalog,
         settings: Settings,
         *,
         held: index.Held | None,
@@ -39,11 +43,22 @@ class Moving(Parts):
         self._moving = threading.Lock()
         self._newer: Moving | None = None
         self._calls, self._replaced = 0, False
+        self._engines_in_use = home.engines()
 
     @property
     def superseded(self) -> bool:
         """Whether a rebuild has put another version in the place of this one."""
         return self._home.current() != self._version
+
+    @property
+    def remembered(self) -> Tree:
+        """The settings that the knowledge base remembers: what it was built with, and its engines."""
+        return self._built.remembered(self._home.engines())
+
+    @property
+    def _is_outdated(self) -> bool:
+        """Whether this would be another one, were it opened now."""
+        return self.superseded or self._home.engines() != self._engines_in_use
 
     def close(self) -> None:
         """Let go of the files."""
@@ -52,7 +67,10 @@ class Moving(Parts):
         self._let_go()
 
     def _reopened(self) -> Moving | None:
-        """The version now in use, with the settings of this one as far as they fit; nothing where this one stays."""
+        """The version and the engines now in use, with the settings of this one as far as they fit.
+
+        Nothing where this one stays.
+        """
         return None
 
     def _enter(self) -> Moving:
@@ -60,9 +78,10 @@ class Moving(Parts):
         with self._moving:
             newest = self._newer or self
             try:
-                newer = newest._reopened() if newest._held and newest.superseded else None
+                newer = newest._reopened() if newest._held and newest._is_outdated else None
             except RagstoneError:  # what is open still answers
                 newer = None
+                newest._engines_in_use = self._home.engines()  # which this process cannot use
             if newer is not None:
                 self._newer, old, newest = newer, newest, newer
                 old._replaced = True
@@ -78,6 +97,8 @@ class Moving(Parts):
                 entered._let_go()
 
     def _let_go(self) -> None:
+        if (learner := self.__dict__.get("_learner")) and not self._lender:
+            learner.close()
         self._catalog.close()
         self._cache.close()
         if (statistics := self.__dict__.get("_statistics")) and not self._lender:

@@ -22,19 +22,20 @@ from ragstone.built import BuiltWith, create_version, megabytes
 from ragstone.config import load
 from ragstone.contracts import Span
 from ragstone.errors import KnowledgeBaseError, NotFound, SettingsMismatch
-from ragstone.index.versions import Behind, behind, documents, take_over, vectors_of
+from ragstone.index.versions import Behind, behind, documents
 from ragstone.ingest import OnProgress, ingest
 from ragstone.keeper import Keeper
 from ragstone.moving import on_newest
 from ragstone.protocols import Embedder, Role
 from ragstone.reports import AddReport, Progress
 from ragstone.sections import Settings
+from ragstone.sharing import Sharer
 
 if TYPE_CHECKING:
     from ragstone.contracts import Vector
 
 
-class Rebuilder(Keeper):
+class Rebuilder(Sharer):
     """The part of an engine that changes what a knowledge base is built with. One process at a time does that."""
 
     @on_newest
@@ -62,7 +63,8 @@ class Rebuilder(Keeper):
         Raises:
             Locked: another process is rebuilding.
         """
-        remembered = None if preset else self._built.tree()
+        engines = self._home.engines()
+        remembered = {"index": dict(engines)} if preset else self._built.remembered(engines)
         settings = load(overrides, preset=preset, remembered=remembered).settings
         settings = await asyncio.to_thread(languages.settled, settings, self._catalog.documents())
         return await self._to_version(settings, on_progress, switch=switch)
@@ -99,7 +101,7 @@ class Rebuilder(Keeper):
         Raises:
             Locked: another process is rebuilding.
         """
-        with index.rebuilding(self._home.folder, self._patience):
+        with self._home.rebuilding(self._patience):
             version = self._home.previous()
             size = megabytes(version) if version else 0.0
             self._home.clear(keep=self._home.next())
@@ -107,7 +109,7 @@ class Rebuilder(Keeper):
 
     async def _to_version(self, settings: Settings, on_progress: OnProgress | None, *, switch: bool) -> AddReport:
         started = time.perf_counter()
-        with index.rebuilding(self._home.folder, self._patience):
+        with self._home.rebuilding(self._patience):
             self._refuse_superseded()
             alike = all(
                 getattr(settings.index, name) == getattr(self.settings.index, name)
@@ -115,14 +117,14 @@ class Rebuilder(Keeper):
             )
             embedder = self._embedder if alike else self._embedder_of(settings)
             version = self._version_with(BuiltWith.of(settings, embedder))
-            other = Keeper(self._home, version, index.Catalog(version / "catalog.db"), settings)
+            other = Keeper(self._home, version, self._home.catalog(version), settings)
             other._embedder = embedder
             try:
                 report = await self._catch_up(other, on_progress)
                 if switch:
                     with await self._waited_for(self._patience.endless()):
                         report = report.plus(await self._bring(other, behind(self._catalog, other._catalog)))
-                        take_over(self._catalog, other._catalog)
+                        other._catalog.put_notes(self._catalog.notes())
                         other.settings = self._built.following(self.settings).with_rules(other.settings)
                         other._keep_rules()
                         other._follow()
@@ -134,7 +136,7 @@ class Rebuilder(Keeper):
         return replace(report, unchanged=max(0, unchanged), seconds=time.perf_counter() - started)
 
     def _settings_of(self, version: Path) -> Settings:
-        catalog = index.Catalog(version / "catalog.db")
+        catalog = self._home.catalog(version)
         try:
             built = BuiltWith(**catalog.built_with())
         finally:
@@ -152,7 +154,7 @@ class Rebuilder(Keeper):
     def _version_with(self, built: BuiltWith) -> Path:
         """A version for these settings: one that is there, whole or not, or an empty one."""
         for version in (self._home.next(), self._home.previous()):
-            if version is not None and _built_with(version) == built:
+            if version is not None and _built_with(self._home, version) == built:
                 self._home.resume(version)
                 return version
         return create_version(self._home, built)
@@ -187,7 +189,7 @@ class Rebuilder(Keeper):
 class _Reusing:
     """An embedder that takes the vectors of texts that are stored already from where they are."""
 
-    def __init__(self, embedder: Embedder, known: index.Catalog | None) -> None:
+    def __init__(self, embedder: Embedder, known: index.AnyCatalog | None) -> None:
         self._embedder, self._known = embedder, known
         self.fingerprint, self.dimensions = embedder.fingerprint, embedder.dimensions
         self.embedded = 0
@@ -200,7 +202,7 @@ class _Reusing:
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Vector:
         hashes = [index.text_hash(text) for text in texts]
-        vectors = vectors_of(self._known, hashes) if self._known else {}
+        vectors = self._known.vectors_of(hashes) if self._known else {}
         missing = {hash: text for hash, text in zip(hashes, texts, strict=True) if hash not in vectors}
         if missing:
             vectors |= dict(zip(missing, await self._embedder.embed([*missing.values()], role=role), strict=True))
@@ -208,10 +210,10 @@ class _Reusing:
         return np.array([vectors[hash] for hash in hashes], dtype=np.float32).reshape(len(texts), self.dimensions)
 
 
-def _built_with(version: Path) -> BuiltWith | None:
+def _built_with(home: index.Home, version: Path) -> BuiltWith | None:
     """What a version was built with; nothing where it cannot be read, for then it is made anew."""
     try:
-        catalog = index.Catalog(version / "catalog.db")
+        catalog = home.catalog(version)
     except KnowledgeBaseError:
         return None
     try:

@@ -6,17 +6,18 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone.index.among import nearest_among
+from ragstone.index.among import nearest_among, nearest_stored
+from ragstone.index.any_catalog import AnyCatalog
 from ragstone.index.catalog import Catalog
 from ragstone.index.collection_names import CollectionNames
 from ragstone.index.following import FollowingKeywords, FollowingVectors, Outside, VectorStore
 from ragstone.index.home import Held, Home
 from ragstone.index.journal import Journal
 from ragstone.index.listing import Listed, Listing
-from ragstone.index.lock import ONCE, Patience, indexing, rebuilding
+from ragstone.index.lock import ONCE, Patience, evaluating, indexing, rebuilding
 from ragstone.index.records import NO_MATCHES, Counts, EngineStatus, Stamp
 from ragstone.index.store import Prepared, signature, text_hash
-from ragstone.index.verify import RESTORE, Finding, verify
+from ragstone.index.verify import RESTORE, Finding, differences, verify
 from ragstone.outside import load
 from ragstone.protocols import Analyzer, Detector, Embedder, TokenEmbedder
 from ragstone.sections import IndexSettings
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ragstone.index.bm25 import TermIndex
 
 __all__ = [
+    "AnyCatalog",
     "Catalog",
     "Counts",
     "EngineStatus",
@@ -46,14 +48,19 @@ __all__ = [
     "Stamp",
     "VectorStore",
     "build_analyzer",
+    "build_documents",
     "build_embedder",
     "build_keyword_index",
+    "build_shared_home",
     "build_term_index",
     "build_token_embedder",
     "build_vector_index",
+    "differences",
+    "evaluating",
     "has_multilingual",
     "indexing",
     "nearest_among",
+    "nearest_stored",
     "rebuilding",
     "signature",
     "text_hash",
@@ -130,8 +137,20 @@ def build_analyzer(settings: IndexSettings) -> Analyzer:
             return load(name, "index.analyzer", "plain, language")()
 
 
+def build_shared_home(folder: Path, services: ServiceSettings, name: str) -> Home:
+    """The home of a knowledge base whose catalog is in PostgreSQL.
+
+    Raises:
+        SettingsError: no setting says where that is.
+        MissingExtra: its client is not installed.
+    """
+    from ragstone.index.postgres.shared_home import SharedHome
+
+    return SharedHome(folder, services.postgres, name)
+
+
 def build_vector_index(
-    settings: IndexSettings, services: ServiceSettings, version: Path, catalog: Catalog, embedder: Embedder
+    settings: IndexSettings, services: ServiceSettings, version: Path, catalog: AnyCatalog, embedder: Embedder
 ) -> FollowingVectors:
     """The vector index that ``index.vectors`` names, of a version of a knowledge base; its files are in there.
 
@@ -168,7 +187,7 @@ def _build_vector_store(
             from ragstone.index.vectors_qdrant import QdrantStore
 
             names = CollectionNames(version, "qdrant", services.qdrant.collection)
-            return QdrantStore(services.qdrant, names, dimensions)
+            return QdrantStore(services.qdrant, names, dimensions, exact_limit=settings.exact_limit)
         case _:  # postgres
             from ragstone.index.postgres.connection import Server
             from ragstone.index.postgres.vectors import PostgresVectors
@@ -181,7 +200,7 @@ def build_keyword_index(
     settings: IndexSettings,
     services: ServiceSettings,
     version: Path,
-    catalog: Catalog,
+    catalog: AnyCatalog,
     terms: TermIndex,
     analyzer: Analyzer,
 ) -> FollowingKeywords:
@@ -201,8 +220,19 @@ def build_keyword_index(
     return FollowedKeywords(store, catalog, terms)
 
 
+def build_documents(services: ServiceSettings, version: Path, catalog: AnyCatalog) -> Outside | None:
+    """What keeps the documents in PostgreSQL for other programs, where the settings want that."""
+    if not services.postgres.documents:
+        return None
+    from ragstone.index.postgres.connection import Server
+    from ragstone.index.postgres.documents import PostgresDocuments
+
+    names = CollectionNames(version, "postgres-documents", "documents")
+    return PostgresDocuments(Server(services.postgres), names, catalog, services.postgres.configurations)
+
+
 def build_term_index(
-    settings: IndexSettings, folder: Path, catalog: Catalog, analyzer: Analyzer, detect: Detector
+    settings: IndexSettings, folder: Path, catalog: AnyCatalog, analyzer: Analyzer, detect: Detector
 ) -> TermIndex:
     """The keyword index of a version of a knowledge base, kept in ``folder``; the plain one knows no languages."""
     from ragstone.index.bm25 import TermIndex

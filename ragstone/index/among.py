@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragstone.conditions import Filter
 from ragstone.contracts import Matches
-from ragstone.index.catalog import Catalog
+from ragstone.index.any_catalog import AnyCatalog
 from ragstone.index.records import NO_MATCHES
 
 if TYPE_CHECKING:
@@ -22,9 +23,17 @@ AT_ONCE = 10_000
 """Vectors in memory at a time."""
 
 
-def nearest_among(catalog: Catalog, rows: Sequence[int], vector: Vector, k: int) -> Matches:
+def nearest_among(catalog: AnyCatalog, rows: Sequence[int], vector: Vector, k: int) -> Matches:
     """The ``k`` of these rows with the greatest cosine similarity, best first; rows that are gone are left out."""
     return nearest_of(_read(catalog, rows), vector, k)
+
+
+def nearest_stored(catalog: AnyCatalog, vector: Vector, k: int, where: Filter | None) -> Matches:
+    """The ``k`` nearest of all that is stored and that ``where`` lets through, compared one by one."""
+    if where is not None:
+        return nearest_among(catalog, catalog.select(where).tolist(), vector, k)
+    with catalog.snapshot():
+        return nearest_of(catalog.vectors_since(0, len(vector)), vector, k)
 
 
 def nearest_of(parts: Iterator[Part], vector: Vector, k: int) -> Matches:
@@ -38,7 +47,7 @@ def nearest_of(parts: Iterator[Part], vector: Vector, k: int) -> Matches:
     return best
 
 
-def _read(catalog: Catalog, rows: Sequence[int]) -> Iterator[Part]:
+def _read(catalog: AnyCatalog, rows: Sequence[int]) -> Iterator[Part]:
     for start in range(0, len(rows), AT_ONCE):
         found = catalog.vectors(rows[start : start + AT_ONCE])
         if found:

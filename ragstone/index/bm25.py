@@ -22,7 +22,7 @@ from ragstone.conditions import Filter
 from ragstone.contracts import Chunk, Matches
 from ragstone.errors import Damaged
 from ragstone.index.analyze import MARKS, START, fold
-from ragstone.index.catalog import Catalog
+from ragstone.index.any_catalog import AnyCatalog
 from ragstone.index.disk import clear_away, make_folder
 from ragstone.index.files import disposable, identity, read_json, write_json
 from ragstone.index.records import NO_MATCHES, Stamp
@@ -72,7 +72,14 @@ class TermIndex:
     """
 
     def __init__(
-        self, folder: Path, catalog: Catalog, analyzer: Analyzer, detect: Detector | None = None, *, k1: float, b: float
+        self,
+        folder: Path,
+        catalog: AnyCatalog,
+        analyzer: Analyzer,
+        detect: Detector | None = None,
+        *,
+        k1: float,
+        b: float,
     ) -> None:
         """
         Args:

@@ -63,15 +63,25 @@ class CollectionNames:
         with disposable(self._version):
             write_json(self._version / self._file, {"current": current, "coming": coming})
 
-    def _mine(self) -> str:
-        """What the names of this knowledge base begin with: told apart from others on the same server."""
+    @property
+    def version(self) -> str:
+        """The name of the version."""
+        return self._version.name
+
+    @property
+    def token(self) -> str:
+        """Tells this knowledge base apart from others on the same server."""
         file = self._home / "engines.json"
         token = read_json(file).get("token")
         if not isinstance(token, str):
             token = secrets.token_hex(4)
             with disposable(self._home):
                 write_json(file, {"token": token})
-        return f"{self._prefix}-{token}-"
+        return token
+
+    def _mine(self) -> str:
+        """What the names of this knowledge base begin with."""
+        return f"{self._prefix}-{self.token}-"
 
 
 _PARTS = ("current", "coming")

@@ -20,7 +20,7 @@ import numpy as np
 from ragstone.conditions import Filter
 from ragstone.contracts import Matches
 from ragstone.errors import Damaged
-from ragstone.index.catalog import Catalog
+from ragstone.index.any_catalog import AnyCatalog
 from ragstone.index.columns import Column, Described, map_columns, verify, write_columns
 from ragstone.index.disk import drop, make_folder, sync_folder
 from ragstone.index.files import disposable, identity, read_json, write_json
@@ -85,7 +85,7 @@ class _State:
 class EmbeddedVectors:
     """The in-process vector index; the reference that other engines are compared with."""
 
-    def __init__(self, folder: Path, catalog: Catalog, *, dimensions: int, exact_limit: int) -> None:
+    def __init__(self, folder: Path, catalog: AnyCatalog, *, dimensions: int, exact_limit: int) -> None:
         self._folder, self._catalog = folder, catalog
         self._dimensions, self._exact_limit = dimensions, exact_limit
         self._following = threading.Lock()

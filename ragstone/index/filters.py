@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import reduce
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 import numpy as np
 
@@ -26,35 +26,51 @@ COLUMNS = ("id", "title", "url", "source")
 """Keys that every document has; metadata of the same name is found too."""
 
 Value = str | int | float | bytes
+
+
+class Dialect(Protocol):
+    """How a database asks for the chunks with a fact."""
+
+    @property
+    def joined(self) -> str:
+        """The rows that a query gives, ``{}``, as one text with commas."""
+        ...
+
+    def fact(self, key: str, op: str, value: Scalar | None) -> tuple[str, list[Value]]:
+        """The query for chunks of which a value of this key compares so, or that have one; and its values."""
+        ...
+
+
 Ask = Callable[[str, list[Value]], "Rows"]
-"""From a query with question marks, and their values, to the rows it gives: ascending, each once."""
+"""From a query with places for values, and these, to the rows it gives: ascending, each once."""
 _OPERATORS = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EVERYTHING = "SELECT row FROM chunks"
 
 
-def passing(where: Filter, ask: Ask) -> Rows:
+def passing(where: Filter, ask: Ask, dialect: Dialect) -> Rows:
     """The rows, ascending, of the chunks that a filter lets through."""
     match where:
         case Compare(key=key, op="!=", value=value):
-            return passing(Not(part=Compare(key=key, op="=", value=value)), ask)
+            return passing(Not(part=Compare(key=key, op="=", value=value)), ask, dialect)
         case Compare(op=op, value=bool()) if op != "=":
             return _none()  # truth has no order
         case Compare(value=float() as number) if math.isnan(number):
             return _none()
         case Compare(key=key, op=op, value=value):
-            return ask(*_fact(key, f"value {_OPERATORS[op]} ?", [stored(value)], _kind(value)))
+            return ask(*dialect.fact(key, _OPERATORS[op], value))
         case In(key=key, values=values):
-            return passing(Or(parts=tuple(Compare(key=key, op="=", value=value) for value in values)), ask)
+            return passing(Or(parts=tuple(Compare(key=key, op="=", value=value) for value in values)), ask, dialect)
         case Exists(key=key):
-            return ask(*_fact(key, "TRUE", [], None))
+            return ask(*dialect.fact(key, "", None))
         case And(parts=()):
             return ask(_EVERYTHING, [])
         case And(parts=parts):
-            return reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), (passing(one, ask) for one in parts))
+            found = (passing(one, ask, dialect) for one in parts)
+            return reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), found)
         case Or(parts=parts):
-            return reduce(np.union1d, (passing(one, ask) for one in parts), _none())
+            return reduce(np.union1d, (passing(one, ask, dialect) for one in parts), _none())
         case Not(part=part):
-            return np.setdiff1d(ask(_EVERYTHING, []), passing(part, ask), assume_unique=True)
+            return np.setdiff1d(ask(_EVERYTHING, []), passing(part, ask, dialect), assume_unique=True)
         case _:
             assert_never(where)
 
@@ -78,19 +94,27 @@ def _none() -> Rows:
     return np.empty(0, dtype=np.int64)
 
 
-def _fact(key: str, test: str, values: list[Value], kind: str | None) -> tuple[str, list[Value]]:
-    """SQLite orders values of different types among each other; a filter never compares across types."""
-    typed = f" AND typeof(value) IN ({kind})" if kind else ""
-    having = f"FROM facts WHERE key = ? AND {test}{typed}"
-    sql = (
-        f"SELECT row FROM chunks WHERE document IN (SELECT document {having} AND chunk IS NULL)"  # noqa: S608
-        f" UNION ALL SELECT chunk {having} AND chunk IS NOT NULL"
-    )
-    if key not in COLUMNS:
-        return sql, [key, *values, key, *values]
-    column = f"d.{key} <> '' AND {test.replace('value', f'd.{key}')}{typed.replace('value', f'd.{key}')}"
-    sql = f"{sql} UNION ALL SELECT c.row FROM chunks c JOIN documents d USING (document) WHERE {column}"  # noqa: S608
-    return sql, [key, *values, key, *values, *values]
+class _SQLite:
+    joined = "SELECT group_concat(row) FROM ({})"
+
+    def fact(self, key: str, op: str, value: Scalar | None) -> tuple[str, list[Value]]:
+        """SQLite orders values of different types among each other; a filter never compares across types."""
+        test = "TRUE" if value is None else f"value {op} ?"
+        values = [] if value is None else [stored(value)]
+        typed = "" if value is None else f" AND typeof(value) IN ({_kind(value)})"
+        having = f"FROM facts WHERE key = ? AND {test}{typed}"
+        sql = (
+            f"SELECT row FROM chunks WHERE document IN (SELECT document {having} AND chunk IS NULL)"  # noqa: S608
+            f" UNION ALL SELECT chunk {having} AND chunk IS NOT NULL"
+        )
+        if key not in COLUMNS:
+            return sql, [key, *values, key, *values]
+        column = f"d.{key} <> '' AND {test.replace('value', f'd.{key}')}{typed.replace('value', f'd.{key}')}"
+        sql = f"{sql} UNION ALL SELECT c.row FROM chunks c JOIN documents d USING (document) WHERE {column}"  # noqa: S608
+        return sql, [key, *values, key, *values, *values]
+
+
+SQLITE: Dialect = _SQLite()
 
 
 def _kind(value: Scalar) -> str:

@@ -19,8 +19,8 @@ from ragstone.conditions import Filter
 from ragstone.contracts import Matches
 from ragstone.errors import Behind, Damaged, EngineError
 from ragstone.index.among import nearest_among, nearest_of
+from ragstone.index.any_catalog import AnyCatalog
 from ragstone.index.breaker import Breaker
-from ragstone.index.catalog import Catalog
 from ragstone.index.following import VectorStore
 from ragstone.index.records import NO_MATCHES, EngineStatus, Stamp
 
@@ -62,7 +62,7 @@ class FollowedVectors:
     """The vector index that the engine sees, whatever `VectorStore` holds it."""
 
     def __init__(
-        self, store: VectorStore, catalog: Catalog, *, dimensions: int, breaker: Breaker | None = None
+        self, store: VectorStore, catalog: AnyCatalog, *, dimensions: int, breaker: Breaker | None = None
     ) -> None:
         self._store, self._catalog, self._dimensions = store, catalog, dimensions
         self._breaker = breaker or Breaker()

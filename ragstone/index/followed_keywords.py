@@ -20,8 +20,8 @@ import numpy as np
 from ragstone.conditions import Filter
 from ragstone.contracts import Matches
 from ragstone.errors import Behind, EngineError
+from ragstone.index.any_catalog import AnyCatalog
 from ragstone.index.breaker import Breaker
-from ragstone.index.catalog import Catalog
 from ragstone.index.followed import LATE, LOOK_AGAIN
 from ragstone.index.postgres.keywords import PostgresTerms, Weighed
 from ragstone.index.records import EngineStatus, Stamp
@@ -55,7 +55,7 @@ class FollowedKeywords:
     """The keyword index that the engine sees, where the terms are in PostgreSQL."""
 
     def __init__(
-        self, store: PostgresTerms, catalog: Catalog, terms: TermIndex, breaker: Breaker | None = None
+        self, store: PostgresTerms, catalog: AnyCatalog, terms: TermIndex, breaker: Breaker | None = None
     ) -> None:
         self._store, self._catalog, self._terms = store, catalog, terms
         self._breaker = breaker or Breaker()

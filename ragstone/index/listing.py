@@ -81,12 +81,13 @@ def listing(
         FROM documents d JOIN contents t USING (content)
         WHERE d.id > ? AND {allowed} ORDER BY d.id LIMIT ?
     """  # noqa: S608
-    found = [_listed(*row) for row in rows(sql, [after, *values, limit + 1])]
+    found = [listed(*row) for row in rows(sql, [after, *values, limit + 1])]
     more = len(found) > limit
     return Listing(documents=tuple(found[:limit]), total=total, next=found[limit - 1].document_id if more else "")
 
 
-def _listed(id: str, title: str, url: str, source: str, metadata: str, characters: int, chunks: int) -> Listed:
+def listed(id: str, title: str, url: str, source: str, metadata: str, characters: int, chunks: int) -> Listed:
+    """A row of the database as a record."""
     facts = metadata_from_json(metadata)
     return Listed(
         document_id=id, title=title, url=url, source=source, metadata=facts, characters=characters, chunks=chunks

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from ragstone.conditions import Filter
-from ragstone.index.catalog import Catalog
+from ragstone.index.any_catalog import AnyCatalog
 from ragstone.index.filters import told
 from ragstone.index.records import Stamp
 
@@ -46,7 +46,7 @@ def reading_now() -> Filter | None:
 class Words:
     """What `TermIndex` tells of words and languages, limited to what may be read where the question is asked."""
 
-    def __init__(self, terms: TermIndex, catalog: Catalog) -> None:
+    def __init__(self, terms: TermIndex, catalog: AnyCatalog) -> None:
         self._terms, self._catalog = terms, catalog
         self._stamp, self._told = (Stamp(), Stamp()), dict[str, dict[tuple[str, str], bool]]()
 

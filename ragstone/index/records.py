@@ -42,4 +42,16 @@ class EngineStatus:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """What a catalog knows beside its documents: states of files, what was skipped, and when each was added.
+
+    ``files`` are sources with their stamps, ``skipped`` sources with reasons, ``added`` ids with signatures and times.
+    """
+
+    files: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    added: tuple[tuple[str, str, str], ...] = ()
+
+
 NO_MATCHES = Matches(rows=np.empty(0, dtype=np.int64), scores=np.empty(0, dtype=np.float32))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragstone.conditions import And, Filter, Or
-from ragstone.index.filters import passing, told
+from ragstone.index.filters import Dialect, passing, told
 from ragstone.index.records import Stamp
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ MOST = 4_000_000
 class Selections:
     """The selections of the last few filters. ``one`` asks the database for one value."""
 
-    def __init__(self, one: Callable[[str, Sequence[Any]], Any]) -> None:
-        self._one = one
+    def __init__(self, one: Callable[[str, Sequence[Any]], Any], dialect: Dialect) -> None:
+        self._one, self._dialect = one, dialect
         self._asking = threading.Lock()
         self._stamp, self._kept = Stamp(), dict[str, "Rows"]()
 
@@ -50,12 +50,12 @@ class Selections:
                 join = np.union1d if isinstance(where, Or) else partial(np.intersect1d, assume_unique=True)
                 rows = reduce(join, map(self._passing, where.parts))
             else:
-                rows = passing(where, self._row_numbers)
+                rows = passing(where, self._row_numbers, self._dialect)
             rows.flags.writeable = False
         self._kept[key] = rows
         return rows
 
     def _row_numbers(self, sql: str, values: Sequence[Any]) -> Rows:
         # As one text: a million rows are read several times faster than one by one.
-        text = self._one(f"SELECT group_concat(row) FROM ({sql})", values)  # noqa: S608
+        text = self._one(self._dialect.joined.format(sql), values)
         return np.unique(np.fromstring(text or "", dtype=np.int64, sep=","))

@@ -30,6 +30,20 @@ CHUNKS = """
 """
 """What a chunk is made of."""
 
+TABLES = {
+    "about": "built_with, crc",
+    "commits": "generation, mark",
+    "contents": "content, hash, text",
+    "documents": "document, id, content, source, title, url, metadata, marks, chunks, signature, added_at",
+    "files": "source, stamp",
+    "vectors": "vector, hash, value, crc",
+    "chunks": "row, id, document, position, start, end, context, facts, vector, generation",
+    "removals": "row, generation",
+    "facts": "document, chunk, key, value",
+    "skipped": "source, reason",
+}
+"""What a catalog consists of, wherever it lies: tables and columns, what is referred to before what refers to it."""
+
 UNDER = """(source = :root OR (source > :root || '/' AND source < :root || '0')
     OR (source > :root || '#' AND source < :root || '$'))"""
 """Whether a source is another one or lies in it: a file in a folder, a row in a table, a part in an archive.
@@ -146,7 +160,7 @@ def _put_chunks(db: sqlite3.Connection, number: int, one: Prepared, generation: 
         db.execute("SELECT hash, vector FROM vectors WHERE hash IN (SELECT value FROM json_each(?))", [hashes])
     )
     wanted = {
-        (chunk.id, chunk.start, chunk.end, chunk.context, _json(chunk.facts), vector_of[hash]): chunk
+        (chunk.id, chunk.start, chunk.end, chunk.context, facts_to_json(chunk.facts), vector_of[hash]): chunk
         for chunk, hash in zip(one.chunks, one.hashes, strict=True)
     }
     columns = "id, start, end, context, facts, vector"
@@ -220,6 +234,11 @@ def marks_from_json(text: str) -> tuple[Mark, ...]:
             Mark(kind=kind, start=start, end=end, level=level, label=label)
             for kind, start, end, level, label in json.loads(text)
         )
+
+
+def facts_to_json(facts: Metadata) -> str:
+    """What a chunk tells of itself as the database keeps it."""
+    return _json(facts)
 
 
 def metadata_from_json(text: str) -> Metadata:

@@ -35,6 +35,8 @@ SENT = 512
 """Points in a request."""
 READ = 10_000
 """Ids in a reply."""
+PATIENT = 120.0
+"""Seconds that a change may take, of which nobody waits for an answer; a server that makes graphs may be slow."""
 STAMP = 0
 """Id of the point that holds the commit. Rows begin at 1."""
 TEXT = "text"
@@ -59,11 +61,23 @@ class QdrantStore:
         settings: QdrantSettings,
         names: CollectionNames,
         dimensions: int,
+        *,
+        exact_limit: int,
         connect: Callable[[QdrantSettings], QdrantClient] = connect,
     ) -> None:
-        self._settings, self._names, self._dimensions = settings, names, dimensions
+        """
+        Args:
+            settings: where it is.
+            names: of the collections.
+            dimensions: of the vectors.
+            exact_limit: up to so many points every vector is compared, and no graph asked.
+            connect: gives the client.
+        """
+        self._settings, self._names, self._dimensions, self._exact_limit = settings, names, dimensions, exact_limit
         self._client = connect(settings)
-        self._target = ""
+        slow = {"timeout_seconds": max(PATIENT, settings.timeout_seconds)}
+        self._patient = connect(settings.model_copy(update=slow))
+        self._target, self._is_exact = "", False
         self.name = f"qdrant at {settings.url}"
         self.least, self.refine, self.worn = 0, 1, False
 
@@ -74,6 +88,8 @@ class QdrantStore:
                 self._client.get_collections()  # whether it is there at all
                 return Stamp()
             found = self._client.retrieve(name, [STAMP]) if self._client.collection_exists(name) else []
+            points = self._client.count(name, exact=False).count - 1 if found else 0
+            self._is_exact = 0 < points <= self._exact_limit
         self._target = name
         payload = found[0].payload if found else None
         return Stamp(generation=payload["generation"], mark=payload["mark"]) if payload else Stamp()
@@ -84,7 +100,7 @@ class QdrantStore:
         del sample  # it learns nothing
         self._target = self._names.begin()
         with self._told():
-            self._client.create_collection(
+            self._patient.create_collection(
                 self._target,
                 vectors_config={TEXT: models.VectorParams(size=self._dimensions, distance=models.Distance.COSINE)},
                 shard_number=self._settings.shards or None,
@@ -96,20 +112,20 @@ class QdrantStore:
         with self._told():
             for start in range(0, len(rows), READ):
                 points = models.PointIdsList(points=rows[start : start + READ].tolist())
-                self._client.delete(self._target, points_selector=points, wait=True)
+                self._patient.delete(self._target, points_selector=points, wait=True)
 
     def put(self, rows: Rows, vectors: Vector) -> None:
         with self._told():
             for start in range(0, len(rows), SENT):
                 part = slice(start, start + SENT)
                 points = models.Batch(ids=rows[part].tolist(), vectors={TEXT: vectors[part].tolist()})
-                self._client.upsert(self._target, points=points, wait=True)
+                self._patient.upsert(self._target, points=points, wait=True)
 
     def seal(self, stamp: Stamp) -> None:
         payload = {"generation": stamp.generation, "mark": stamp.mark}
         with self._told():
             sealed = models.PointStruct(id=STAMP, vector={}, payload=payload)
-            self._client.upsert(self._target, points=[sealed], wait=True)
+            self._patient.upsert(self._target, points=[sealed], wait=True)
         if self._target == self._names.coming:
             self._names.settle()
 
@@ -118,16 +134,16 @@ class QdrantStore:
         name, alias = self._names.current, self._settings.collection
         with self._told():
             if name and self._names.is_in_use:
-                aliases = {one.alias_name: one.collection_name for one in self._client.get_aliases().aliases}
+                aliases = {one.alias_name: one.collection_name for one in self._patient.get_aliases().aliases}
                 if aliases.get(alias) != name:
                     remove = models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))
                     create = models.CreateAlias(collection_name=name, alias_name=alias)
                     made = models.CreateAliasOperation(create_alias=create)
                     changes = [remove, made] if alias in aliases else [made]
-                    self._client.update_collection_aliases(change_aliases_operations=changes)
-            collections = [one.name for one in self._client.get_collections().collections]
+                    self._patient.update_collection_aliases(change_aliases_operations=changes)
+            collections = [one.name for one in self._patient.get_collections().collections]
             for name in self._names.stale(collections):
-                self._client.delete_collection(name)
+                self._patient.delete_collection(name)
 
     # ------------------------------------------------------------ searching
 
@@ -140,6 +156,7 @@ class QdrantStore:
                 using=TEXT,
                 limit=k,
                 query_filter=only,
+                search_params=models.SearchParams(exact=True) if self._is_exact else None,
                 with_payload=False,
             )
         return np.array([point.id for point in found.points if point.id != STAMP], dtype=np.int64)

@@ -12,13 +12,16 @@ import math
 import sqlite3
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ragstone.contracts import Document
-from ragstone.errors import Damaged
+from ragstone.errors import Damaged, EngineError
+from ragstone.index.filters import Value
+from ragstone.index.following import Outside
 from ragstone.index.store import facts_of, marks_from_json, metadata_from_json, signature, text_hash
 
 IdOf = Callable[[str, int, str], str]
@@ -41,6 +44,27 @@ class Finding:
     documents: tuple[str, ...] = ()
     remedy: str = ""
     mended: bool = False
+
+
+def differences(legs: Iterable[Outside], *, mend: bool) -> Iterator[Finding]:
+    """What engines outside lack, or have and should not.
+
+    Args:
+        legs: the indexes that are in them.
+        mend: bring each up first, then put and delete what differs; only for who holds the lock.
+    """
+    for leg in legs:
+        name = leg.status().engine
+        try:
+            if mend:
+                leg.follow(write=True)
+            missing, extra = leg.difference(mend=mend)
+        except EngineError as error:
+            yield Finding(part=name, what=str(error), remedy="start it, or see what it refuses; then ask again")
+            continue
+        if len(missing) or len(extra):
+            what = f"it lacks {len(missing):,} chunks and has {len(extra):,} that are gone"
+            yield Finding(part=name, what=what, mended=mend)
 
 
 def verify(path: Path, id_of: IdOf) -> list[Finding]:
@@ -73,7 +97,7 @@ def _structure(db: sqlite3.Connection, _: IdOf) -> Iterator[Finding]:
 
 def _about(db: sqlite3.Connection, _: IdOf) -> Iterator[Finding]:
     about = db.execute("SELECT built_with, crc FROM about").fetchall()
-    if len(about) != 1 or _crc(about[0][0]) != about[0][1]:
+    if len(about) != 1 or crc_of(about[0][0]) != about[0][1]:
         yield Finding(part="catalog", what="what it was built with is not what was written", remedy=RESTORE)
     generations = [generation for (generation,) in db.execute("SELECT generation FROM commits ORDER BY generation")]
     if not generations or generations != list(range(generations[0], generations[-1] + 1)):
@@ -105,11 +129,17 @@ def _counts(db: sqlite3.Connection, _: IdOf) -> Iterator[Finding]:
 
 def _documents(db: sqlite3.Connection, id_of: IdOf) -> Iterator[Finding]:
     """Document by document, so that one that cannot be read hides no other."""
+    for_each = db.execute("SELECT document, id FROM documents ORDER BY document").fetchall()
+    yield from told((id, _wrong(db, number, id_of)) for number, id in for_each)
+
+
+def told(documents: Iterable[tuple[str, Iterator[str]]]) -> Iterator[Finding]:
+    """What is wrong with each document, by its id, as findings; each is looked at here, so that its failing is told."""
     bad: dict[str, list[str]] = {}
     vectors: list[str] = []
-    for number, id in db.execute("SELECT document, id FROM documents ORDER BY document").fetchall():
+    for id, looked in documents:
         try:
-            wrong = set(_wrong(db, number, id_of))
+            wrong = set(looked)
         except (sqlite3.DatabaseError, Damaged, ValueError, TypeError, AttributeError, KeyError) as error:
             wrong = {f"they cannot be read: {error}"}
         if "vector" in wrong:
@@ -122,17 +152,51 @@ def _documents(db: sqlite3.Connection, id_of: IdOf) -> Iterator[Finding]:
         yield Finding(part="stored vectors", what="they are not what was written", documents=tuple(vectors))
 
 
+DOCUMENT = "d.id, d.source, d.title, d.url, d.metadata, d.marks, d.chunks, d.signature, t.text, t.hash"
+"""What is looked at of a document ``d`` with the text ``t``."""
+
+
 def _wrong(db: sqlite3.Connection, number: int, id_of: IdOf) -> Iterator[str]:
-    """What is wrong with a document; ``vector`` for what can be computed again."""
-    found = db.execute(
-        "SELECT d.id, d.source, d.title, d.url, d.metadata, d.marks, d.chunks, d.signature, t.text, t.hash"
-        " FROM documents d JOIN contents t USING (content) WHERE d.document = ?",
-        [number],
-    ).fetchall()
+    sql = f"SELECT {DOCUMENT} FROM documents d JOIN contents t USING (content) WHERE d.document = ?"  # noqa: S608
+    found = db.execute(sql, [number]).fetchall()
     if len(found) != 1:
         yield "their texts are not there"
         return
-    id, source, title, url, metadata, marks, count, signed, text, hash = found[0]
+    chunks = db.execute(
+        "SELECT c.row, c.id, c.position, c.start, c.end, c.context, c.facts, v.hash, v.value, v.crc"
+        " FROM chunks c LEFT JOIN vectors v USING (vector) WHERE c.document = ? ORDER BY c.position",
+        [number],
+    ).fetchall()
+    facts: dict[int | None, list[Fact]] = {}
+    for row, key, value in db.execute(
+        "SELECT NULL, key, value FROM facts WHERE document = ? AND chunk IS NULL"
+        " UNION ALL SELECT chunk, key, value FROM facts WHERE chunk IN (SELECT row FROM chunks WHERE document = ?)",
+        [number, number],
+    ):
+        facts.setdefault(row, []).append((key, value))
+    yield from wrong_with(found[0], chunks, facts, id_of)
+
+
+Fact = tuple[str, object]
+
+
+def wrong_with(
+    document: Sequence[Any],
+    chunks: Sequence[Sequence[Any]],
+    facts: Mapping[int | None, Sequence[Fact]],
+    id_of: IdOf,
+    shaped: Callable[[Value], object] = lambda value: value,
+) -> Iterator[str]:
+    """What is wrong with a document; ``vector`` for what can be computed again.
+
+    Args:
+        document: the columns of `DOCUMENT`.
+        chunks: number, id, position, start, end, context, facts, and hash, value and checksum of the vector.
+        facts: by the number of the chunk, or nothing for the document's own.
+        id_of: the id of a chunk.
+        shaped: a value as the database gives it in ``facts``.
+    """
+    id, source, title, url, metadata, marks, count, signed, text, hash = document
     if hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest() != hash:
         yield "their texts are not what was written"
         return
@@ -147,33 +211,28 @@ def _wrong(db: sqlite3.Connection, number: int, id_of: IdOf) -> Iterator[str]:
     )
     if signature(stored) != signed:
         yield "their titles, sources or metadata are not what was written"
-    sql = "SELECT key, value FROM facts WHERE document = ? AND chunk IS NULL"
-    if not _same(facts_of(stored.metadata), db.execute(sql, [number])):
+    if not _same(((key, shaped(value)) for key, value in facts_of(stored.metadata)), facts.get(None, ())):
         yield "what filters see of them is not their metadata"
-    rows = db.execute(
-        "SELECT c.row, c.id, c.position, c.start, c.end, c.context, c.facts, v.hash, v.value, v.crc"
-        " FROM chunks c LEFT JOIN vectors v USING (vector) WHERE c.document = ? ORDER BY c.position",
-        [number],
-    ).fetchall()
-    if [row[2] for row in rows] != list(range(count)):
+    if [row[2] for row in chunks] != list(range(count)):
         yield "they have lost chunks"
-    for row, chunk_id, position, start, end, context, facts, embedded, value, crc in rows:
+    for row, chunk_id, position, start, end, context, told_facts, embedded, value, crc in chunks:
         piece = text[start:end]
         headed = f"{context}\n{piece}" if context else piece
         if text_hash(headed) != embedded or id_of(id, position, piece) != chunk_id or not 0 <= start < end <= len(text):
             yield "their chunks are not what was written"
-        sql = "SELECT key, value FROM facts WHERE chunk = ?"
-        if not _same(facts_of(metadata_from_json(facts)), db.execute(sql, [row])):
+        own = ((key, shaped(value)) for key, value in facts_of(metadata_from_json(told_facts)))
+        if not _same(own, facts.get(row, ())):
             yield "what filters see of their chunks is not what was written"
         if zlib.crc32(value) != crc or not all(map(math.isfinite, struct.unpack(f"<{len(value) // 4}f", value))):
             yield "vector"
 
 
-def _same(expected: Iterator[tuple[str, object]], found: Iterator[tuple[str, object]]) -> bool:
+def _same(expected: Iterable[Fact], found: Iterable[Fact]) -> bool:
     return sorted(map(repr, expected)) == sorted(map(repr, found))
 
 
-def _crc(text: str) -> int:
+def crc_of(text: str) -> int:
+    """The checksum of a text of JSON; none that is stored where it is none."""
     try:
         json.loads(text)
     except ValueError:

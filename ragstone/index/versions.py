@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ragstone.contracts import Chunk, Document
+from ragstone.contracts import Document
 from ragstone.errors import NotFound
-from ragstone.index.catalog import Catalog
-from ragstone.index.migrations import crc32
-from ragstone.index.store import CHUNKS, chunk_from
-
-if TYPE_CHECKING:
-    from ragstone.contracts import Vector
+from ragstone.index.any_catalog import AnyCatalog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +21,11 @@ class Behind:
         return len(self.changed) + len(self.gone)
 
 
-def behind(live: Catalog, other: Catalog) -> Behind:
+def behind(live: AnyCatalog, other: AnyCatalog) -> Behind:
     """What another version has yet to take in. Signatures are compared: they depend on no setting."""
-    sql = "SELECT id, signature, document FROM documents ORDER BY id"
     missing: list[tuple[int, str]] = []
     gone: list[str] = []
-    for id, ours, theirs in _side_by_side(live._rows(sql), other._rows(sql)):
+    for id, ours, theirs in _side_by_side(live.in_order(), other.in_order()):
         if ours is None:
             gone.append(id)
         elif theirs is None or ours[1] != theirs[1]:
@@ -57,7 +47,7 @@ def _side_by_side(ours: Iterator[_Row], theirs: Iterator[_Row]) -> Iterator[tupl
         there = next(theirs, None) if other else there
 
 
-def documents(catalog: Catalog, ids: Sequence[str]) -> Iterator[Document]:
+def documents(catalog: AnyCatalog, ids: Sequence[str]) -> Iterator[Document]:
     """These documents, but for those that were removed meanwhile."""
     for id in ids:
         try:
@@ -66,36 +56,3 @@ def documents(catalog: Catalog, ids: Sequence[str]) -> Iterator[Document]:
             continue
         if document.id == id:  # not another one, whose id ends so
             yield document
-
-
-def take_over(live: Catalog, other: Catalog) -> None:
-    """What reading the documents again would not tell: states of files, what was skipped, and when each was added.
-
-    The caller holds the lock, and the documents are the same in both.
-    """
-    with other.transaction(counted=False) as (db, _):
-        for table, columns in (("files", "source, stamp"), ("skipped", "source, reason")):
-            db.execute(f"DELETE FROM {table}")  # noqa: S608
-            rows = live._rows(f"SELECT {columns} FROM {table}")  # noqa: S608
-            db.executemany(f"INSERT INTO {table} ({columns}) VALUES (?, ?)", rows)  # noqa: S608
-        rows = live._rows("SELECT added_at, signature, id FROM documents")
-        db.executemany("UPDATE documents SET added_at = ?, signature = ? WHERE id = ?", rows)
-
-
-def vectors_of(catalog: Catalog, hashes: Sequence[str]) -> dict[str, Vector]:
-    """The vectors of texts by their hash, as far as they are there."""
-    sql = "SELECT hash, value FROM vectors WHERE hash IN (SELECT value FROM json_each(?))"
-    return {hash: np.frombuffer(value, "<f4") for hash, value in catalog._rows(sql, [json.dumps(list(hashes))])}
-
-
-def chunks_named(catalog: Catalog, ids: Sequence[str]) -> dict[str, Chunk]:
-    """The chunks with these ids; one removed meanwhile is left out."""
-    sql = CHUNKS + "WHERE c.id IN (SELECT value FROM json_each(?))"  # noqa: S608
-    return {row[1]: chunk_from(row) for row in catalog._rows(sql, [json.dumps(list(ids))])}
-
-
-def settle(catalog: Catalog, built_with: Mapping[str, Any]) -> None:
-    """Note what was left open when a version was made: an embedder, while nothing is stored; rules."""
-    with catalog.transaction(counted=False) as (db, _):
-        text = json.dumps(built_with)
-        db.execute("UPDATE about SET built_with = ?, crc = ?", [text, crc32(text)])

@@ -50,22 +50,37 @@ def make_postgres(folder: Path, catalog: Catalog, exact_limit: int) -> VectorInd
     from ragstone.index.postgres.connection import Server
     from ragstone.index.postgres.vectors import PostgresVectors
 
-    version = folder / "v1"
-    version.mkdir(parents=True)
-    names = CollectionNames(version, "postgres-vectors", "vectors")
+    names = CollectionNames(version_in(folder), "postgres-vectors", "vectors")
     return followed(PostgresVectors(Server(shared().settings()), names, 32, exact_limit=exact_limit), catalog)
 
 
 def make_qdrant(folder: Path, catalog: Catalog) -> VectorIndex:
-    """On the client's own engine, which is exact; there is no package of the server."""
+    """In the client's own memory, which is exact, and all of its protocol."""
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
     from ragstone.index.vectors_qdrant import QdrantStore
 
     client = qdrant.QdrantClient(":memory:")
+    names = CollectionNames(version_in(folder), "qdrant", "contract")
+    return followed(QdrantStore(QdrantSettings(), names, 32, exact_limit=0, connect=lambda _: client), catalog)
+
+
+def make_qdrant_edge(folder: Path, catalog: Catalog) -> VectorIndex:
+    """On Qdrant's own engine, over HTTP, with a graph."""
+    pytest.importorskip("qdrant_client", reason="needs qdrant-client")
+    from servers.qdrant_server import shared
+
+    from ragstone.index.vectors_qdrant import QdrantStore
+
+    names = CollectionNames(version_in(folder), "qdrant", "contract")
+    index = followed(QdrantStore(QdrantSettings(url=shared().url), names, 32, exact_limit=1000), catalog)
+    shared().optimize()
+    return index
+
+
+def version_in(folder: Path) -> Path:
     version = folder / "v1"
     version.mkdir(parents=True)
-    names = CollectionNames(version, "qdrant", "contract")
-    return followed(QdrantStore(QdrantSettings(), names, 32, lambda _: client), catalog)
+    return version
 
 
 def make_chroma(folder: Path, catalog: Catalog) -> VectorIndex:
@@ -95,6 +110,7 @@ ENGINES: dict[str, tuple[Engine, float]] = {
     "postgres": (lambda folder, catalog: make_postgres(folder, catalog, 50_000), 1.0),
     "postgres, HNSW": (lambda folder, catalog: make_postgres(folder, catalog, 1000), 0.95),
     "qdrant": (make_qdrant, 1.0),
+    "qdrant, own engine": (make_qdrant_edge, 0.95),
     "chroma": (make_chroma, 0.95),
 }
 each_engine = pytest.mark.parametrize("name", ENGINES)

@@ -379,7 +379,9 @@ def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> Non
         catalog = Catalog.create(folder / "catalog.db", {})
         commit(catalog, *(Document(id=f"d{i}", text=f"word{i}") for i in range(10 * number)))
         names = CollectionNames(folder, "qdrant", "information")
-        store = QdrantStore(QdrantSettings(collection="information"), names, DIMENSIONS, lambda _: client)
+        store = QdrantStore(
+            QdrantSettings(collection="information"), names, DIMENSIONS, exact_limit=0, connect=lambda _: client
+        )
         return catalog, FollowedVectors(store, catalog, dimensions=DIMENSIONS)
 
     def named() -> int:

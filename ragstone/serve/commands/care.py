@@ -43,12 +43,13 @@ def backup(
 ) -> None:
     """Copy the knowledge base into a new folder, and check it.
 
-    Others may ask and add meanwhile.
+    Others may ask and add meanwhile. Files that were uploaded are in the copy.
     """
     from ragstone.backup import backup
+    from ragstone.config import load
     from ragstone.serve import render, screen
 
-    copied = backup(kb, destination)
+    copied = backup(kb, destination, uploads=load().settings.serve.uploads.folder)
     screen.write_json(asdict(copied)) if as_json else screen.write(render.copied(copied))
 
 
@@ -64,8 +65,10 @@ def restore(
     Nothing that is there is replaced unless --replace is given.
     """
     from ragstone.backup import restore
+    from ragstone.config import load
     from ragstone.index import Patience
     from ragstone.serve import render, screen
 
-    copied = restore(source, kb, replace=replace, patience=Patience(wait, failures.tell))
+    patience, uploads = Patience(wait, failures.tell), load().settings.serve.uploads.folder
+    copied = restore(source, kb, replace=replace, patience=patience, uploads=uploads)
     screen.write_json(asdict(copied)) if as_json else screen.write(render.copied(copied))

@@ -1,0 +1,287 @@
+"""Qdrant's own engine behind HTTP on loopback, in a process of its own that can be killed and started again.
+
+There is no package of Qdrant's server. There is one of its engine, Qdrant Edge: a shard, with the storage, the graph,
+and the filters of the server. This gives it as much of the server's protocol as Ragstone speaks; what shards, replicas
+and a cluster do is not in it. A graph is made where `optimize` asks for it, for nothing else happens meanwhile; until
+then, as on a server that has not come to it, every vector is compared.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+Body = dict[str, Any]
+SMALL = 100
+"""Kilobytes of vectors from which on a graph is made; all else is as the engine has it."""
+
+
+def is_installed() -> bool:
+    return find_spec("qdrant_edge") is not None
+
+
+@cache
+def shared() -> QdrantServer:
+    """One server for all tests; a test that asks for it is skipped where the engine's package is not installed."""
+    import pytest  # which the process of the server need not load
+
+    if not is_installed():
+        pytest.skip("Qdrant's engine, the package qdrant-edge-py, is not installed")
+    server = QdrantServer()
+    atexit.register(server.stop)
+    return server
+
+
+class QdrantServer:
+    """Started when made; `stop` ends it and removes all it had."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="rsq-"))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start it, also after `kill`, and wait until it answers."""
+        command = [sys.executable, __file__, str(self._folder), str(self._port)]
+        self._process = subprocess.Popen(command)
+        for _ in range(600):
+            try:
+                socket.create_connection(("127.0.0.1", self._port), 0.1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError("the server does not listen")
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def optimize(self) -> None:
+        """Make graphs of all that is stored."""
+        with urllib.request.urlopen(f"{self.url}/optimize", timeout=3600) as answer:
+            answer.read()
+
+    def stop(self) -> None:
+        self.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class _Refused(Exception):
+    """A request that the server refuses."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class _Store:
+    """Collections, a shard each, and what aliases they have."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._aliases = folder / "collections", folder / "aliases.json"
+        self._folder.mkdir(exist_ok=True)
+        self._changing = threading.Lock()
+        self.shards = {path.name: EdgeShard.load(str(path)) for path in self._folder.iterdir()}
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        return json.loads(self._aliases.read_text(encoding="utf-8")) if self._aliases.is_file() else {}
+
+    def shard(self, name: str) -> EdgeShard:
+        found = self.shards.get(self.aliases.get(name, name))
+        if found is None:
+            raise _Refused(404, f"Not found: Collection `{name}` doesn't exist!")
+        return found
+
+    def create(self, name: str, body: Body) -> None:
+        if name in self.shards:
+            raise _Refused(409, f"Wrong input: Collection `{name}` already exists!")
+        vectors = {
+            one: EdgeVectorParams(size=params["size"], distance=getattr(Distance, params["distance"]))
+            for one, params in body["vectors"].items()
+        }
+        (self._folder / name).mkdir()
+        config = EdgeConfig(
+            vectors=vectors,
+            optimizers=EdgeOptimizersConfig(indexing_threshold=SMALL),
+            hnsw_config=HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=SMALL),
+        )
+        self.shards[name] = EdgeShard.create(str(self._folder / name), config)
+
+    def drop(self, name: str) -> None:
+        with self._changing:
+            self.shards.pop(name).close()
+        shutil.rmtree(self._folder / name)
+
+    def change(self, name: str, operation: UpdateOperation) -> None:
+        with self._changing:
+            self.shard(name).update(operation)
+
+    def rename(self, actions: list[Body]) -> None:
+        """Change aliases, all in one step."""
+        aliases = self.aliases
+        for action in actions:
+            if gone := action.get("delete_alias"):
+                aliases.pop(gone["alias_name"], None)
+            if made := action.get("create_alias"):
+                aliases[made["alias_name"]] = made["collection_name"]
+        coming = self._aliases.with_suffix(".new")
+        coming.write_text(json.dumps(aliases), encoding="utf-8")
+        coming.replace(self._aliases)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Takes each request to the method that is named for its route."""
+
+    protocol_version = "HTTP/1.1"
+    store: _Store
+
+    def _take(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        path = self.path.partition("?")[0]
+        status, told = 200, ""
+        try:
+            result = self._routed(f"{self.command} {path}", json.loads(raw) if raw else {})
+        except _Refused as refused:
+            result, status, told = None, refused.status, str(refused)
+        except Exception as error:  # the server would say so, and go on
+            result, status, told = None, 500, f"{type(error).__name__}: {error}"
+        said = {"result": result, "status": {"error": told} if told else "ok", "time": 0.0}
+        self._send(status, json.dumps(said).encode())
+
+    do_GET = do_PUT = do_POST = do_DELETE = _take
+
+    def _send(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _routed(self, request: str, body: Body) -> Any:
+        if request == "GET /collections":
+            return {"collections": [{"name": name} for name in self.store.shards]}
+        if request == "GET /optimize":
+            made = [shard.optimize() for shard in self.store.shards.values()]
+            return {
+                "made": made,
+                "vectors": sum(one.info().indexed_vectors_count for one in self.store.shards.values()),
+            }
+        if request == "GET /aliases":
+            named = self.store.aliases.items()
+            return {"aliases": [{"alias_name": alias, "collection_name": name} for alias, name in named]}
+        if request == "POST /collections/aliases":
+            self.store.rename(body["actions"])
+            return True
+        method, _, path = request.partition(" ")
+        found = re.fullmatch(r"/collections/([^/]+)((?:/[a-z]+)*)", path)
+        if found is None:
+            raise _Refused(404, path)
+        name, rest = found.groups()
+        match f"{method} {rest}":
+            case "GET /exists":
+                return {"exists": name in self.store.shards}
+            case "PUT ":
+                self.store.create(name, body)
+            case "DELETE ":
+                self.store.drop(name)
+            case "PUT /points":
+                self.store.change(name, UpdateOperation.upsert_points(_points(body)))
+            case "POST /points/delete":
+                self.store.change(name, UpdateOperation.delete_points(body["points"]))
+            case "POST /points":
+                records = self.store.shard(name).retrieve(body["ids"], True, False)
+                return [{"id": one.id, "payload": one.payload} for one in records]
+            case "POST /points/query":
+                return self._query(name, body)
+            case "POST /points/count":
+                return {"count": self.store.shard(name).count(CountRequest(exact=body["exact"]))}
+            case "POST /points/scroll":
+                asked = ScrollRequest(
+                    offset=body.get("offset"), limit=body["limit"], with_payload=False, with_vector=False
+                )
+                records, offset = self.store.shard(name).scroll(asked)
+                return {"points": [{"id": one.id} for one in records], "next_page_offset": offset}
+            case _:
+                raise _Refused(404, request)
+        return {"operation_id": 1, "status": "completed"} if rest else True
+
+    def _query(self, name: str, body: Body) -> Body:
+        only = None
+        if body.get("filter"):
+            only = Filter(must=[HasIdCondition(set(one["has_id"])) for one in body["filter"]["must"]])
+        asked = QueryRequest(
+            limit=body["limit"],
+            query=Query.Nearest(body["query"]["nearest"], using=body["using"]),
+            filter=only,
+            params=SearchParams(exact=bool((body.get("params") or {}).get("exact"))),
+            with_payload=False,
+            with_vector=False,
+        )
+        found = self.store.shard(name).query(asked)
+        return {"points": [{"id": one.id, "version": one.version, "score": one.score} for one in found]}
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def _points(body: Body) -> list[Point]:
+    if "batch" in body:
+        batch = body["batch"]
+        (name, vectors), *_ = batch["vectors"].items()
+        return [Point(id, {name: vector}) for id, vector in zip(batch["ids"], vectors, strict=True)]
+    return [Point(one["id"], one["vector"], one.get("payload")) for one in body["points"]]
+
+
+def main(folder: str, port: str) -> None:
+    _Handler.store = _Store(Path(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", int(port)), _Handler)
+    server.daemon_threads = True
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    from qdrant_edge import (
+        CountRequest,
+        Distance,
+        EdgeConfig,
+        EdgeOptimizersConfig,
+        EdgeShard,
+        EdgeVectorParams,
+        Filter,
+        HasIdCondition,
+        HnswIndexConfig,
+        Point,
+        Query,
+        QueryRequest,
+        ScrollRequest,
+        SearchParams,
+        UpdateOperation,
+    )
+
+    main(*sys.argv[1:])
