@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 from ragstone import dotenv
 from ragstone.errors import SettingsError
 from ragstone.sections import Settings
+from ragstone.substitutes import Substitute, substitutes
 from ragstone.yaml_text import read_yaml
 
 Tree = dict[str, Any]
@@ -53,13 +54,15 @@ KINDS = {"AZURE_EMBEDDING_DEPLOYMENT": "azure:"}
 
 
 class Loaded:
-    """Settings, and what of them was asked for explicitly (command line, environment, ``.env``)."""
+    """Settings; what of them was asked for explicitly (command line, environment, ``.env``); what stands in for
+    engines and services of a preset."""
 
-    __slots__ = ("explicit", "settings")
+    __slots__ = ("explicit", "settings", "substitutes")
 
-    def __init__(self, settings: Settings, explicit: Tree) -> None:
+    def __init__(self, settings: Settings, explicit: Tree, substitutes: tuple[Substitute, ...] = ()) -> None:
         self.settings = settings
         self.explicit = explicit
+        self.substitutes = substitutes
 
 
 def load(
@@ -96,7 +99,13 @@ def load(
             f"{error}; the knowledge base was made with it: put it back, or name another (--preset, RAGSTONE_PRESET)"
         ) from error
     tree = merge(merge(preset_tree, remembered or {}), explicit)
-    return Loaded(validated(tree), explicit)
+    settings = validated(tree)
+    if chosen not in preset_names():  # a file of one's own means what it says
+        return Loaded(settings, explicit)
+    stand_ins = substitutes(settings, explicit)
+    for one in stand_ins:
+        settings = changed(settings, nested(one.path, one.instead))
+    return Loaded(settings, explicit, stand_ins)
 
 
 def merge(under: Tree, over: Tree) -> Tree:

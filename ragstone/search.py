@@ -11,8 +11,8 @@ from ragstone.acquire.language import detect
 from ragstone.answers import Turn
 from ragstone.built import refuse_embedder
 from ragstone.conditions import Filter
-from ragstone.contracts import Evidence, Hit, Matches, Question, Trace
-from ragstone.errors import Behind, Damaged, Locked, ModelError, OutOfTime
+from ragstone.contracts import Considered, Evidence, Hit, Matches, Question, Trace
+from ragstone.errors import Behind, Damaged, Locked, ModelError, OutOfTime, RetrievalError
 from ragstone.monitor import Budget, Timings
 from ragstone.protocols import WeighedEmbedder
 from ragstone.rebuild import Rebuilder
@@ -24,6 +24,9 @@ VARIED = 0.5
 """What all variations of a question count together, beside the question."""
 CAUGHT_UP = 100_000
 """Chunks that a question may bring into an engine that lacks them."""
+LAST_RESORT = 1_000_000
+"""Up to so many chunks, all vectors are compared where their engine is away and nothing else was found."""
+HERE = {"bm25": "the words", "vector": "the vectors"}
 EVEN = 0.5
 """Weight of the vectors of an embedder of which nothing was measured; keyword search has as much."""
 
@@ -73,6 +76,7 @@ class Searcher(Rebuilder):
             asked="" if asked.asked == asked.text else asked.asked,
             missing=missing,
             notices=asked.notices,
+            considered=tuple(_considered(hit) for hit in read[:candidates]),
         )
         counts = {name: len(matches) for name, matches in found.items()}
         return Trace(
@@ -124,7 +128,7 @@ class Searcher(Rebuilder):
             varied = replace(asked, asked=text, text=text)
             legs |= query.beside(number, self._searches(varied, room, where))
         wanted = [name for name in legs if settings.method in (query.leg_of(name), "hybrid")]
-        everything, missing = await query.gather({name: legs[name]() for name in wanted})
+        everything, missing = await self._gathered(asked, {name: legs[name]() for name in wanted}, room, where)
         found = query.above(everything, settings.threshold, settings.keyword_threshold)
         lowered = settings.lowered_threshold
         if lowered < settings.threshold and not any(map(len, found.values())):
@@ -132,11 +136,62 @@ class Searcher(Rebuilder):
             found = query.above(everything, lowered, max(0.0, share))
         return found, missing
 
+    async def _gathered(
+        self,
+        asked: Question,
+        legs: Mapping[str, Awaitable[Matches]],
+        room: Mapping[str, int],
+        where: Filter | None,
+    ) -> tuple[dict[str, Matches], tuple[str, ...]]:
+        """What the legs found; where some failed and the others have nothing, what is found beside the catalog.
+
+        Every text and vector is here, whatever engine searches them otherwise, so a question need not wait for it.
+        """
+        try:
+            found, missing = await query.gather(legs)
+        except RetrievalError as error:
+            found, missing, refusal = {}, (str(error),), error
+        else:
+            refusal = None
+        if missing and not any(map(len, found.values())) and (own := self._searches_here(asked, room, where)):
+            found, also = await query.gather(own)
+            by = " and ".join(HERE[name] for name in found)
+            return found, (*missing, *also, f"searched here instead, by {by} beside the catalog")
+        if refusal:
+            raise refusal
+        return found, missing
+
+    def _searches_here(
+        self, asked: Question, room: Mapping[str, int], where: Filter | None
+    ) -> dict[str, Awaitable[Matches]]:
+        """Legs that need no engine outside, where those that were asked do."""
+        own, legs = self.settings, dict[str, Awaitable[Matches]]()
+        if self._keywords is not self._terms or own.query.method == "vector":
+            legs["bm25"] = self._terms.search(self._terms_of(asked), room["bm25"], where)
+        outside = own.index.vectors != "embedded" and own.query.method != "bm25"
+        if outside and self._catalog.counts().chunks <= LAST_RESORT:
+            legs["vector"] = self._nearest_here(asked, room["vector"], where)
+        return legs
+
+    async def _nearest_here(self, asked: Question, fetch_k: int, where: Filter | None) -> Matches:
+        (vector,) = await self._question_embedder.embed([asked.text], role="query")
+        return await asyncio.to_thread(index.nearest_stored, self._catalog, vector, fetch_k, where)
+
+    async def _in_time(self, search: Callable[[], Awaitable[Matches]]) -> Matches:
+        """What an index finds, if it does so soon enough; whoever is stopped before this begins has begun no search."""
+        seconds = self.settings.query.leg_seconds
+        if not seconds:
+            return await search()
+        try:
+            return await asyncio.wait_for(search(), seconds)
+        except TimeoutError:
+            raise OutOfTime(f"it took longer than {seconds:g} s (query.leg_seconds)") from None
+
     def _searches(
         self, asked: Question, room: Mapping[str, int], where: Filter | None
     ) -> dict[str, Callable[[], Awaitable[Matches]]]:
         return {  # the one that runs in a thread in any case begins
-            "bm25": lambda: self._keywords.search(self._terms_of(asked), room["bm25"], where),
+            "bm25": lambda: self._keyword_leg(asked, room["bm25"], where),
             "vector": lambda: self._vector_leg(asked, room["vector"], where),
         }
 
@@ -146,6 +201,10 @@ class Searcher(Rebuilder):
         if asked.text == asked.asked:
             return terms
         return [*terms, *(term for term in self._analyzer(asked.asked, asked.language) if term not in terms)]
+
+    def _keyword_leg(self, asked: Question, fetch_k: int, where: Filter | None) -> Awaitable[Matches]:
+        terms = self._terms_of(asked)
+        return self._in_time(lambda: self._keywords.search(terms, fetch_k, where))
 
     async def _vector_leg(self, asked: Question, fetch_k: int, where: Filter | None) -> Matches:
         if not self._settle():
@@ -158,11 +217,11 @@ class Searcher(Rebuilder):
                 index.nearest_among, self._catalog, candidates.rows.tolist(), vector, fetch_k
             )
         try:
-            return await self._vectors.search(vector, fetch_k, where)
+            return await self._in_time(lambda: self._vectors.search(vector, fetch_k, where))
         except Behind as error:  # as where an engine was just named in the settings
             if error.changes > CAUGHT_UP or not await asyncio.to_thread(self._bring_vectors_up):
                 raise
-            return await self._vectors.search(vector, fetch_k, where)
+            return await self._in_time(lambda: self._vectors.search(vector, fetch_k, where))
 
     def _bring_vectors_up(self) -> bool:
         """Bring the engine of the vectors up, where nobody is at it."""
@@ -252,6 +311,11 @@ class Searcher(Rebuilder):
 
     def _length(self, text: str) -> int:
         return len(self._embedder.tokens(text))
+
+
+def _considered(hit: Hit) -> Considered:
+    scores = {step.stage: round(step.score, 6) for step in hit.why}
+    return Considered(document_id=hit.chunk.document_id, vector=scores.get("vector"), keyword=scores.get("bm25"))
 
 
 def _bare(hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -47,6 +47,12 @@ class QuerySettings(Section):
         default="equal",
         description="by_kind: keyword search returns half as many for a sentence, vectors for keywords and file names",
     )
+    leg_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        description="seconds that an index may take to be searched; one that takes longer is left out, and the answer"
+        " says so; 0: as long as its engine may",
+    )
     spelling: bool = Field(
         default=True, description="put diacritics and typing errors of a question right, and search for both"
     )

@@ -45,7 +45,7 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
     remembered: Tree = {}
     try:
         with closing(Engine.open(kb, overrides, preset=preset)) as engine:
-            remembered = engine.status().built_with.tree()
+            remembered = engine.remembered
     except NotFound:
         pass
     loaded = load(overrides, preset=preset, remembered=remembered)
@@ -59,11 +59,12 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
         "knowledge base": remembered,
         f"preset {loaded.settings.preset}": read_preset(loaded.settings.preset),
     }
+    stand_ins = {one.path: f"stands in for {one.wanted} of the preset" for one in loaded.substitutes}
     rows = [
         Setting(
             path=path,
             value=str(value) if isinstance(value, SecretStr) else value,  # asterisks
-            origin=next((name for name, tree in places.items() if _has(tree, path)), "default"),
+            origin=stand_ins.get(path) or next((name for name, tree in places.items() if _has(tree, path)), "default"),
             description=info.description or "",
         )
         for path, info, value in leaves(loaded.settings)

@@ -64,8 +64,14 @@ class Asked:
         from ragstone.index import Patience
         from ragstone.serve.failures import tell
 
-        patience = Patience(wait, tell)
-        return Engine.open(kb, self.overrides, preset=self.preset, create=create, as_built=as_built, patience=patience)
+        patience, was_there = Patience(wait, tell), (kb / "CURRENT").is_file()
+        engine = Engine.open(
+            kb, self.overrides, preset=self.preset, create=create, as_built=as_built, patience=patience
+        )
+        if self.preset or not was_there:  # afterwards `ragstone status` tells it
+            for one in engine.substitutes:
+                tell(one.told)
+        return engine
 
 
 def _asked(

@@ -1,0 +1,148 @@
+"""Engines outside that are away: questions are answered all the same, and say how; presets name engines in vain."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from kb import FAST, add
+from servers.loopback import Loopback
+from servers.postgres_server import PostgresServer
+
+from ragstone import substitutes
+from ragstone.config import load
+from ragstone.contracts import Document, Matches
+from ragstone.engine import Engine
+from ragstone.errors import MissingExtra, SettingsError
+
+pytestmark = pytest.mark.usefixtures("workdir")
+NOWHERE = "services.postgres.dsn=postgresql://nobody@127.0.0.1:9/none"
+BOTH = ("index.vectors=postgres", "index.keywords=postgres")
+DOCUMENTS = [
+    Document(id="card", title="Cards", text="The POLA card costs nothing. It is given out at the harbour office."),
+    Document(id="mast", title="Mast", text="The mast is twenty metres tall.", metadata={"kind": "ship"}),
+]
+
+
+def test_both_legs_on_a_dead_server_are_searched_here(tmp_path: Path) -> None:
+    with closing(Engine.open(tmp_path / "kb", (*FAST, *BOTH, NOWHERE), create=True)) as engine:
+        add(engine, *DOCUMENTS)
+        answer = asyncio.run(engine.ask("How tall is the mast?"))
+        assert "twenty metres tall" in answer.answer
+        assert any(
+            told.endswith("searched here instead, by the words and the vectors beside the catalog")
+            for told in answer.notices
+        )
+        assert any("vector search failed" in told and "bm25 search failed" in told for told in answer.notices)
+        hits = asyncio.run(engine.search("card", where="kind = ship"))
+        assert [hit.chunk.document_id for hit in hits] == ["mast"]
+
+
+def test_one_leg_that_is_away_is_left_out(tmp_path: Path) -> None:
+    with closing(Engine.open(tmp_path / "kb", (*FAST, BOTH[1], NOWHERE), create=True)) as engine:
+        add(engine, *DOCUMENTS)
+        notices = asyncio.run(engine.ask("How tall is the mast?")).notices
+        assert any(told.startswith("bm25 search failed") for told in notices)
+        assert not any("instead" in told for told in notices)
+
+
+@pytest.mark.parametrize("method", ["vector", "bm25"])
+def test_the_only_leg_that_is_away_is_searched_here(tmp_path: Path, method: str) -> None:
+    settings = (*FAST, *BOTH, NOWHERE, f"query.method={method}")
+    with closing(Engine.open(tmp_path / "kb", settings, create=True)) as engine:
+        add(engine, *DOCUMENTS)
+        assert "twenty metres tall" in asyncio.run(engine.ask("How tall is the mast?")).answer
+
+
+def test_an_index_that_takes_too_long_is_left_out(tmp_path: Path) -> None:
+    async def slow(*_: object) -> Matches:
+        await asyncio.sleep(60)
+        raise AssertionError("was waited for")
+
+    with closing(Engine.open(tmp_path / "kb", (*FAST, "query.leg_seconds=0.1"), create=True)) as engine:
+        add(engine, *DOCUMENTS)
+        engine._vectors.search = slow  # pyright: ignore[reportAttributeAccessIssue]
+        began = time.perf_counter()
+        answer = asyncio.run(engine.ask("How tall is the mast?"))
+        assert time.perf_counter() - began < 10
+        assert "vector search failed: it took longer than 0.1 s (query.leg_seconds)" in answer.notices
+
+
+def test_a_preset_goes_on_without_its_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "services.exa.api_key=a-key"
+    whole = load([key], preset="news")
+    assert whole.substitutes == ()
+    assert (whole.settings.index.vectors, whole.settings.query.web.engine) == ("faiss:Flat", "exa")
+    monkeypatch.setattr(substitutes, "find_spec", lambda _: None)
+    loaded = load([key], preset="news")
+    assert loaded.settings.index.vectors == "embedded"
+    assert [one.told for one in loaded.substitutes] == [
+        "the preset news keeps vectors in faiss:Flat, but faiss-cpu is not installed: the embedded index stands in."
+        " To get faiss:Flat: pip install 'ragstone[faiss]'. To keep it so: index.vectors=embedded"
+    ]
+    without = load(["index.vectors=embedded"], preset="news")
+    assert without.settings.query.web.engine == "none"
+    assert [one.told.split(":")[0] for one in without.substitutes] == [
+        "the preset news searches the web with exa, but there is no key"
+    ]
+    assert load(["index.vectors=embedded", "query.web.engine=none"], preset="news").substitutes == ()
+
+
+def test_an_engine_that_is_named_is_not_replaced_and_its_absence_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(substitutes, "find_spec", lambda _: None)
+    own = tmp_path / "own.yaml"
+    own.write_text("index: {vectors: 'faiss:Flat'}\n")
+    for overrides, preset in ((["index.vectors=faiss:Flat"], "news"), ([], str(own))):
+        with pytest.raises(MissingExtra, match=r"ragstone\[faiss\]"):
+            Engine.open(tmp_path / "kb", overrides, preset=preset, create=True)
+    assert not (tmp_path / "kb").exists()
+    with closing(Engine.open(tmp_path / "kb", FAST, create=True)):
+        pass
+    with pytest.raises(MissingExtra):
+        Engine.open(tmp_path / "kb", ["index.vectors=qdrant"])
+
+
+def test_the_companion_uses_the_servers_that_are_named(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = load(preset="companion").substitutes
+    assert "no server is named" in first.told
+    assert "set services.qdrant.url" in first.told
+    assert second.path == "index.keywords"
+    monkeypatch.setenv("DATABASE_URL", postgres.address("postgres"))
+    loaded = load(["services.qdrant.url=http://127.0.0.1:6333"], preset="companion")
+    assert loaded.substitutes == ()
+    assert (loaded.settings.index.vectors, loaded.settings.index.keywords) == ("qdrant", "postgres")
+    assert loaded.settings.services.qdrant.collection == "Information"
+    monkeypatch.delenv("DATABASE_URL")
+    with pytest.raises(SettingsError, match="DATABASE_URL"):
+        Engine.open(Path("kb"), ["index.keywords=postgres"], create=True)
+
+
+def test_what_stands_in_is_shown(tmp_path: Path) -> None:
+    with closing(Engine.open(tmp_path / "kb", FAST, preset="companion", create=True)) as engine:
+        add(engine, *DOCUMENTS)
+        assert [one.split(",")[0] for one in engine.status().substitutes] == [
+            "the preset companion keeps vectors in qdrant",
+            "the preset companion keeps keywords in postgres",
+        ]
+        assert asyncio.run(engine.ask("How tall is the mast?")).hits
+
+
+def test_a_server_that_says_nothing_holds_no_question_up(tmp_path: Path) -> None:
+    with Loopback() as silent:
+        silent.stop()
+        settings = (
+            *FAST,
+            "index.vectors=qdrant",
+            f"services.qdrant.url={silent.url}",
+            "services.qdrant.timeout_seconds=1",
+        )
+        with closing(Engine.open(tmp_path / "kb", settings, create=True)) as engine:
+            add(engine, *DOCUMENTS)
+            assert "twenty metres tall" in asyncio.run(engine.ask("How tall is the mast?")).answer
