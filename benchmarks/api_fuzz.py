@@ -1,8 +1,7 @@
 """The HTTP API against its own OpenAPI document: Schemathesis makes up requests, right ones and wrong ones.
 
 It is installed into an environment of its own. Counted are answers that the document does not allow, errors of the
-server, right requests that are refused and wrong ones that are not. Of uploads, names of files that tell no kind are
-right by the document and refused: the document cannot say which names there are.
+server, right requests that are refused and wrong ones that are not. What the document cannot say is in `CONFIG`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ragstone.keys import KeyLimits, Keys
 TOOL = Peer(name="schemathesis", script="", requires=("schemathesis==4.32.5",))
 EXAMPLES, FEW = 500, 20
 PORT = 8977
-DOCUMENTS = 50
+DOCUMENTS = 1_000
 CONFIG = """\
 suppress-health-check = ["all"]
 continue-on-failure = true
@@ -36,13 +35,54 @@ continue-on-failure = true
 [[operations]]
 include-name = "POST /documents"
 checks.positive_data_acceptance.enabled = false
+checks.negative_data_rejection.enabled = false
+
+[[operations]]
+include-name = "POST /v1/chat/completions"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+include-name = "POST /v1/embeddings"
+checks.positive_data_acceptance.enabled = false
 """
+"""What the document cannot say. Of forms: which names of files tell a kind; and that in them everything is a text, so
+that what was meant as an object is a group of that name. Of conversations: that one of the messages is a question. Of
+vectors: how many dimensions those of the embedder have."""
 HOOKS = """\
+import itertools
+
 import schemathesis
 from hypothesis import strategies
+from schemathesis.specs.openapi.adapter import formdata
 
 FILTERS = ["", "kind = markdown", "language in (de, en)", "not (word_count > 5)", "exists title or year >= 2020"]
 schemathesis.openapi.format("ragstone-filter", strategies.sampled_from(FILTERS))
+schemathesis.openapi.format("ragstone-embedder", strategies.sampled_from(["ragstone", "minilm"]))
+
+# Files get names by which they are read; otherwise every form would be refused for them.
+NAMES = itertools.cycle(["txt", "md", "csv", "html", "pdf", "docx", "json", "rst", "xlsx", "exe"])
+NUMBERS = itertools.count()
+formdata._filename = lambda name, value: f"{name}{next(NUMBERS) % 997}.{next(NAMES)}"
+
+
+@schemathesis.hook
+def map_path_parameters(context, path_parameters):
+    # Half of the documents that are asked for or deleted are there; those that are deleted are not asked for.
+    if not path_parameters or not isinstance(told := path_parameters.get("document_id"), str) or len(told) % 2:
+        return path_parameters
+    number = sum(map(ord, told)) % 50
+    if context.operation.method.upper() == "DELETE":
+        number = 50 + next(NUMBERS) % 950
+    return {**path_parameters, "document_id": f"house/{number}.md"}
+
+
+@schemathesis.hook
+def map_body(context, body):
+    # Half of the conversations end with a question, so that they are answered.
+    messages = body.get("messages") if isinstance(body, dict) else None
+    if isinstance(messages, list) and len(messages) % 2:
+        return {**body, "messages": [*messages, {"role": "user", "content": "Where do visitors park?"}]}
+    return body
 """
 
 

@@ -24,6 +24,8 @@ from benchmarks.common import ROOT
 from ragstone.index import Journal
 from ragstone.keys import KeyLimits, Keys
 
+IDLE = 2.0
+"""Seconds for which a connection is kept that nobody uses; after some more the server would close it."""
 STARTED = "serving"
 """What the line begins with that tells where the server is."""
 
@@ -160,6 +162,7 @@ async def load(
     clients: int,
     seconds: float,
     every: float = 0.0,
+    stop: asyncio.Event | None = None,
 ) -> Run:
     """So many clients that ask one question after another.
 
@@ -170,15 +173,19 @@ async def load(
         clients: at the same time.
         seconds: after which no new question is asked.
         every: seconds from one question of a client to the next, where it does not wait for the answer's sake alone.
+        stop: set where no new question is to be asked from now on.
     """
     run, turn = Run(), itertools.count()
-    started = time.perf_counter()
+    started, stopped = time.perf_counter(), stop or asyncio.Event()
 
     async def client() -> None:
         with closing(Client(server, key)) as one:
-            while (begun := time.perf_counter()) - started < seconds:
+            while (begun := time.perf_counter()) - started < seconds and not stopped.is_set():
                 await _asked(one, questions[next(turn) % len(questions)], run)
-                await asyncio.sleep(max(0.0, begun + every - time.perf_counter()))
+                idle = max(0.0, begun + every - time.perf_counter())
+                if idle > IDLE:
+                    one.close()
+                await asyncio.sleep(idle)
 
     await asyncio.gather(*(client() for _ in range(clients)))
     run.lasted = time.perf_counter() - started

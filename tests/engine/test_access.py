@@ -351,3 +351,23 @@ def test_rules_that_were_used_once_stay_in_force(tmp_path: Path) -> None:
         assert (len(found(engine, "salary", STAFF)), found(engine, "salary", HR)) == (3, set())
     finally:
         engine.close()
+
+
+def test_rules_that_another_process_makes_hold_at_once(tmp_path: Path) -> None:
+    docs = tmp_path / "docs" / "hr"
+    docs.mkdir(parents=True)
+    running = open_fast(tmp_path / "kb")
+    other = open_fast(tmp_path / "kb", "acquire.access.folders=[hr = hr]", create=False)
+    try:
+        (docs / "pay.txt").write_text(PAY)
+        asyncio.run(running.sync([str(tmp_path / "docs")]))
+        assert found(running, "salary", STAFF)
+        asyncio.run(other.sync([str(tmp_path / "docs")]))
+        (docs / "more.txt").write_text("The salary of the cook is two thousand.")
+        report = asyncio.run(running.sync([str(tmp_path / "docs")]))
+        assert (report.added, report.updated) == (1, 0)
+        assert found(running, "salary", STAFF) == set()
+        assert len(found(running, "salary", HR)) == 2
+    finally:
+        running.close()
+        other.close()

@@ -45,6 +45,29 @@ def test_a_copy_is_a_knowledge_base(engine: Engine, tmp_path: Path):
         backup(tmp_path / "nothing", tmp_path / "other")
 
 
+def test_uploaded_files_are_copied_and_put_back(tmp_path: Path):
+    open_fast(tmp_path / "kb").close()
+    home = tmp_path / "kb" / "uploads"
+    (home / "0a1b").mkdir(parents=True)
+    (home / ".incoming-1").mkdir()
+    (home / ".incoming-1" / "0").write_bytes(b"in part")
+    (home / "room.txt").write_bytes(b"Room 9")
+    (home / "0a1b" / "big.csv").write_bytes(b"row\n" * 700_000)
+    copied = backup(tmp_path / "kb", tmp_path / "copy")
+    assert copied.files == 2
+    (home / "room.txt").write_bytes(b"Room 10")
+    (home / "new.txt").write_bytes(b"later")
+    restore(tmp_path / "copy", tmp_path / "kb", replace=True)
+    restore(tmp_path / "copy", tmp_path / "elsewhere")
+    for folder, names in (
+        (home, ["0a1b", "new.txt", "room.txt"]),
+        (tmp_path / "elsewhere" / "uploads", ["0a1b", "room.txt"]),
+    ):
+        assert sorted(one.name for one in folder.iterdir() if not one.name.startswith(".")) == names
+        assert (folder / "room.txt").read_bytes() == b"Room 9"
+        assert (folder / "0a1b" / "big.csv").read_bytes() == b"row\n" * 700_000
+
+
 def test_nothing_is_replaced_unless_that_is_said(engine: Engine, tmp_path: Path):
     backup(tmp_path / "kb", tmp_path / "copy")
     add(engine, document(2))

@@ -103,6 +103,7 @@ export function App() {
   );
 
   const forget = async (what: Conversation) => {
+    chat.stop(what.session);
     await api.forget(what.session);
     refresh();
     if (what.session === session.current) go({ view: "chat", session: null });
@@ -128,6 +129,7 @@ export function App() {
       <Sidebar
         route={route}
         conversations={conversations}
+        answering={chat.answering}
         open={drawer}
         hidden={narrow && !drawer}
         onClose={() => setDrawer(false)}

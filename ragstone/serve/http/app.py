@@ -23,6 +23,7 @@ from ragstone.serve.http import (
     routes_jobs,
     routes_openai,
     routes_people,
+    routes_policies,
     routes_service,
 )
 from ragstone.serve.http.door import Door
@@ -40,6 +41,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     routes_documents.router,
     routes_jobs.router,
     routes_people.router,
+    routes_policies.router,
     routes_service.router,
     routes_openai.router,
 )
@@ -55,13 +57,12 @@ def build_app(engine: Engine, settings: ServeSettings | None = None, *, more: Se
         more: routes beside our own.
     """
     own = settings or engine.settings.serve
-    keys = Keys(Journal(engine.folder))
-    door = Door(keys, may_be_open=is_loopback(own.host))
+    door = Door(Keys(Journal(engine.folder)), may_be_open=is_loopback(own.host))
     service = Service(
         engine=engine,
         settings=own,
         door=door,
-        keys=keys,
+        keys=Keys(Journal(engine.folder)),
         turns=Turns(own.limits.questions),
         jobs=Jobs(engine),
     )
@@ -121,6 +122,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await asyncio.gather(warming, return_exceptions=True)
         await service.jobs.stop()
         service.keys.close()
+        service.door.close()
 
 
 async def _warm(service: Service) -> None:

@@ -17,7 +17,6 @@ from ragstone.serve.http.wire import asking
 from ragstone.serve.http.wire import openai as wire
 from ragstone.serve.screen import one_line
 
-MODEL = "ragstone"
 _MARKER = re.compile(r"\[(?:(?:Web )?Source )?(\d+)\]")
 
 
@@ -34,7 +33,7 @@ class Conversation:
         """The conversation of a request.
 
         Raises:
-            UsageError: it does not end with a question.
+            UsageError: there is no question in it, or it is too long.
         """
         messages, notices = request.messages, []
         if any(one.role in ("system", "developer") for one in messages):
@@ -46,8 +45,12 @@ class Conversation:
         if request.response_format is not None:
             notices.append("response_format was not followed: an answer is a text with citations")
         said = [one for one in messages if one.role in ("user", "assistant")]
-        if not said or said[-1].role != "user":
-            raise UsageError("messages: the last one must be the user's")
+        if said and said[-1].role == "assistant":
+            notices.append("the beginning of an answer was left out: an answer is made as a whole")
+        while said and said[-1].role == "assistant":
+            said.pop()
+        if not said:
+            raise UsageError("messages: none of them is the user's")
         question = _text(said.pop())
         while said and said[-1].role == "user":  # one after another, without an answer
             question = f"{_text(said.pop())}\n{question}"
@@ -88,7 +91,7 @@ def completion(answer: Answer) -> wire.Completion:
     return wire.Completion(
         id=_id(),
         created=int(time.time()),
-        model=MODEL,
+        model=wire.MODEL,
         choices=[wire.Choice(message=message)],
         usage=tokens(answer),
         ragstone=asking.Answer.of(answer, explain=False),
@@ -109,7 +112,7 @@ async def chunks(
         return wire.CompletionChunk(
             id=id,
             created=created,
-            model=MODEL,
+            model=wire.MODEL,
             choices=[wire.ChunkChoice(delta=delta, finish_reason="stop" if answer else None)],
             ragstone=asking.Answer.of(answer, explain=False) if answer else None,
         )
@@ -130,7 +133,9 @@ async def chunks(
                     yield Chunk(data=chunk(wire.Delta(content=rest)))
                 yield Chunk(data=chunk(wire.Delta(annotations=marked(answer, shown)), answer))
                 if with_usage:
-                    used = wire.CompletionChunk(id=id, created=created, model=MODEL, choices=[], usage=tokens(answer))
+                    used = wire.CompletionChunk(
+                        id=id, created=created, model=wire.MODEL, choices=[], usage=tokens(answer)
+                    )
                     yield Chunk(data=used)
     yield Chunk(data=_END)
 

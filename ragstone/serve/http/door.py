@@ -55,6 +55,10 @@ class Door:
         self._keys, self._may_be_open, self._clock = keys, may_be_open, clock
         self._ring, self._looked = KeyRing(), float("-inf")
 
+    def close(self) -> None:
+        """Let go of the keys."""
+        self._keys.close()
+
     @property
     def is_open(self) -> bool:
         """Whether no key is needed now.

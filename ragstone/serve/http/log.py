@@ -35,6 +35,7 @@ def to_standard_error(level: Level) -> None:
         logger.handlers[:] = [handler]
         logger.setLevel(level.upper() if name.startswith("ragstone") else "WARNING")
         logger.propagate = False
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # a form that cannot be read is the sender's fault
 
 
 def note(event: str, facts: dict[str, object]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from annotated_types import Le
+from annotated_types import Ge, Le
 from pydantic import BaseModel, Field, create_model
 
 from ragstone.config import Tree, leaves, merge, validated
@@ -36,8 +36,17 @@ MOST = {
     "respond.passages": 20,
     "respond.sentences": 20,
     "respond.memory_tokens": 4_000,
+    "respond.excerpt_characters": 1_000_000,
+    "query.rrf_k": 1_000_000,
+    "query.leg_seconds": 600,
+    "rank.budget_ms": 600_000,
+    "rank.max_tokens": 1_000_000,
+    "rank.boosts.short_characters": 1_000_000,
+    "rank.boosts.full_length": 1_000_000,
 }
-"""No question may take more of the machine than this."""
+"""No question may take more of the machine than this, or be reckoned with what no number can hold."""
+FURTHEST = 100
+"""A boost may move a score this far, up or down."""
 KINDS: dict[str, Any] = {
     "rank.reranker": Literal["none", "maxsim"],  # others are models that would be loaded, or paid for
     "respond.language": Annotated[str, Field(pattern=r"^([a-z]{2})?$")],
@@ -53,6 +62,8 @@ def _fields() -> Iterator[tuple[str, Any]]:
                 kind = Annotated[kind, bound]
             if path in MOST:
                 kind = Annotated[kind, Le(MOST[path])]
+            elif path.startswith("rank.boosts."):
+                kind = Annotated[kind, Ge(-FURTHEST), Le(FURTHEST)]
             yield path.replace(".", "_"), (kind | None, Field(default=None, alias=path, description=info.description))
 
 

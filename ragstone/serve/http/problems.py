@@ -48,6 +48,7 @@ STATUS: dict[Code, int] = {
 }
 _CODES: tuple[tuple[type[errors.RagstoneError], Code], ...] = (
     (errors.SettingsError, "settings"),
+    (errors.TooOften, "too_many"),
     (errors.UsageError, "usage"),
     (errors.SourceError, "usage"),
     (errors.NotFound, "not_found"),

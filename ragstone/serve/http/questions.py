@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -67,35 +68,35 @@ async def in_turn(service: Service, caller: Caller) -> AsyncIterator[None]:
     Raises:
         Refused: the key has cost what it may for today, or too many wait.
     """
-    _refuse_spent(service, caller)
+    await _refuse_spent(service, caller)
     payer = Payer()
     try:
         async with service.turns.turn():
             with paying(payer):
                 yield
     finally:
-        _charge(service, caller, payer)
+        await _charge(service, caller, payer)
 
 
 def _same(settings: Settings) -> Settings:
     return settings
 
 
-def _refuse_spent(service: Service, caller: Caller) -> None:
+async def _refuse_spent(service: Service, caller: Caller) -> None:
     if not caller.key:
         return
     own, usual = caller.key.limits.cost_per_day, service.settings.limits.cost_per_day
     limit = usual if own is None else own
-    if limit and service.keys.spent(caller.key.id) >= round(limit * BILLION):
+    if limit and await asyncio.to_thread(service.keys.spent, caller.key.id) >= round(limit * BILLION):
         now = datetime.now(UTC)
         midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
         told = f"this key has cost what it may in a day of UTC, {limit:g}"
         raise Refused("too_many", told, (midnight - now).total_seconds())
 
 
-def _charge(service: Service, caller: Caller, payer: Payer) -> None:
+async def _charge(service: Service, caller: Caller, payer: Payer) -> None:
     if caller.key and payer.cost:
         try:
-            service.keys.spend(caller.key.id, payer.cost)
+            await asyncio.shield(asyncio.to_thread(service.keys.spend, caller.key.id, payer.cost))
         except KnowledgeBaseError as error:
             note("error", {"key": caller.key.id, "error": type(error).__name__, "at": "the cost was not written down"})

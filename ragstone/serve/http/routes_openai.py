@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from ragstone.answers import Answer, Answered, Event
 from ragstone.errors import NotFound, ResponseError, UsageError
 from ragstone.serve.http import wire_errors
-from ragstone.serve.http.completions import MODEL, Chunk, Conversation, chunks, completion, whole
+from ragstone.serve.http.completions import Chunk, Conversation, chunks, completion, whole
 from ragstone.serve.http.door import Reading
 from ragstone.serve.http.openai_errors import failure
 from ragstone.serve.http.problems import REQUEST_ID
@@ -53,7 +53,7 @@ async def chat(body: wire.ChatRequest, request: Request, service: Here, caller: 
     """
     _refuse_other(body.model)
     said = Conversation.of(body)
-    events = asked(service, caller, said.question, body.where, before=said.before)
+    events = asked(service, caller, said.question, body.where or None, before=said.before)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     if body.stream:
         with_usage = bool(body.stream_options and body.stream_options.include_usage)
@@ -69,14 +69,14 @@ async def chat(body: wire.ChatRequest, request: Request, service: Here, caller: 
 @router.get("/models", responses={**_READING})
 async def models(_: Reading) -> wire.Models:
     """The one model there is: the documents."""
-    return wire.Models(data=[wire.Model(id=MODEL, created=_STARTED)])
+    return wire.Models(data=[wire.Model(id=wire.MODEL, created=_STARTED)])
 
 
 @router.get("/models/{model}", responses={**_READING})
 async def model(model: str, _: Reading) -> wire.Model:
     """The one model there is."""
     _refuse_other(model)
-    return wire.Model(id=MODEL, created=_STARTED)
+    return wire.Model(id=wire.MODEL, created=_STARTED)
 
 
 @router.post("/embeddings", responses={**_ASKING})
@@ -100,8 +100,8 @@ async def embeddings(body: wire.EmbeddingRequest, service: Here, caller: Reading
 
 
 def _refuse_other(model: str, *known: str) -> None:
-    if model not in (MODEL, *known):
-        raise NotFound(f"there is no model of this name; there is '{MODEL}'")
+    if model not in (wire.MODEL, *known):
+        raise NotFound(f"there is no model of this name; there is '{wire.MODEL}'")
 
 
 def _texts(given: str | list[str] | list[int] | list[list[int]]) -> list[str]:

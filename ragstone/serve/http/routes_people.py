@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 
 from ragstone.errors import NotFound
 from ragstone.serve.http import wire_errors
@@ -48,10 +48,15 @@ async def forget(session: Session, service: Here, caller: Reading) -> wire.Forgo
 
 
 @router.get("/responses/{response_id}", responses={**wire_errors.reading})
-async def kept_response(response_id: ResponseId, service: Here, caller: Reading) -> wire.KeptResponse:
+async def kept_response(
+    response_id: ResponseId,
+    service: Here,
+    caller: Reading,
+    explain: Annotated[bool, Query(description="tell the evidence, as far as it is still stored")] = False,
+) -> wire.KeptResponse:
     """An answer that was given to whoever asks, as it was, and what was said of it."""
     found = await asyncio.to_thread(partial(service.engine.response, response_id, reader=caller.reader))
-    return wire.KeptResponse.of(found)
+    return wire.KeptResponse.of(found, explain=explain)
 
 
 @router.post("/feedback", responses={**wire_errors.changing})

@@ -15,7 +15,7 @@ from ragstone.errors import SettingsError, UsageError
 from ragstone.index import Journal
 from ragstone.keys import Keys
 from ragstone.sections import ServeSettings
-from ragstone.serve.http import log, page
+from ragstone.serve.http import heads, log, page
 from ragstone.serve.http.app import build_app, is_loopback
 
 IDLE = 15
@@ -51,6 +51,8 @@ def serve(engine: Engine, settings: ServeSettings, *, tls: bool, tell: Callable[
         port = at.getsockname()[1]
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         what = "the page and the API" if page.files() else "the API"
+        for one in engine.substitutes:
+            tell(one.told)
         tell(f"serving {what} of {engine.folder} at {scheme}://{host}:{port}; Ctrl-C stops it")
         # uvicorn sends both signals on when all has ended well; what is open here is to be closed then.
         signal.signal(signal.SIGTERM, lambda *_: None)
@@ -62,6 +64,8 @@ def configured(app: FastAPI, settings: ServeSettings) -> uvicorn.Config:
     """How uvicorn runs the application."""
     return uvicorn.Config(
         app,
+        http=heads.within(settings.request_seconds),
+        ws="none",
         host=settings.host,
         port=settings.port,
         log_config=None,

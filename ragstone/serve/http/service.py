@@ -18,7 +18,10 @@ from ragstone.serve.http.turns import Turns
 
 @dataclass(slots=True, kw_only=True)
 class Service:
-    """One running server. ``is_ready`` becomes true when a question would not wait for models to load."""
+    """One running server. ``is_ready`` becomes true when a question would not wait for models to load.
+
+    ``keys`` are for what keys cost; the door has a connection of its own, which nobody who writes keeps waiting.
+    """
 
     engine: Engine
     settings: ServeSettings

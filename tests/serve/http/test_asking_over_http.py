@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
 import pytest
 from live import Live
 
@@ -127,8 +132,26 @@ def test_an_answer_is_kept_and_can_be_rated(house: Live) -> None:
     kept = house.http.get(f"/responses/{id}").json()
     assert kept["answer"] == answer
     assert [one["vote"] for one in kept["feedback"]] == ["up"]
+    evidence = house.http.get(f"/responses/{id}", params={"explain": True}).json()["answer"]["hits"]
+    assert evidence == house.ask(explain=True).json()["hits"]
     assert house.http.post("/feedback", json=vote | {"response_id": "none"}).status_code == 404
     assert house.http.post("/feedback", json=vote | {"vote": "maybe"}).status_code == 422
+
+
+def test_who_waits_for_the_journal_keeps_nobody_else_waiting(house: Live) -> None:
+    id = house.ask().json()["response_id"]
+    with closing(sqlite3.connect(house.engine.folder / "journal.db", isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(2) as others:
+            vote = others.submit(house.http.post, "/feedback", json={"response_id": id, "vote": "up"})
+            answer = others.submit(house.ask, session="busy")
+            time.sleep(0.5)  # by then both wait
+            assert house.http.get("/me", timeout=10).status_code == 200
+            assert house.http.post("/search", json={"query": "mill"}, timeout=10).status_code == 200
+            assert not vote.done()
+            assert not answer.done()
+            db.execute("COMMIT")
+            assert (vote.result().status_code, answer.result().status_code) == (200, 200)
 
 
 def test_the_server_tells_of_itself(house: Live) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from contextlib import suppress
 
 import pytest
 from live import Live, Serving, make_key
@@ -97,6 +98,36 @@ def test_who_sends_too_slowly_is_not_waited_for(serving: Serving) -> None:
         slow.sendall(b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
         slow.sendall(b'Content-Length: 50\r\n\r\n{"question":')
         assert b" 408 " in slow.recv(4096)
+
+
+def test_a_head_that_does_not_end_is_not_waited_for(serving: Serving) -> None:
+    live = serving("request_seconds=0.4")
+    host, port = live.url.removeprefix("http://").split(":")
+    whole = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    def held(*first: bytes) -> float:
+        """So long is a connection kept that sends this, and then a little of a head again and again."""
+        with socket.create_connection((host, int(port)), timeout=5) as slow:
+            for one in first:
+                slow.sendall(one)
+                answer = b""
+                while not answer.endswith(b"}"):
+                    answer += slow.recv(4096)
+            slow.settimeout(0.1)
+            begun = time.monotonic()
+            with suppress(ConnectionError):
+                slow.sendall(b"GET /health HTTP/1.1\r\n")
+                while time.monotonic() < begun + 5:
+                    slow.sendall(b"X-More: 1\r\n")
+                    with suppress(TimeoutError):
+                        if slow.recv(1) == b"":
+                            break
+        return time.monotonic() - begun
+
+    assert 0.3 < held() < 4
+    assert 0.3 < held(whole, whole) < 4
+    with socket.create_connection((host, int(port)), timeout=5) as silent:
+        assert silent.recv(1) == b""
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff\xfe", b'{"question": NaN}', b'{"question": "\\ud800"}'])

@@ -148,8 +148,15 @@ def test_what_is_left_out_is_told(client: openai.OpenAI) -> None:
         assert word in notices
 
 
+def test_a_beginning_of_the_answer_is_left_out(client: openai.OpenAI) -> None:
+    completion = ask(client, QUESTION, "The room is")
+    assert completion.choices[0].message.content.startswith(ROOM)
+    assert any("beginning of an answer" in notice for notice in completion.ragstone["notices"])
+
+
 def test_a_filter_is_obeyed(client: openai.OpenAI) -> None:
     assert ask(client, QUESTION, extra_body={"where": "kind = pdf"}).ragstone["abstained"]
+    assert not ask(client, QUESTION, extra_body={"where": ""}).ragstone["abstained"]
 
 
 # ---------------------------------------------------------------- models, embeddings
@@ -183,7 +190,8 @@ def test_embeddings_are_those_of_the_knowledge_base(client: openai.OpenAI, engin
 def test_errors_are_those_the_client_knows(client: openai.OpenAI) -> None:
     bad: list[tuple[type[openai.APIStatusError], str | None, Any]] = [
         (openai.NotFoundError, None, lambda: client.chat.completions.create(model="gpt-9", messages=HELLO)),
-        (openai.BadRequestError, "messages", lambda: ask(client, QUESTION, ROOM)),
+        (openai.BadRequestError, "messages", lambda: chat(client, {"role": "system", "content": QUESTION})),
+        (openai.BadRequestError, "messages", lambda: chat(client, {"role": "assistant", "content": ROOM})),
         (openai.BadRequestError, None, lambda: ask(client, " ")),
         (openai.UnprocessableEntityError, "n", lambda: ask(client, QUESTION, n=2)),
         (openai.UnprocessableEntityError, "messages", lambda: ask(client)),
@@ -200,6 +208,10 @@ def test_errors_are_those_the_client_knows(client: openai.OpenAI) -> None:
         assert set(error) == {"message", "type", "param", "code"}
         assert (error["type"], error["param"]) == ("invalid_request_error", param)
         assert error["message"]
+
+
+def chat(client: openai.OpenAI, *messages: Any) -> Any:
+    return client.chat.completions.create(model="ragstone", messages=messages)
 
 
 HELLO: Any = [{"role": "user", "content": "Hello"}]

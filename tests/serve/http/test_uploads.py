@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from contextlib import closing
 from pathlib import Path
@@ -10,9 +11,12 @@ import pytest
 from kb import open_fast
 from live import Live, Serving, events_of, make_key, served
 
+from ragstone.backup import backup, restore
 from ragstone.index import Journal, indexing
-from ragstone.jobs import Job, JobBook, Work
+from ragstone.job_book import JobBook
+from ragstone.jobs import Job, Work
 from ragstone.serve.http.uploads import safe_name
+from ragstone.working import Worker
 
 ROOM = b"Room 9 is called Lise Meitner."
 
@@ -55,10 +59,12 @@ def test_a_job_tells_how_far_it_has_come(serving: Serving) -> None:
 
 def test_a_file_that_cannot_be_read_is_reported_without_the_servers_paths(serving: Serving) -> None:
     live = serving(documents=())
-    job = live.finished(live.upload(("broken.pdf", b"no pdf at all"), ("room.txt", ROOM)))
-    assert job["state"] == "done"
-    (skipped,) = job["report"]["skipped"]
-    assert skipped["source"] == "uploads/broken.pdf"
+    sent = live.upload(("wrong.csv", b"a;b\n1;2\n"), ("broken.pdf", b"no pdf at all"), ("room.txt", ROOM))
+    job = live.finished(sent)
+    assert (job["state"], job["report"]["added"]) == ("done", 1)
+    skipped = {one["source"]: one["reason"] for one in job["report"]["skipped"]}
+    assert sorted(skipped) == ["uploads/broken.pdf", "uploads/wrong.csv"]
+    assert "column" in skipped["uploads/wrong.csv"]
     assert str(live.engine.folder.resolve()) not in str(job)
 
 
@@ -75,6 +81,20 @@ def test_a_document_that_is_removed_takes_its_file_along(serving: Serving) -> No
     assert live.http.delete("/documents/parking.md").status_code == 404  # the end of an id is not enough
     assert live.http.delete("/documents/house/parking.md").status_code == 200
     assert ids(live) == ["hr/salaries.md", "house/rooms.md"][::-1]
+
+
+def test_a_document_that_was_restored_elsewhere_takes_its_file_along(serving: Serving, tmp_path: Path) -> None:
+    live = serving(documents=())
+    live.finished(live.upload(("room.txt", ROOM), ("plan.csv", b"id,text\n1,The hall.\n2,The bar is closed.\n")))
+    backup(live.engine.folder, tmp_path / "copy")
+    folder = tmp_path / "other"
+    assert restore(tmp_path / "copy", folder).files == 2
+    with closing(open_fast(folder, create=False)) as engine, served(engine) as moved:
+        for id in ("room.txt", "plan.csv%231"):
+            assert moved.http.delete(f"/documents/uploads/{id}").status_code == 200
+        assert [path.name for path in (folder / "uploads").iterdir()] == ["plan.csv"]
+        assert moved.http.delete("/documents/uploads/plan.csv%232").status_code == 200
+        assert list((folder / "uploads").iterdir()) == []
 
 
 def test_groups_say_who_may_read_what_is_sent(serving: Serving) -> None:
@@ -227,6 +247,23 @@ def test_a_server_that_is_stopped_leaves_its_jobs_to_the_next(tmp_path: Path) ->
         assert done["state"] == "done"
         assert list((folder / "servers").iterdir()) != []
     assert list((folder / "servers").iterdir()) == []
+
+
+def test_a_server_can_leave_its_jobs_to_workers(serving: Serving, tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.txt").write_bytes(b"The bar is closed.")
+    live = serving(f"sources=[{docs}]", asked=("serve.jobs=workers",))
+    sent = [live.upload(("room.txt", ROOM)), live.http.post("/sync")]
+    assert live.http.get(f"/jobs/{sent[0].json()['job_id']}").json()["state"] == "waiting"
+    with closing(open_fast(tmp_path / "kb")) as engine:
+        assert engine.status().jobs.waiting == 2
+        asyncio.run(Worker(engine, lambda _: None, print).go(until_empty=True))
+    first, second = (live.finished(one) for one in sent)
+    assert (first["state"], first["document_ids"]) == ("done", ["uploads/room.txt"])
+    assert (second["state"], second["report"]["added"]) == ("done", 1)
+    assert "Lise Meitner" in live.ask("What is room 9 called?").json()["answer"]
+    assert [one["kind"] for one in live.http.get("/jobs").json()["jobs"]] == ["sync", "upload"]
 
 
 def _fields(job: Job) -> dict[str, object]:

@@ -88,7 +88,8 @@ export const api = {
 
   feedback: (given: Feedback) => sent(address(["feedback"]), { method: "POST", body: given }),
 
-  response: (id: string) => json<KeptResponse>(address(["responses", id])),
+  /** A kept answer with its evidence: of a refusal, the passages that came nearest. */
+  response: (id: string) => json<KeptResponse>(address(["responses", id], { explain: "true" })),
 
   conversations: async () => (await json<{ conversations: Conversation[] }>(address(["conversations"]))).conversations,
 

@@ -238,6 +238,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Policies
+         * @description Every version of what was learned; version 0 is the settings as they are.
+         */
+        get: operations["policies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/policies/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain Policies
+         * @description What is in use, what is tried, how far the evidence is, and what was decided when and why.
+         */
+        get: operations["explain_policies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -511,6 +551,11 @@ export interface components {
             /** Notices */
             notices: string[];
             /**
+             * Policy
+             * @description version of what was learned that it was answered under; 0: the settings alone
+             */
+            policy: number;
+            /**
              * Hits
              * @description the evidence; only where it was asked for
              */
@@ -554,8 +599,11 @@ export interface components {
          *     The answer comes from the documents, so nothing that steers a model, such as temperature, has an effect.
          */
         ChatRequest: {
-            /** Model */
-            model: string;
+            /**
+             * Model
+             * @enum {string}
+             */
+            model: "ragstone";
             /** Messages */
             messages: components["schemas"]["ChatMessage"][];
             /** Stream */
@@ -572,7 +620,7 @@ export interface components {
             response_format?: unknown;
             /**
              * Where
-             * @description ours: only documents such as: language = de
+             * @description ours: only documents such as: language = de; empty: all
              */
             where?: string | null;
         };
@@ -753,8 +801,12 @@ export interface components {
              * Input
              * @description texts; numbers of tokens are refused
              */
-            input: string | string[] | number[] | number[][];
-            /** Model */
+            input: string | string[];
+            /**
+             * Model
+             * Format: ragstone-embedder
+             * @description 'ragstone', or the name of the embedder
+             */
             model: string;
             /**
              * Encoding Format
@@ -817,6 +869,20 @@ export interface components {
             missing: string[];
             /** Notices */
             notices: string[];
+        };
+        /**
+         * EvidencePoint
+         * @description The evidence for a challenger at one moment of a trial.
+         */
+        EvidencePoint: {
+            /** Trial */
+            trial: string;
+            /** Version */
+            version: number;
+            /** Evidence */
+            evidence: number;
+            /** Bar */
+            bar: number;
         };
         /**
          * Failed
@@ -972,7 +1038,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "upload" | "sync";
+            kind: "upload" | "sync" | "add";
             /**
              * State
              * @enum {string}
@@ -984,7 +1050,7 @@ export interface components {
             ended: number | null;
             /**
              * Files
-             * @description names of the files, of an upload
+             * @description names of the files, of an upload, or of what is added
              */
             files: string[];
             /**
@@ -1054,6 +1120,34 @@ export interface components {
             answer: components["schemas"]["Answer"];
             /** Feedback */
             feedback: components["schemas"]["Feedback"][];
+        };
+        /**
+         * Learned
+         * @description How it stands with learning.
+         */
+        Learned: {
+            /** Mode */
+            mode: string;
+            /** Champion */
+            champion: number;
+            /** Changes */
+            changes: string[];
+            /** Trial */
+            trial: string;
+            /** Why */
+            why: string;
+            /** Votes */
+            votes: number;
+            /** Next In */
+            next_in: number;
+            /** Arms */
+            arms: components["schemas"]["OnTrial"][];
+            /** Moments */
+            moments: components["schemas"]["Moment"][];
+            /** Cautions */
+            cautions: string[];
+            /** Trouble */
+            trouble: string;
         };
         /**
          * Mark
@@ -1136,6 +1230,42 @@ export interface components {
             data: components["schemas"]["Model"][];
         };
         /**
+         * Moment
+         * @description A decision.
+         */
+        Moment: {
+            /** Number */
+            number: number;
+            /** At */
+            at: number;
+            /** Action */
+            action: string;
+            /** Why */
+            why: string;
+            /** Champion */
+            champion: number;
+            /** Votes */
+            votes: number;
+            /** Points */
+            points: components["schemas"]["EvidencePoint"][];
+        };
+        /**
+         * OnTrial
+         * @description An arm of a trial, its role, and what it changes.
+         */
+        OnTrial: {
+            /** Role */
+            role: string;
+            /** Changes */
+            changes: string[];
+            arm: components["schemas"]["TrialArm"];
+            /**
+             * Few
+             * @description it or the version in use has too few votes for a difference to be told
+             */
+            few: boolean;
+        };
+        /**
          * Part
          * @description A part of a message; only texts are read.
          */
@@ -1215,6 +1345,36 @@ export interface components {
             found_by: {
                 [key: string]: number;
             };
+        };
+        /**
+         * Policy
+         * @description A version of what was learned.
+         */
+        Policy: {
+            /** Version */
+            version: number;
+            /** Parent */
+            parent: number | null;
+            /**
+             * At
+             * @description seconds since 1970
+             */
+            at: number;
+            /**
+             * Changes
+             * @description what it changes in the settings as they are
+             */
+            changes: string[];
+        };
+        /**
+         * PolicyList
+         * @description All versions.
+         */
+        PolicyList: {
+            /** In Use */
+            in_use: number;
+            /** Policies */
+            policies: components["schemas"]["Policy"][];
         };
         /**
          * Problem
@@ -1321,6 +1481,11 @@ export interface components {
              * @description by_kind: keyword search returns half as many for a sentence, vectors for keywords and file names
              */
             "query.allocation"?: ("equal" | "by_kind") | null;
+            /**
+             * Query.Leg Seconds
+             * @description seconds that an index may take to be searched; one that takes longer is left out, and the answer says so; 0: as long as its engine may
+             */
+            "query.leg_seconds"?: number | null;
             /**
              * Query.Spelling
              * @description put diacritics and typing errors of a question right, and search for both
@@ -1760,6 +1925,51 @@ export interface components {
             completion_tokens: number;
             /** Total Tokens */
             total_tokens: number;
+        };
+        /**
+         * TrialArm
+         * @description One version in a trial, with its figures.
+         */
+        TrialArm: {
+            /** Version */
+            version: number;
+            /**
+             * Share
+             * @description of the questions, that it is to answer
+             */
+            share: number;
+            /** Requests */
+            requests: number;
+            /** Votes */
+            votes: number;
+            /**
+             * Reward
+             * @description mean of a question: 1 for up, -1 for down, 0 for no vote
+             */
+            reward: number;
+            /** Ups */
+            ups: number | null;
+            /**
+             * Difference
+             * @description of the shares of up, from the version in use; null: too few votes
+             */
+            difference: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * Evidence
+             * @description promoted where it reaches the bar
+             */
+            evidence: number | null;
+            /** Bar */
+            bar: number | null;
+            /**
+             * Needs
+             * @description votes more, if it goes on so; null where that is not known, or never
+             */
+            needs: number | null;
         };
         /**
          * Trouble
@@ -3194,7 +3404,10 @@ export interface operations {
     };
     kept_response: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description tell the evidence, as far as it is still stored */
+                explain?: boolean;
+            };
             header?: never;
             path: {
                 response_id: string;
@@ -3418,6 +3631,190 @@ export interface operations {
             };
             /** @description It took too long. */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    policies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyList"];
+                };
+            };
+            /** @description What was asked cannot be done as asked. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is needed. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or it is not for this reader. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that is needed is not available; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    explain_policies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Learned"];
+                };
+            };
+            /** @description What was asked cannot be done as asked. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is needed. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or it is not for this reader. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that is needed is not available; try again later. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -66,6 +66,7 @@ export const answered = (answer: string, more: Partial<Answer> = {}): Answer => 
     cost: 0,
   },
   notices: [],
+  policy: 0,
   hits: null,
   ...more,
 });

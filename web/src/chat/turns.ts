@@ -24,14 +24,15 @@ export interface Chat {
   loading: boolean;
 }
 
-export type Action =
-  | { type: "opened"; session: string; loading: boolean }
-  | { type: "loaded"; session: string; turns: readonly Turn[] }
+/** What happens in a conversation. */
+export type Action = { session: string } & (
+  | { type: "loaded"; turns: readonly Turn[] }
   | { type: "asked"; id: string; question: string; where: string }
   | { type: "event"; id: string; event: AnswerEvent }
   | { type: "stopped"; id: string }
   | { type: "failed"; id: string; error: string }
-  | { type: "voted"; id: string; vote: Vote | null };
+  | { type: "voted"; id: string; vote: Vote | null }
+);
 
 export const fresh = (id: string, question: string, where = ""): Turn => ({
   id,
@@ -50,10 +51,8 @@ export const isUnderWay = (turn: Turn | undefined): boolean => turn?.state === "
 
 export function reduce(chat: Chat, action: Action): Chat {
   switch (action.type) {
-    case "opened":
-      return { session: action.session, turns: [], loading: action.loading };
     case "loaded":
-      return action.session === chat.session ? { ...chat, turns: action.turns, loading: false } : chat;
+      return { ...chat, turns: [...action.turns, ...chat.turns], loading: false }; // who asks at once does not wait
     case "asked":
       // A question asked again after it failed takes the place of the failure.
       return {

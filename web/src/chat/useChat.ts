@@ -2,27 +2,36 @@ import { useCallback, useEffect, useReducer, useRef } from "react";
 import { api } from "../api/client";
 import { isAbort, told } from "../api/errors";
 import { randomId } from "../shell/ids";
+import { isAnswering, reduceAll } from "./chats";
 import { restored } from "./restore";
-import { isUnderWay, reduce, type Turn, type Vote } from "./turns";
+import { type Chat, isUnderWay, type Turn, type Vote } from "./turns";
 
 export interface Chatting {
   session: string;
   turns: readonly Turn[];
   loading: boolean;
+  /** Conversations that were left while their answer is still coming. */
+  answering: readonly Chat[];
   ask: (question: string, where: string) => void;
   again: (turn: Turn) => void;
-  stop: () => void;
+  stop: (session?: string) => void;
   vote: (turn: Turn, vote: Vote, more?: { reason?: string; correction?: string }) => Promise<void>;
 }
 
-/** One conversation: what was kept of it, and the question under way. `onAsked` is told when a question is sent. */
+/**
+ * One conversation: what was kept of it, and the question under way; an answer goes on when another conversation is
+ * opened. `onAsked` is told when a question is sent.
+ */
 export function useChat(session: string | null, onAsked: (session: string) => void, onDone: () => void): Chatting {
-  const [chat, dispatch] = useReducer(reduce, { session: session ?? "", turns: [], loading: session !== null });
-  const running = useRef<AbortController | null>(null);
+  const [chats, dispatch] = useReducer(reduceAll, {
+    shown: { session: session ?? "", turns: [], loading: session !== null },
+    left: [],
+  });
+  const chat = chats.shown;
+  const running = useRef(new Map<string, AbortController>());
 
   useEffect(() => {
     if (session === (chat.session || null)) return;
-    running.current?.abort();
     dispatch({ type: "opened", session: session ?? "", loading: session !== null });
   }, [session, chat.session]);
 
@@ -34,45 +43,56 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
       .catch(() => dispatch({ type: "loaded", session: opened, turns: [] }));
   }, [chat.loading, chat.session]);
 
-  useEffect(() => () => running.current?.abort(), []);
+  useEffect(() => {
+    const all = running.current;
+    return () => {
+      for (const one of all.values()) one.abort();
+    };
+  }, []);
 
   const send = useCallback(
     async (id: string, question: string, where: string) => {
-      running.current?.abort();
-      const stopper = new AbortController();
-      running.current = stopper;
       const named = chat.session || randomId();
+      running.current.get(named)?.abort();
+      const stopper = new AbortController();
+      running.current.set(named, stopper);
       if (!chat.session) dispatch({ type: "opened", session: named, loading: false });
-      dispatch({ type: "asked", id, question, where });
+      dispatch({ type: "asked", session: named, id, question, where });
       onAsked(named);
       try {
         const asked = where ? { question, where, session: named } : { question, session: named };
-        for await (const event of api.ask(asked, stopper.signal)) dispatch({ type: "event", id, event });
+        for await (const event of api.ask(asked, stopper.signal))
+          dispatch({ type: "event", session: named, id, event });
         onDone();
       } catch (error) {
-        if (isAbort(error)) dispatch({ type: "stopped", id });
-        else dispatch({ type: "failed", id, error: told(error) });
+        if (isAbort(error)) dispatch({ type: "stopped", session: named, id });
+        else dispatch({ type: "failed", session: named, id, error: told(error) });
       }
     },
     [chat.session, onAsked, onDone],
   );
 
-  const stop = useCallback(() => running.current?.abort(), []);
-  const vote = useCallback(async (turn: Turn, given: Vote, more: { reason?: string; correction?: string } = {}) => {
-    if (!turn.answer) return;
-    dispatch({ type: "voted", id: turn.id, vote: given });
-    try {
-      await api.feedback({ response_id: turn.answer.response_id, vote: given, ...more });
-    } catch (error) {
-      dispatch({ type: "voted", id: turn.id, vote: turn.vote });
-      throw error;
-    }
-  }, []);
+  const stop = useCallback((which = chat.session) => running.current.get(which)?.abort(), [chat.session]);
+  const vote = useCallback(
+    async (turn: Turn, given: Vote, more: { reason?: string; correction?: string } = {}) => {
+      if (!turn.answer) return;
+      const where = { type: "voted", session: chat.session, id: turn.id } as const;
+      dispatch({ ...where, vote: given });
+      try {
+        await api.feedback({ response_id: turn.answer.response_id, vote: given, ...more });
+      } catch (error) {
+        dispatch({ ...where, vote: turn.vote });
+        throw error;
+      }
+    },
+    [chat.session],
+  );
 
   return {
     session: chat.session,
     turns: chat.turns,
     loading: chat.loading,
+    answering: chats.left.filter(isAnswering),
     ask: (question, where) => {
       if (!isUnderWay(chat.turns.at(-1))) void send(randomId(), question, where);
     },

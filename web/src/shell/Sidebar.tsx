@@ -1,4 +1,5 @@
 import type { Conversation } from "../api/types";
+import type { Chat } from "../chat/turns";
 import { IconButton } from "./Button";
 import { Icon } from "./Icon";
 import { hashOf, type Route } from "./route";
@@ -8,6 +9,8 @@ import { ago } from "./time";
 interface Props {
   route: Route;
   conversations: readonly Conversation[];
+  /** Those that were left while an answer is coming; a new one is kept only once it has come. */
+  answering: readonly Chat[];
   open: boolean;
   /** Not to be reached, for it is out of sight. */
   hidden: boolean;
@@ -17,8 +20,14 @@ interface Props {
   onShortcuts: () => void;
 }
 
-export function Sidebar({ route, conversations, open, hidden, onClose, onForget, onKey, onShortcuts }: Props) {
+export function Sidebar(props: Props) {
+  const { route, conversations, answering, open, hidden, onClose, onForget, onKey, onShortcuts } = props;
   const here = (one: Route) => (hashOf(one) === hashOf(route) ? "page" : undefined);
+  const isComing = (session: string) => answering.some((one) => one.session === session);
+  const listed = [
+    ...answering.filter((one) => conversations.every((kept) => kept.session !== one.session)).map(asListed),
+    ...conversations,
+  ];
   return (
     <nav
       inert={hidden}
@@ -40,9 +49,9 @@ export function Sidebar({ route, conversations, open, hidden, onClose, onForget,
       <h2 className="nav-title" id="kept">
         Conversations
       </h2>
-      {conversations.length === 0 && <p className="quiet small pad">None is kept yet.</p>}
+      {listed.length === 0 && <p className="quiet small pad">None is kept yet.</p>}
       <ul className="conversations" aria-labelledby="kept">
-        {conversations.map((one) => (
+        {listed.map((one) => (
           <li key={one.session}>
             <a
               className="nav-link"
@@ -51,9 +60,11 @@ export function Sidebar({ route, conversations, open, hidden, onClose, onForget,
               onClick={onClose}
             >
               <span className="clip">{one.title || one.session}</span>
-              <small>{ago(one.last)}</small>
+              <small>{isComing(one.session) ? "answering" : ago(one.last)}</small>
             </a>
-            <IconButton icon="trash" label={`Delete: ${one.title || one.session}`} onClick={() => onForget(one)} />
+            {one.turns > 0 && (
+              <IconButton icon="trash" label={`Delete: ${one.title || one.session}`} onClick={() => onForget(one)} />
+            )}
           </li>
         ))}
       </ul>
@@ -65,3 +76,10 @@ export function Sidebar({ route, conversations, open, hidden, onClose, onForget,
     </nav>
   );
 }
+
+const asListed = (chat: Chat): Conversation => ({
+  session: chat.session,
+  title: chat.turns[0]?.question ?? "",
+  turns: 0,
+  last: 0,
+});

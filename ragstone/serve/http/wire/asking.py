@@ -167,6 +167,7 @@ class Answer(Response):
     timings_ms: dict[str, float]
     usage: Usage
     notices: list[str]
+    policy: int = Field(description="version of what was learned that it was answered under; 0: the settings alone")
     hits: list[Hit] | None = Field(description="the evidence; only where it was asked for")
 
     @classmethod

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, WithJsonSchema, model_serializer
 
-from ragstone.serve.http.wire.asking import LONGEST_FILTER, Answer
-from ragstone.serve.http.wire.base import Response
+from ragstone.serve.http.wire.asking import Answer, FilterText
+from ragstone.serve.http.wire.base import Request, Response
 
+MODEL = "ragstone"
+"""What clients call the documents."""
 MOST_MESSAGES, MOST_TEXTS = 500, 256
+_TEXT = {"type": "string", "minLength": 1, "pattern": r"\S"}
+Texts = Annotated[
+    str | list[str] | list[int] | list[list[int]],
+    # Numbers of tokens are understood as such, so that the refusal can say what they are.
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MOST_TEXTS}]}),
+]
+ModelName = Annotated[str, WithJsonSchema({"type": "string", "enum": [MODEL]})]
+EmbedderName = Annotated[str, WithJsonSchema({"type": "string", "format": "ragstone-embedder"})]
 
 
-class _Taken(BaseModel):
-    """What a client sends."""
+class _Taken(Request):
+    """What a client sends; OpenAI's clients say much that nothing here depends on."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="ignore")
 
 
 # ---------------------------------------------------------------- chat
@@ -45,15 +55,15 @@ class ChatRequest(_Taken):
     The answer comes from the documents, so nothing that steers a model, such as temperature, has an effect.
     """
 
-    model: str
+    model: ModelName
     messages: list[ChatMessage] = Field(min_length=1, max_length=MOST_MESSAGES)
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     n: int | None = Field(default=None, ge=1, le=1, description="there is one answer")
     tools: list[Any] | None = None
     response_format: Any = None
-    where: str | None = Field(
-        default=None, max_length=LONGEST_FILTER, description="ours: only documents such as: language = de"
+    where: FilterText | None = Field(
+        default=None, description="ours: only documents such as: language = de; empty: all"
     )
 
 
@@ -170,8 +180,8 @@ class Models(Response):
 class EmbeddingRequest(_Taken):
     """Texts to be made vectors, by the embedder that the knowledge base was built with."""
 
-    input: str | list[str] | list[int] | list[list[int]] = Field(description="texts; numbers of tokens are refused")
-    model: str
+    input: Texts = Field(description="texts; numbers of tokens are refused")
+    model: EmbedderName = Field(description=f"'{MODEL}', or the name of the embedder")
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = Field(default=None, description="if given, what the embedder has")
     input_type: Literal["passage", "query"] = Field(default="passage", description="ours: what the texts are")

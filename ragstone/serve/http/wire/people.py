@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ragstone.responses import Feedback as FeedbackRecord
 from ragstone.responses import Response as ResponseRecord
+from ragstone.serve import as_json
 from ragstone.serve.http.wire.asking import Answer
 from ragstone.serve.http.wire.base import Request, Response
 
@@ -86,11 +87,12 @@ class KeptResponse(Response):
     feedback: list[Feedback]
 
     @classmethod
-    def of(cls, record: ResponseRecord) -> KeptResponse:
+    def of(cls, record: ResponseRecord, *, explain: bool) -> KeptResponse:
+        hits = [as_json.hit(one, rank, explain=True) for rank, one in enumerate(record.hits, start=1)]
         return cls(
             response_id=record.response_id,
             at=record.at,
             question=record.question,
-            answer=Answer.model_validate({"hits": None} | dict(record.answer)),
+            answer=Answer.model_validate({"hits": hits if explain else None} | dict(record.answer)),
             feedback=[Feedback.of(one) for one in record.feedback],
         )
