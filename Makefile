@@ -61,7 +61,7 @@ test-python: check
 	@$(BIN)/python tools/test_model.py
 	@sh tools/test_browser.sh
 	@echo "== tests"
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile
 
 test-web:
 	@sh tools/test_web.sh
