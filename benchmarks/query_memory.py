@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 
-def resident() -> float:
-    """Megabytes."""
-    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+def resident(pid: int | str = "self") -> float:
+    """Megabytes that a process holds."""
+    for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmRSS"):
             return int(line.split()[1]) / 1024
     return float("nan")

@@ -22,9 +22,11 @@ from benchmarks import (
     query,
     rerank,
     retrieval,
+    shared_catalog,
     startup,
     streaming,
     sync,
+    workers,
 )
 from benchmarks.common import Options, Result, main
 
@@ -40,12 +42,14 @@ ALL = {
     "embed": embed.measure,
     "ingest": ingest.measure,
     "sync": sync.measure,
+    "workers": workers.measure,
     "access": access.measure,
     "caches": caches.measure,
     "durability": durability.measure,
     "faults": faults.measure,
     "availability": availability.measure,
     "load": load.measure,
+    "shared_catalog": shared_catalog.measure,
     "injection": injection.measure,
     "query": query.measure,
     "answers": answers.measure,

@@ -16,7 +16,8 @@ from ragstone.cache import CacheStatus
 from ragstone.config import Loaded, Tree, lasting_preset, leaves, merge, read_preset
 from ragstone.contracts import Skipped
 from ragstone.errors import SettingsMismatch
-from ragstone.index import Catalog, EngineStatus, Home
+from ragstone.index import EngineStatus, Home
+from ragstone.jobs import JobCounts
 from ragstone.protocols import Embedder
 from ragstone.sections import AUTO, AccessSettings, ChunkSettings, Settings
 from ragstone.spending import Costs
@@ -70,9 +71,14 @@ class BuiltWith:
         told = asdict(self)
         return told if self.access else {name: value for name, value in told.items() if name != "access"}
 
-    def with_rules(self, settings: Settings) -> Settings:
-        """The same settings, with the rules on who may read what that were used last, where they have none."""
-        if not self.access or _rules(settings):
+    def with_rules(self, settings: Settings, *, always: bool = False) -> Settings:
+        """The same settings, with the rules on who may read what that were used last, where they have none.
+
+        Args:
+            settings: those of whoever reads documents.
+            always: put them in the place of others.
+        """
+        if not self.access or (_rules(settings) and not always):
             return settings
         access = AccessSettings.model_validate(self.access)
         return settings.model_copy(update={"acquire": settings.acquire.model_copy(update={"access": access})})
@@ -95,6 +101,10 @@ class BuiltWith:
             section, _, name = path.partition(".")
             tree.setdefault(section, {})[name] = value
         return tree
+
+    def remembered(self, engines: Mapping[str, str]) -> Tree:
+        """`tree` with the engines that were taken into use."""
+        return merge(self.tree(), {"index": dict(engines)})
 
     def value(self, path: str) -> str | int:
         """What a setting of `PATHS` was."""
@@ -119,7 +129,8 @@ class Status:
     """What a knowledge base holds.
 
     ``behind`` counts the commits that keyword search does not know yet; ``costs`` is nothing where it cannot be read;
-    ``engines`` are those beside the embedded indexes.
+    ``engines`` are those beside the embedded indexes; ``substitutes`` says what takes the place of engines and services
+    of the preset; ``catalog`` says where it is, if not in the folder; ``jobs`` are those for workers.
     """
 
     folder: str
@@ -134,6 +145,19 @@ class Status:
     cache: tuple[CacheStatus, ...] = ()
     costs: Costs | None = None
     engines: tuple[EngineStatus, ...] = ()
+    jobs: JobCounts = field(default_factory=JobCounts)
+    substitutes: tuple[str, ...] = ()
+    catalog: str = ""
+
+
+def other_versions(home: Home) -> tuple[OtherVersion, ...]:
+    """The versions beside the one in use."""
+    beside = {"next": home.next(), "previous": home.previous()}
+    return tuple(
+        OtherVersion(name=version.name, role=role, megabytes=megabytes(version))
+        for role, version in beside.items()
+        if version is not None
+    )
 
 
 def megabytes(version: Path) -> float:
@@ -147,9 +171,7 @@ def megabytes(version: Path) -> float:
 
 def create_version(home: Home, built: BuiltWith) -> Path:
     """A new, empty version of a knowledge base; not yet the one in use."""
-    version = home.begin()
-    Catalog.create(version / "catalog.db", built.to_json()).close()
-    return version
+    return home.create(built.to_json())
 
 
 def refuse_other_store(settings: Settings, built: BuiltWith, folder: Path) -> None:

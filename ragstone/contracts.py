@@ -247,12 +247,21 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Considered:
+    """A candidate for the evidence, by its document, and what each leg gave it; None: that leg did not find it."""
+
+    document_id: str
+    vector: float | None = None
+    keyword: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What retrieval hands to the answer.
 
     ``question`` is as it was meant; ``missing`` says, in words, what failed or had no time, ``notices`` what else the
     asker should know; ``language`` is that of the question, where it tells; ``asked`` the question as it was typed,
-    where that differs.
+    where that differs. ``considered`` are all that had a chance of a place, best first as they were fused.
     """
 
     question: str
@@ -262,6 +271,7 @@ class Evidence:
     asked: str = ""
     missing: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    considered: tuple[Considered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ ask:  index -> query -> rank -> respond
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +17,17 @@ from ragstone import index
 from ragstone.access import OWNER, Reader
 from ragstone.answers import Event, Turn
 from ragstone.asking import Asker
-from ragstone.built import BuiltWith, create_version, refuse_mismatch, refuse_other_store
+from ragstone.built import BuiltWith, create_version, refuse_mismatch
 from ragstone.conditions import Filter
-from ragstone.config import load
+from ragstone.config import changed, load
 from ragstone.errors import NotFound, UsageError
+from ragstone.homes import home_at, refuse_elsewhere
 from ragstone.moving import on_newest
-from ragstone.parts import BuildEmbedder
+from ragstone.parts import BuildEmbedder, loads_alike
 from ragstone.protocols import Role
 from ragstone.remembered import latest_questions
 from ragstone.sections import AUTO, Settings
+from ragstone.substitutes import refuse_unavailable
 
 if TYPE_CHECKING:
     from ragstone.contracts import Vector
@@ -46,7 +48,6 @@ class Engine(Asker):
     After a rebuild, its own or another process's, the next call is answered from the new version.
     """
 
-    _asked_for: tuple[Sequence[str], str | None] = ((), None)
     _follows = True
 
     @classmethod
@@ -76,15 +77,17 @@ class Engine(Asker):
             NotFound: there is none, and ``create`` is false.
             SettingsError: a setting is wrong.
             SettingsMismatch: a setting asked for differs from the one it was built with.
+            MissingExtra: an engine is named whose package is not installed.
         """
-        home = index.Home(Path(folder))
+        home = home_at(Path(folder), overrides, preset)
         held = home.enter()
         if held is None:
             loaded = load(overrides, preset=preset)
             if not create:
                 raise NotFound(f"there is no knowledge base at {folder}; make one: ragstone add SOURCE --kb {folder}")
+            refuse_unavailable(loaded.settings)
             home.make()
-            with index.indexing(home.folder, patience):
+            with home.indexing(patience):
                 if (held := home.enter()) is None:
                     is_open = loaded.settings.index.embedder == AUTO
                     chosen = loaded.settings
@@ -93,7 +96,7 @@ class Engine(Asker):
                     home.switch(create_version(home, built))
                     held = home.enter()
         elif create and not home.is_settled:  # what is told to be there must be there after a power cut
-            with index.indexing(home.folder, patience):
+            with home.indexing(patience):
                 home.settle()
         assert held is not None, "a version was made just now"
         return cls._of(
@@ -114,20 +117,24 @@ class Engine(Asker):
     ) -> Engine:
         catalog = None
         try:
-            catalog = index.Catalog(held.version / "catalog.db")
+            catalog = home.catalog(held.version)
             built = BuiltWith(**catalog.built_with())
-            loaded = load(overrides, preset=preset, remembered=built.tree())
+            engines = home.engines()
+            loaded = load(overrides, preset=preset, remembered=built.remembered(engines))
+            refuse_elsewhere(loaded, home)
             if not as_built:
                 refuse_mismatch(loaded, built, home.folder)
             settings = built.put_into(loaded.settings) if as_built else built.settled(loaded.settings)
             settings = built.with_rules(settings)
+            refuse_unavailable(settings)
         except BaseException:
             if catalog is not None:
                 catalog.close()
             held.let_go()
             raise
         engine = cls(home, held.version, catalog, settings, patience, held=held, build_embedder=build_embedder)
-        engine._asked_for = (overrides, preset)
+        engine._asked_for, engine.substitutes = (overrides, preset), loaded.substitutes
+        engine._engines_in_use = engines
         return engine
 
     def _reopened(self) -> Engine | None:
@@ -136,8 +143,13 @@ class Engine(Asker):
         if held is None:
             return None
         newer = self._sibling(held, *self._asked_for)
-        if newer.settings.index == self.settings.index and "_embedder" in self.__dict__:
+        if "_embedder" in self.__dict__ and loads_alike(newer.settings.index, self.settings.index):
             newer._embedder = self._embedder  # loading a model takes longer than all else
+        try:
+            newer._outside()  # an engine that cannot be made here is told now, while the other still answers
+        except BaseException:
+            newer.close()
+            raise
         return newer
 
     def _sibling(self, held: index.Held, overrides: Sequence[str], preset: str | None) -> Engine:
@@ -219,22 +231,39 @@ class Engine(Asker):
         """Where the knowledge base lies."""
         return self._home.folder
 
-    def with_settings(self, settings: Settings) -> Engine:
-        """The same open knowledge base under other settings of the question; both share all that is loaded.
+    @on_newest
+    def use(self, engines: Mapping[str, str]) -> tuple[index.EngineStatus, ...]:
+        """Fill other engines with all that is stored, and then let everybody ask them who has this open.
 
-        Nothing is opened, so only this engine need be closed, when the others have done.
+        Until they are full, and where that fails, the ones before are asked. Nobody need be started anew. Who was told
+        an engine by settings of its own keeps to that one.
+
+        Args:
+            engines: names of engines by the leg of the search: ``vectors``, ``keywords``.
 
         Raises:
-            SettingsMismatch: something else would be stored under these settings.
+            SettingsError: there is no such engine, or a setting that it needs is missing.
+            EngineError: it cannot be reached, or refuses.
+            Locked: another process is indexing.
         """
-        settings = self._built.settled(settings)
-        refuse_other_store(settings, self._built, self._home.folder)
-        return Engine(
-            self._home,
-            self._version,
-            self._catalog,
-            settings,
-            self._patience,
-            build_embedder=self._build_embedder,
-            lender=self,
-        )
+        other = self.with_settings(changed(self.settings, {"index": dict(engines)}))
+        with self._locked():
+            if self._settle():
+                other._terms.follow()
+                for leg in (other._keywords, other._vectors):
+                    leg.follow(write=True)
+            self._home.take_into_use(engines)
+        return tuple(leg.status() for leg in other._outside())
+
+    @on_newest
+    def compare_engines(self, *, mend: bool = False) -> tuple[index.Finding, ...]:
+        """What engines outside lack, or have and should not.
+
+        Args:
+            mend: bring them up, then put and delete what differs.
+
+        Raises:
+            Locked: something is to be mended while another process is indexing.
+        """
+        with self._locked() if mend else nullcontext():
+            return tuple(index.differences(self._outside(), mend=mend))

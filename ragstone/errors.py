@@ -2,13 +2,15 @@
 
     RagstoneError
     ├── UsageError             what was asked cannot be done as asked (exit code 2)
-    │   └── SettingsError      a setting is unknown, malformed or contradicts another
+    │   ├── SettingsError      a setting is unknown, malformed or contradicts another
+    │   └── TooOften           somebody does something more often than is allowed
     ├── MissingExtra           an optional package is not installed; names the extra
     ├── SourceError            a source could not be read
     ├── EmbeddingError         an embedding service cannot be reached, refuses or fails
     ├── KnowledgeBaseError     the knowledge base on disk
     │   ├── NotFound           no such knowledge base, document or response
     │   ├── Locked             another process is indexing; names it
+    │   ├── Outrun             another process changed the same at the same time; try again
     │   ├── SettingsMismatch   built with other settings; names the command that rebuilds
     │   └── Damaged            a stored file is not what was written
     └── QueryError             answering a question
@@ -39,6 +41,14 @@ class UsageError(RagstoneError):
 
 class SettingsError(UsageError):
     """A setting is unknown, malformed, or contradicts another."""
+
+
+class TooOften(UsageError):
+    """Somebody does something more often than is allowed; after ``retry_after`` seconds it may be done again."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class MissingExtra(RagstoneError):
@@ -82,6 +92,10 @@ class Locked(KnowledgeBaseError):
     def __init__(self, folder: Path, holder: str, doing: str = "indexed") -> None:
         super().__init__(f"{folder} is being {doing} by {holder}; try again when that is done, or wait with --wait")
         self.folder, self.holder = folder, holder
+
+
+class Outrun(KnowledgeBaseError):
+    """Another process changed the same at the same time, or has taken over the work; nothing of this was stored."""
 
 
 class SettingsMismatch(KnowledgeBaseError):

@@ -7,45 +7,33 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragstone import acquire, index, languages
 from ragstone.access import OWNER, READERS, Reader, groups_in
-from ragstone.built import BuiltWith, OtherVersion, Status, megabytes, refuse_chunker, refuse_embedder
-from ragstone.contracts import Acquired, Document
-from ragstone.errors import EngineError, KnowledgeBaseError, Locked, UsageError
-from ragstone.index.versions import settle
+from ragstone.built import BuiltWith, Status, megabytes, other_versions, refuse_chunker, refuse_embedder
+from ragstone.contracts import Acquired, Document, Skipped
+from ragstone.errors import KnowledgeBaseError, SourceError, UsageError
+from ragstone.indexing import Indexing
 from ragstone.ingest import OnProgress, Seen, ingest, plan
-from ragstone.moving import Moving, on_newest
-from ragstone.parts import BuildEmbedder, Parts
+from ragstone.moving import on_newest
 from ragstone.reports import AddReport, Plan
-from ragstone.sections import AcquireSettings, Settings
+from ragstone.sections import AcquireSettings
+
+if TYPE_CHECKING:
+    from ragstone.acquire.crawl.records import Batch
 
 OnCrawl = Callable[[int, int, AddReport], None]
 """Told how many addresses were visited, how many wait, and what has been stored so far."""
 
 
-class Keeper(Moving):
+class Keeper(Indexing):
     """The part of an engine that changes what is stored."""
-
-    def __init__(
-        self,
-        home: index.Home,
-        version: Path,
-        catalog: index.Catalog,
-        settings: Settings,
-        patience: index.Patience | None = None,
-        *,
-        held: index.Held | None = None,
-        build_embedder: BuildEmbedder = index.build_embedder,
-        lender: Parts | None = None,
-    ) -> None:
-        super().__init__(home, version, catalog, settings, held=held, build_embedder=build_embedder, lender=lender)
-        self._patience = patience or index.Patience()
 
     @staticmethod
     def refuse_unreadable(sources: Sequence[str | Document]) -> None:
@@ -77,6 +65,8 @@ class Keeper(Moving):
         stream = self._read_sources(sources)
         files = sum(acquire.count(source) for source in sources if isinstance(source, str))
         async with self._indexing():
+            if self._heed_rules():
+                stream = self._read_sources(sources)
             report = await self._ingest(Seen(self._catalog).watch(stream), on_progress, files)
         return self._with_engines(report)
 
@@ -91,7 +81,12 @@ class Keeper(Moving):
             SourceError: as for `add`; nothing was changed.
             Locked: another process is indexing.
         """
-        return await self._synced(sources, self._read_sources(sources), on_progress)
+        stream = self._read_sources(sources)  # what is not there is told before anyone waits
+
+        def again() -> Iterator[Acquired]:
+            yield from self._read_sources(sources) if self._heed_rules() else stream
+
+        return await self._synced(sources, again(), on_progress)
 
     @on_newest
     async def take_in(
@@ -103,21 +98,27 @@ class Keeper(Moving):
     ) -> AddReport:
         """Store what is in files that lie within the knowledge base's own folder; `sync` for what was uploaded.
 
+        A file that cannot be read keeps none of the others from being stored; the report tells of it.
+
         Args:
             files: their documents are known by their paths within the folder.
             on_progress: called after every commit.
             groups: that may read them, whatever the files or rules say; not given: as those say.
 
         Raises:
-            SourceError, Locked: as for `sync`.
+            Locked: another process is indexing.
         """
         named = None if groups is None else groups_in(groups)
 
         def stream() -> Iterator[Acquired]:
-            for one in self._read_sources(sources, base=self._home.folder.resolve()):
-                if isinstance(one, Document) and named is not None:
-                    one = replace(one, metadata={**one.metadata, READERS: named})
-                yield one
+            for source in sources:
+                try:
+                    for one in self._read_sources([source], base=self._home.folder.resolve()):
+                        if isinstance(one, Document) and named is not None:
+                            one = replace(one, metadata={**one.metadata, READERS: named})
+                        yield one
+                except SourceError as error:
+                    yield Skipped(source=source, reason=str(error))
 
         sources = [str(file) for file in files]
         return await self._synced(sources, stream(), on_progress)
@@ -165,20 +166,25 @@ class Keeper(Moving):
         site = find_site(what, self.settings.acquire)
         self._refuse_other_versions()
         report, started = AddReport(), time.perf_counter()
-        with acquire.Pages(self.settings.acquire) as pages:
-            state = self._home.folder / "crawl" / f"{site.name}.db"
-            found = crawl(site, state, pages.read, force=force, holds=self._catalog.holds)
-            async with self._indexing(), aclosing(found) as batches:
-                async for batch in batches:
-                    part = await self._ingest([*batch.documents, *batch.skipped])
-                    gone = self._catalog.known(batch.gone)
-                    if gone:
-                        self._catalog.remove(gone)
-                    self._forget_skipped(batch.told, part)
-                    report = report.plus(replace(part, removed=len(gone), unchanged=part.unchanged + batch.unchanged))
-                    if on_progress:
-                        on_progress(batch.visited, batch.waiting, report)
+        state = self._home.folder / "crawl" / f"{site.name}.db"
+        async with self._indexing():
+            self._heed_rules()
+            with acquire.Pages(self.settings.acquire) as pages:
+                found = crawl(site, state, pages.read, force=force, holds=self._catalog.holds)
+                async with aclosing(found) as batches:
+                    async for batch in batches:
+                        report = report.plus(await self._took_pages(batch))
+                        if on_progress:
+                            on_progress(batch.visited, batch.waiting, report)
         return self._with_engines(replace(report, seconds=time.perf_counter() - started))
+
+    async def _took_pages(self, batch: Batch) -> AddReport:
+        part = await self._ingest([*batch.documents, *batch.skipped])
+        gone = self._catalog.known(batch.gone)
+        if gone:
+            self._catalog.remove(gone)
+        self._forget_skipped(batch.told, part)
+        return replace(part, removed=len(gone), unchanged=part.unchanged + batch.unchanged)
 
     def _forget_skipped(self, sources: Iterable[str], report: AddReport) -> None:
         """Of sources that are well now, or gone, nobody need be told, unless this report tells of them."""
@@ -203,17 +209,27 @@ class Keeper(Moving):
         """Note by which rules documents are given to groups: the next who reads them may not know; under the lock."""
         now = self._built.following(self.settings)
         if now.access != self._built.access:
-            settle(self._catalog, now.to_json())
+            self._catalog.settle(now.to_json())
             del self._built
+
+    def _heed_rules(self) -> bool:
+        """Follow rules that another process has used since: what it closed stays closed; whether there are others."""
+        stored = BuiltWith(**self._catalog.built_with())
+        if stored.access == self._built.access:
+            return False
+        del self._built
+        self.settings = stored.with_rules(self.settings, always=True)
+        return True
 
     def _choose_embedder(self, documents: Sequence[Document]) -> None:
         """Settle which embedder was meant, now that the first documents are there; only under the lock."""
         settings = languages.settled(self.settings, documents)
         built = BuiltWith.of(settings, self._embedder_of(settings))
-        settle(self._catalog, built.to_json())
+        self._catalog.settle(built.to_json())
         self._settle()
 
     def _refuse_other_versions(self) -> None:
+        self._heed_rules()
         if self._settle():
             refuse_embedder(self._embedder, self._built, self._home.folder)
         refuse_chunker(self.settings.chunk, self._built, self._home.folder)
@@ -292,7 +308,6 @@ class Keeper(Moving):
     def status(self) -> Status:
         """Counts, sizes and what was skipped."""
         counts = self._catalog.counts()
-        beside = {"next": self._home.next(), "previous": self._home.previous()}
         costs = None
         with suppress(KnowledgeBaseError):  # the doctor tells what is wrong with the journal
             costs = self._spending.costs()
@@ -304,95 +319,12 @@ class Keeper(Moving):
             generation=counts.generation,
             behind=counts.generation - self._terms.stamp.generation,
             megabytes=megabytes(self._version),
-            others=tuple(
-                OtherVersion(name=version.name, role=role, megabytes=megabytes(version))
-                for role, version in beside.items()
-                if version is not None
-            ),
+            others=other_versions(self._home),
             skipped=tuple(self._catalog.skipped()),
             cache=self._cache.status(),
             costs=costs,
             engines=tuple(leg.status() for leg in self._outside()),
+            substitutes=tuple(one.told for one in self.substitutes),
+            catalog=self._home.place,
+            jobs=self._count_jobs(),
         )
-
-    def _with_engines(self, report: AddReport) -> AddReport:
-        """The report, and whether an engine outside has not taken in what is stored now."""
-        told = [one.problem or f"{one.engine} is {one.behind:,} changes behind" for one in self._engines()]
-        again = "; the documents are stored, and it catches up when it is back"
-        return replace(report, notices=(*report.notices, *(f"{one}{again}" for one in told)))
-
-    def _engines(self) -> list[index.EngineStatus]:
-        """Of the engines outside those that are away, or behind."""
-        return [one for leg in self._outside() if (one := leg.status()).behind or one.problem]
-
-    @asynccontextmanager
-    async def _indexing(self) -> AsyncIterator[None]:
-        """Hold the lock; what was committed inside is searchable afterwards, even if the rest failed."""
-        with await self._waited_for():
-            try:
-                yield
-            except BaseException:
-                with suppress(KnowledgeBaseError):  # the first error says more
-                    self._follow()
-                raise
-            await self._follow_whole()
-
-    async def _follow_whole(self) -> None:
-        """`_follow` in a thread, to its end: what its caller holds is held until the thread has finished."""
-        following = asyncio.ensure_future(asyncio.to_thread(self._follow))
-        try:
-            await asyncio.shield(following)
-        except asyncio.CancelledError:
-            await following
-            raise
-
-    async def _waited_for(self, patience: index.Patience | None = None) -> ExitStack:
-        """The lock, held; waited for without keeping the event loop from others."""
-        pause, held = (patience or self._patience).pauses(), ExitStack()
-        while True:
-            try:
-                held.enter_context(self._locked(index.ONCE))
-                return held
-            except Locked as refusal:
-                await asyncio.sleep(pause(refusal))
-
-    @contextmanager
-    def _locked(self, patience: index.Patience | None = None) -> Iterator[None]:
-        with index.indexing(self._home.folder, patience or self._patience):
-            self._refuse_superseded()
-            self._home.settle()
-            yield
-
-    def _refuse_superseded(self) -> None:
-        if self.superseded:  # what is written to the old version would be lost with it
-            raise KnowledgeBaseError(f"{self._home.folder} was rebuilt this very moment; try again")
-
-    def _follow(self) -> None:
-        """Bring the indexes up to the catalog; only under the lock."""
-        self._terms.follow()
-        for leg in (self._keywords, self._vectors):
-            if leg is not self._terms:
-                with suppress(EngineError):  # it is told by `_with_engines`, and catches up when it is back
-                    leg.follow(write=True)
-
-    async def _followed_catalog(self) -> tuple[str, ...]:
-        """Bring the keyword index up to date, where an indexer was cut short; the vector index does so by itself.
-
-        Returns:
-            Why that could not be done, if so.
-        """
-        if "_terms" in self.__dict__ and self._terms.stamp == self._catalog.stamp():
-            return ()  # two looks, quicker than a thread is asked
-        return await asyncio.to_thread(self._follow_catalog)
-
-    def _follow_catalog(self) -> tuple[str, ...]:
-        if self._terms.stamp == self._catalog.stamp():
-            return ()
-        try:
-            with index.indexing(self._home.folder, index.ONCE, asking=True):
-                self._terms.follow()
-        except Locked:
-            return ("indexing is under way; keyword search does not know the newest documents yet",)
-        except KnowledgeBaseError as error:
-            return (f"keyword search is not up to date: {error}",)
-        return ()

@@ -14,8 +14,12 @@ from ragstone.answers import Draft
 from ragstone.built import BuiltWith
 from ragstone.cache import Cache, key
 from ragstone.contracts import Evidence
+from ragstone.errors import EngineError, KnowledgeBaseError
 from ragstone.index.readable import Words
+from ragstone.job_book import JobBook
+from ragstone.jobs import JobCounts, JobQueue
 from ragstone.journal import Conversations
+from ragstone.learner import Learner
 from ragstone.metered import Metered, MeteredEmbedder
 from ragstone.monitor import Clock
 from ragstone.protocols import (
@@ -39,6 +43,7 @@ from ragstone.sections import IndexSettings, Settings
 from ragstone.services import ModelSettings, ServiceSettings
 from ragstone.spending import Spending
 from ragstone.statistics import Statistics
+from ragstone.substitutes import Substitute
 
 BuildEmbedder = Callable[[IndexSettings, ServiceSettings], Embedder]
 """What gives the embedder that the settings name."""
@@ -47,14 +52,17 @@ if TYPE_CHECKING:
     from ragstone.index.bm25 import TermIndex
 
 
-_JOURNAL = ("_journal", "_conversations", "_responses", "_spending", "_statistics")
+_JOURNAL = ("_journal", "_jobs", "_conversations", "_responses", "_spending", "_statistics", "_learner")
 _LASTING = ("_built", "_cache", *_JOURNAL, "_terms", "_keywords", "_words", "_analyzer")
 """Parts that are the same whatever embedder is settled on."""
+_OF_MODELS = ("index", "cache", "respond", "services")
+"""Sections of the settings that choose what reads evidence, and what is kept of that."""
 HEAVY = (
     "_terms",
     "_keywords",
     "_words",
     "_vectors",
+    "_documents",
     "_embedder",
     "_question_embedder",
     "_token_embedder",
@@ -75,11 +83,17 @@ class Parts:
     """
 
     settings: Settings
+    substitutes: tuple[Substitute, ...] = ()
+    """What takes the place of engines and services of the preset that cannot be had here."""
+    _asked_for: tuple[Sequence[str], str | None] = ((), None)
+    """Settings and preset that whoever opened it named."""
+    _policy = 0
+    """The version of a policy that these settings are under; 0: they are as they are."""
 
     def __init__(
         self,
         version: Path,
-        catalog: index.Catalog,
+        catalog: index.AnyCatalog,
         settings: Settings,
         *,
         build_embedder: BuildEmbedder = index.build_embedder,
@@ -107,7 +121,7 @@ class Parts:
 
     @cached_property
     def _embedder(self) -> Embedder:
-        if self._lender and _loads_alike(self.settings.index, self._lender.settings.index):
+        if self._lender and loads_alike(self.settings.index, self._lender.settings.index):
             return self._lender._embedder
         return self._embedder_of(self.settings)
 
@@ -121,9 +135,15 @@ class Parts:
 
     @cached_property
     def _cache(self) -> Cache:
-        if self._lender and self._lender.settings.cache == self.settings.cache:
+        own, shared = self.settings.cache, self.settings.services.redis
+        if self._lender and (own, shared) == (self._lender.settings.cache, self._lender.settings.services.redis):
             return self._lender._cache
-        return Cache(self._version.parent / "cache.db", limits(self.settings.cache))
+        path = self._version.parent / "cache.db"
+        if own.enabled and shared.url.get_secret_value():
+            from ragstone.cache_redis import SharedCache
+
+            return SharedCache(path, limits(own), shared)
+        return Cache(path, limits(own))
 
     @cached_property
     def _journal(self) -> index.Journal:
@@ -139,6 +159,12 @@ class Parts:
         return Responses(self._journal, days=self.settings.review.responses_days)
 
     @cached_property
+    def _learner(self) -> Learner:
+        if self._lender:
+            return self._lender._learner
+        return Learner(self._journal, self.settings, overrides=self._asked_for[0], clock=time.time)
+
+    @cached_property
     def _statistics(self) -> Statistics:
         own = self.settings.review
         if self._lender and own.statistics_days:
@@ -150,12 +176,28 @@ class Parts:
         return Spending(self._journal)
 
     @cached_property
+    def _jobs(self) -> JobQueue:
+        own = self.settings.jobs
+        if own.queue == "postgres":
+            from ragstone.jobs_postgres import PostgresJobs
+
+            return PostgresJobs(self.settings.services.postgres, own.name, own.tries)
+        return JobBook(self._journal, tries=own.tries)
+
+    def _count_jobs(self) -> JobCounts:
+        try:
+            return self._jobs.counts()
+        except (EngineError, KnowledgeBaseError) as error:
+            return JobCounts(problem=str(error))
+
+    @cached_property
     def _remembered(self) -> Remembered:
         # The embedder is named by what the knowledge base was built with, so that it need not be loaded for what is
         # known: a search that could not use that embedder would not have been kept.
         built = repr(sorted(self._built.to_json().items()))
         basis = key(built, self._analyzer.fingerprint).hex()
-        return Remembered(self._cache, self._catalog, self.settings, version=self._version, basis=basis)
+        told = {"version": self._version, "basis": basis, "policy": self._policy}
+        return Remembered(self._cache, self._catalog, self.settings, **told)
 
     @cached_property
     def _question_embedder(self) -> Embedder:
@@ -200,7 +242,11 @@ class Parts:
             return []
         own = self.settings.index
         legs = [self._vectors] if own.vectors != "embedded" else []
-        return [leg for leg in (*legs, self._keywords) if isinstance(leg, index.Outside)]
+        return [leg for leg in (*legs, self._keywords, self._documents) if isinstance(leg, index.Outside)]
+
+    @cached_property
+    def _documents(self) -> index.Outside | None:
+        return index.build_documents(self.settings.services, self._version, self._catalog)
 
     @cached_property
     def _token_embedder(self) -> TokenEmbedder:
@@ -211,17 +257,24 @@ class Parts:
 
     @cached_property
     def _matcher(self) -> TokenMatcher:
+        if self._lender and self._may_borrow("index", "cache"):
+            return self._lender._matcher
         return rank.build_matcher(self._token_embedder, self._words.weigh)
 
     @cached_property
     def _reranker(self) -> Reranker | None:
         if self.settings.rank.reranker == "none":  # then the model need not be loaded
             return None
+        lender = self._lender
+        if lender and self.settings.rank.reranker == lender.settings.rank.reranker and self._may_borrow(*_OF_MODELS):
+            return lender._reranker
         model = self._model if self.settings.rank.reranker == "model" else None
         return rank.build_reranker(self.settings.rank, self._matcher, model)
 
     @cached_property
     def _model(self) -> ChatModel | None:
+        if self._lender and self._may_borrow("respond", "services"):
+            return self._lender._model
         return self._metered(self.settings.respond.model)
 
     @cached_property
@@ -246,6 +299,8 @@ class Parts:
     @cached_property
     def _answerer(self) -> Answerer:
         own = self.settings.respond
+        if self._lender and not own.cheap and self._may_borrow(*_OF_MODELS):
+            return self._lender._answerer
         if not own.cheap or self._model is None:
             return self._answerer_with(self._model)
         cheap = self._metered(own.model.model_copy(update={"name": own.cheap}))
@@ -274,6 +329,11 @@ class Parts:
             embedder=self._token_embedder.fingerprint,
         )
 
+    def _may_borrow(self, *sections: str) -> bool:
+        """Whether a part that depends on these sections of the settings would be the lender's."""
+        lender = self._lender
+        return lender is not None and all(getattr(self.settings, s) == getattr(lender.settings, s) for s in sections)
+
     def _metered(self, named: ModelSettings) -> ChatModel | None:
         """A language model whose calls are counted, and stopped where a budget ends."""
         services = self.settings.services
@@ -288,6 +348,7 @@ def _alike(one: Settings, other: Settings, own: Sequence[str], services: Sequenc
     )
 
 
-def _loads_alike(one: IndexSettings, other: IndexSettings) -> bool:
+def loads_alike(one: IndexSettings, other: IndexSettings) -> bool:
+    """Whether one embedder serves both."""
     loaded = ("embedder", "dimensions", "engine", "threads")
     return all(getattr(one, name) == getattr(other, name) for name in loaded)

@@ -19,11 +19,10 @@ import numpy as np
 from ragstone.answers import Citation, Draft, Statement, Turn
 from ragstone.cache import Cache, code_version, key
 from ragstone.conditions import Filter
-from ragstone.contracts import Evidence, Hit, Span, Step, TokenVectors
-from ragstone.index import Catalog
+from ragstone.contracts import Considered, Evidence, Hit, Span, Step, TokenVectors
+from ragstone.index import AnyCatalog
 from ragstone.index.files import state as index_state
 from ragstone.index.records import Stamp
-from ragstone.index.versions import chunks_named
 from ragstone.monitor import note_cached, note_embedded
 from ragstone.protocols import Embedder, Role, TokenEmbedder
 from ragstone.sections import CacheSettings, Settings
@@ -147,11 +146,12 @@ class Remembered:
     def __init__(
         self,
         cache: Cache,
-        catalog: Catalog,
+        catalog: AnyCatalog,
         settings: Settings,
         *,
         version: Path,
         basis: str,
+        policy: int = 0,
     ) -> None:
         """Take what every result depends on.
 
@@ -161,12 +161,14 @@ class Remembered:
             settings: of the questions.
             version: its folder.
             basis: what it was built with, and how text is analysed.
+            policy: the version that the settings are under.
         """
         self._cache, self._catalog, self._version = cache, catalog, version
         index = settings.index.model_dump(exclude={"threads"})
         self._search = (
             version.name,
             basis,
+            policy,
             repr(index),
             settings.query.model_dump_json(),
             settings.rank.model_dump_json(),
@@ -174,6 +176,7 @@ class Remembered:
         self._answer = (
             version.name,
             basis,
+            policy,
             repr(index),
             settings.respond.model_dump_json(),
             settings.services.model_dump_json(),
@@ -199,7 +202,7 @@ class Remembered:
         value = self._get("searches", known)
         if value is None:
             return None
-        chunks = chunks_named(self._catalog, [hit["id"] for hit in value["hits"]])
+        chunks = self._catalog.chunks_named([hit["id"] for hit in value["hits"]])
         if len(chunks) < len(value["hits"]):  # removed a moment ago
             return None
         note_cached("search")
@@ -214,6 +217,7 @@ class Remembered:
             language=value["language"],
             asked=value["asked"],
             notices=tuple(value["notices"]),
+            considered=tuple(Considered(**one) for one in value["considered"]),
         )
 
     def keep_evidence(self, known: Known | None, evidence: Evidence) -> None:
@@ -224,6 +228,7 @@ class Remembered:
             ]
             told = {"question": evidence.question, "method": evidence.method}
             told |= {"language": evidence.language, "asked": evidence.asked, "notices": evidence.notices}
+            told |= {"considered": [asdict(one) for one in evidence.considered]}
             self._put("searches", known, {**told, "hits": hits})
 
     def answer(self, evidence: Evidence, before: Sequence[Turn] = (), allowed: Filter | None = None) -> Known | None:

@@ -5,6 +5,7 @@ Nothing here is contacted unless a setting, or a key in the environment, asks fo
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -39,10 +40,18 @@ def _sendable(key: SecretStr) -> SecretStr:
     return SecretStr(text)
 
 
+def _nobodys(schema: str) -> str:
+    """A schema that is neither the server's, nor made by Ragstone for something else."""
+    if re.fullmatch(r"pg_.*|public|ragstone|information_.*|.*_v\d+", schema):
+        raise ValueError("is somebody else's schema; name another")
+    return schema
+
+
 ServiceAddress = Annotated[str, AfterValidator(_plain)]
 Key = Annotated[SecretStr, AfterValidator(_sendable)]
 Secret = SecretStr
 """Text that is never shown."""
+CatalogName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$"), AfterValidator(_nobodys)]
 CollectionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{2,40}$")]
 
 
@@ -137,12 +146,39 @@ class QdrantSettings(Section):
 
 
 class PostgresSettings(Section):
-    """Vectors, keywords, or both in PostgreSQL."""
+    """Vectors, keywords, or the catalog in PostgreSQL."""
 
     dsn: Secret = Field(
         default=SecretStr(""), description="how it is reached: postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
     )
+    catalog: CatalogName = Field(
+        default="knowledge_base",
+        description="schema of the catalog where `index.catalog` is postgres; each knowledge base has its own",
+    )
     timeout_seconds: float = Field(default=10.0, gt=0, description="longest wait for one reply of PostgreSQL")
+    documents: bool = Field(
+        default=False, description="keep the documents in the tables that search_documents searches, for other programs"
+    )
+    configurations: dict[str, Annotated[str, StringConstraints(pattern=r"^([a-z_][a-z0-9_]*\.)?[a-z_][a-z0-9_]*$")]] = (
+        Field(
+            default={},
+            description="text search configuration of these documents, by their language: `{de: german}`; of others it"
+            " is simple",
+        )
+    )
+
+
+class RedisSettings(Section):
+    """A cache that hosts share, in Redis or Valkey."""
+
+    url: Secret = Field(
+        default=SecretStr(""),
+        description="how it is reached: redis://USER:PASSWORD@HOST:6379/0, or rediss:// encrypted; empty: not at all",
+    )
+    timeout_seconds: float = Field(
+        default=0.1, gt=0, description="longest wait for it; who waits longer is better off working it out"
+    )
+    days: float = Field(default=30.0, gt=0, description="days after which a value goes that nobody asked for")
 
 
 class ServiceSettings(Section):
@@ -155,6 +191,7 @@ class ServiceSettings(Section):
     chroma: ChromaSettings = ChromaSettings()
     qdrant: QdrantSettings = QdrantSettings()
     postgres: PostgresSettings = PostgresSettings()
+    redis: RedisSettings = RedisSettings()
     timeout_seconds: float = Field(default=60.0, gt=0, description="longest wait for a service, or its next piece")
     deadline_seconds: float = Field(
         default=120.0,

@@ -56,7 +56,8 @@ All settings are on the page [Settings](settings.md).
 SHARED = """\
 ## Settings options
 
-The commands ask, chat, search, add, sync, crawl, settings, rebuild, eval, sweep and gate take these as well. An option
+The commands ask, chat, search, add, sync, crawl, settings, rebuild, eval, sweep, gate and
+policy simulate take these as well. An option
 with a name of its own stands above `--set`.
 """
 

@@ -13,6 +13,8 @@ from ragstone.sections.acquire import (
     SiteSettings,
 )
 from ragstone.sections.answer import ConfidenceWeights, JudgeModelSettings, MarkWeights, RespondSettings, ReviewSettings
+from ragstone.sections.jobs import JobSettings
+from ragstone.sections.learning import LearningSettings
 from ragstone.sections.search import BoostSettings, QuerySettings, RankSettings, WebSettings
 from ragstone.sections.serve import LimitSettings, ServeSettings, TlsSettings, UploadSettings
 from ragstone.sections.store import CacheSettings, ChunkSettings, IndexSettings
@@ -29,7 +31,9 @@ __all__ = [
     "ConfidenceWeights",
     "CrawlSettings",
     "IndexSettings",
+    "JobSettings",
     "JudgeModelSettings",
+    "LearningSettings",
     "LimitSettings",
     "MarkWeights",
     "MetadataSettings",
@@ -60,6 +64,8 @@ class Settings(Section):
     rank: RankSettings = RankSettings()
     respond: RespondSettings = RespondSettings()
     review: ReviewSettings = ReviewSettings()
+    learning: LearningSettings = LearningSettings()
     services: ServiceSettings = ServiceSettings()
     cache: CacheSettings = CacheSettings()
     serve: ServeSettings = ServeSettings()
+    jobs: JobSettings = JobSettings()

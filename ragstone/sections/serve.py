@@ -83,6 +83,9 @@ class ServeSettings(Section):
     sources: tuple[str, ...] = Field(
         default=(), description="files, folders and sites that POST /sync may follow; of others it does nothing"
     )
+    jobs: Literal["server", "workers"] = Field(
+        default="server", description="who reads uploads and follows sources: this process, or those of ragstone worker"
+    )
     log: Literal["info", "warning"] = Field(
         default="info", description="what is written to standard error: every request, or what went wrong"
     )

@@ -53,6 +53,10 @@ class IndexSettings(Section):
     )
     k1: float = Field(default=1.2, ge=0, description="BM25 term saturation")
     b: float = Field(default=0.75, ge=0, le=1, description="BM25 length normalisation")
+    catalog: Literal["embedded", "postgres"] = Field(
+        default="embedded",
+        description="where documents are kept: in the folder, or in PostgreSQL, for several hosts; it is remembered",
+    )
     vectors: Literal[
         "embedded", "faiss:Flat", "faiss:HNSW", "faiss:IVF", "faiss:PQ", "chroma", "qdrant", "postgres"
     ] = Field(

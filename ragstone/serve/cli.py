@@ -22,11 +22,14 @@ from ragstone.serve.commands import (
     ask,
     care,
     change,
+    engines,
     keep,
     keys,
     lab,
     look,
     measure,
+    policy,
+    policy_simulate,
     postgres,
     serving,
     use,
@@ -97,6 +100,9 @@ for command in (measure.sweep, measure.compare, measure.gate):
 app.command()(lab.lab)
 
 app.add_typer(keys.app, name="key")
+policy.app.command()(policy_simulate.simulate)
+app.add_typer(policy.app, name="policy")
+app.add_typer(engines.app, name="index")
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ragstone.answers import Answer, Citation
 from ragstone.config import written
 from ragstone.contracts import Hit, Metadata, Skipped
+from ragstone.jobs import JobCounts
 from ragstone.reports import AddReport, Plan
 from ragstone.serve.screen import Line, Part, line, one_line, printable
 
@@ -104,6 +105,8 @@ def explanation(answer: Answer) -> Iterator[Line]:
     yield line()
     yield line(("Evidence", "bold"), f" by {answer.retrieval_method}; confidence {answer.confidence:.2f}")
     yield from hits(answer.hits, explain=True, excerpt=False)
+    if answer.policy:
+        yield line((f"answered under version {answer.policy} of what was learned (ragstone policy show)", "dim"))
     spent = ", ".join(f"{stage} {milliseconds:.0f} ms" for stage, milliseconds in answer.timings_ms.items())
     yield line((f"time: {spent}", "dim"))
 
@@ -231,6 +234,8 @@ def status(status: Status) -> Iterator[Line]:
         ("preset", status.built_with.preset),
         *[(path, str(value)) for path, value in status.built_with.settings.items()],
     ]
+    if status.catalog:
+        rows.append(("catalog", f"{status.catalog}; conversations, feedback, keys and jobs are this host's own"))
     if status.behind:
         rows.append(
             ("behind", f"keyword search does not know the last {status.behind:,} changes; the next use adds them")
@@ -238,6 +243,9 @@ def status(status: Status) -> Iterator[Line]:
     for one in status.engines:
         behind = f"{one.behind:,} changes behind" if one.behind else "up to date"
         rows.append((one.leg, one.problem or f"{one.engine}: {behind}"))
+    if status.jobs != JobCounts():
+        rows.append(("jobs", _jobs(status.jobs)))
+    rows += [("substituted", told) for told in status.substitutes]
     for other in status.others:
         remedy = "revert goes back to it, --drop-previous removes it" if other.role == "previous" else "switch takes it"
         rows.append((f"{other.role} version", f"{other.megabytes:,.2f} MB; ragstone rebuild --{remedy}"))
@@ -247,9 +255,16 @@ def status(status: Status) -> Iterator[Line]:
         rows += [("cost today", _cost(status.costs.today)), ("cost in all", _cost(status.costs.total))]
     if any(one.hits + one.misses for one in status.cache):
         rows.append(("cache", f"{sum(one.megabytes for one in status.cache):,.2f} MB; ragstone cache tells more"))
+    rows += [("shared cache", one.problem) for one in status.cache if one.problem]
     for name, value in rows:
         yield line(one_line(value), indent=2, head=(name.ljust(18), "dim"))
     yield from skipped(status.skipped, "all of them: --json")
+
+
+def _jobs(jobs: JobCounts) -> str:
+    counts = {"waiting": jobs.waiting, "under way": jobs.running, "done": jobs.done, "failed": jobs.failed}
+    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    return jobs.problem or (f"{told}; ragstone worker does them" if jobs.unfinished else told)
 
 
 def _cost(sum: Sum) -> str:
@@ -269,6 +284,7 @@ def caches(caches: Sequence[CacheStatus]) -> Iterator[Line]:
         sizes = (f"{one.entries:,}", f"{one.megabytes:,.2f}", f"{one.limit_mb:,.1f}")
         rows.append((one.kind, *sizes, f"{one.hits:,}", f"{one.misses:,}"))
     yield from table(rows)
+    yield from (line(one_line(one.problem)) for one in caches if one.problem)
 
 
 def health(health: Health) -> Iterator[Line]:
@@ -287,7 +303,8 @@ def health(health: Health) -> Iterator[Line]:
 
 def copied(copied: Copied) -> Iterator[Line]:
     """What was copied where."""
-    what = f"{copied.documents:,} documents, {copied.chunks:,} chunks, checked"
+    files = f"; {copied.files:,} uploaded files" if copied.files else ""
+    what = f"{copied.documents:,} documents, {copied.chunks:,} chunks, checked{files}"
     yield line(one_line(f"{copied.source} -> {copied.folder}: {what}"))
 
 
