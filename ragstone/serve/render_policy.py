@@ -63,7 +63,7 @@ def explained(now: Learned) -> Iterator[Line]:
     for one in now.changes or ["the settings as they are"]:
         yield line(one, indent=2)
     waits = f"; decided anew after {now.next_in} more" if now.mode != "off" else ""
-    yield line(f"{now.votes:,} opinions counted{waits}")
+    yield line(f"opinions counted: {now.votes:,}{waits}")
     if now.trial:
         yield line()
         yield line((now.trial, "bold"), f": {one_line(now.why)}")
@@ -117,7 +117,7 @@ def checked(found: Checked) -> Iterator[Line]:
     if not found.decisions:
         yield line("nothing has been decided yet")
     elif not found.different:
-        yield line(f"all {found.decisions:,} decisions follow from the log, byte for byte")
+        yield line(f"every decision follows from the log, byte for byte: {found.decisions:,} of {found.decisions:,}")
     else:
         named = ", ".join(map(str, found.different))
         yield line(f"{len(found.different)} of {found.decisions:,} decisions differ from what the log gives: {named}")

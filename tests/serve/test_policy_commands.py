@@ -26,7 +26,7 @@ def test_before_anything_was_learned(run: Run) -> None:
     told = run("policy", "explain")
     assert told.code == 0
     assert "in use: version 0; learning.mode is gated" in told.out
-    assert "0 opinions counted; decided anew after 5 more" in told.out
+    assert "opinions counted: 0; decided anew after 5 more" in told.out
     assert "nothing has been decided yet" in told.out
     assert run("policy", "list").out.splitlines()[1].split() == ["0", "in", "use", "none"]
     assert run("policy", "replay").out == "nothing has been decided yet\n"
@@ -69,7 +69,7 @@ def test_a_change_is_tried_shown_taken_into_use_and_taken_back(run: Run) -> None
     back = run("policy", "rollback", "--json").json
     assert (back["action"], back["champion"]) == ("rolled back by hand", 0)
     replayed = run("policy", "replay")
-    assert (replayed.code, replayed.out) == (0, "all 3 decisions follow from the log, byte for byte\n")
+    assert (replayed.code, replayed.out) == (0, "every decision follows from the log, byte for byte: 3 of 3\n")
 
 
 @pytest.mark.parametrize(
