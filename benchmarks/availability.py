@@ -220,7 +220,10 @@ def summary(outcomes: Sequence[Outcome]) -> Result:
     }
     missed = [one.case.name for one in outcomes if not one.fine]
     kinds = sorted({error for one in outcomes for error in one.run.errors[:3]})
-    verdict = f"MISSED: {', '.join(missed)}" if missed else "met"
+    few = [one.case.name for one in outcomes if one.at_least < WANTED]
+    verdict = "met, by too few questions to show it" if few else "met"
+    if missed:
+        verdict = f"MISSED: {', '.join(missed)}"
     told_ = (
         f"Target: {WANTED:.1%} answered, and every answer after a stop tells of it: {verdict}. Where all were answered,"
         f" {1.96**2 / (1 - WANTED):,.0f} questions would show as much with 95% confidence; the bound is Wilson's."

@@ -582,7 +582,9 @@ def test_load_tells_whether_its_targets_are_met() -> None:
 
 def test_availability_wants_answers_and_a_word_on_what_is_missing() -> None:
     good = availability.Outcome(case=availability.WEB, run=ran([0.1] * 9, notices=availability.WEB.tells), stopped=2)
-    assert "MISSED" not in availability.summary([good]).plain()
+    told = availability.summary([good]).plain()
+    assert "MISSED" not in told
+    assert "too few questions to show it" in told
     for run in (ran([0.1] * 9), ran([0.1] * 9, failed=1, notices=availability.WEB.tells)):
         bad = availability.Outcome(case=availability.WEB, run=run, stopped=2)
         assert "MISSED: web search" in availability.summary([bad]).plain()
