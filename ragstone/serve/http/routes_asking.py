@@ -19,12 +19,11 @@ from ragstone.serve.http.overrides import changed
 from ragstone.serve.http.problems import REQUEST_ID, trouble
 from ragstone.serve.http.questions import asked
 from ragstone.serve.http.service import Here
-from ragstone.serve.http.sse import EventStream, Sent, while_there
+from ragstone.serve.http.sse import STREAM, EventStream, Sent, described, while_there
 from ragstone.serve.http.wire import asking as wire
 from ragstone.serve.http.wire.base import Problem
 
 router = APIRouter(tags=["asking"])
-STREAM = "text/event-stream"
 
 
 @router.post(
@@ -33,15 +32,7 @@ STREAM = "text/event-stream"
     responses={
         200: {
             "description": "The answer; as events where the client accepts `text/event-stream`.",
-            "content": {
-                STREAM: {
-                    "schema": {
-                        "type": "string",
-                        "description": "Events whose names, in their order, are the properties of QueryEvents, and"
-                        " whose data are JSON of the types named there.",
-                    }
-                }
-            },
+            "content": described(wire.QueryEvents),
         },
         **wire_errors.asking,
     },

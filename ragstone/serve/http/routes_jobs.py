@@ -19,12 +19,11 @@ from ragstone.serve.http.door import Administering, Caller, Reading, Writing
 from ragstone.serve.http.jobs import Standing
 from ragstone.serve.http.problems import REQUEST_ID, Refused, trouble
 from ragstone.serve.http.service import Here, Service
-from ragstone.serve.http.sse import EventStream, Sent
+from ragstone.serve.http.sse import STREAM, EventStream, Sent, described
 from ragstone.serve.http.wire import jobs as wire
 from ragstone.serve.http.wire.base import Problem
 
 router = APIRouter(tags=["documents"])
-STREAM = "text/event-stream"
 LONGEST_WATCH = 3600.0
 """Seconds that a job may be watched in one request."""
 _FORM = {
@@ -129,11 +128,7 @@ async def jobs(service: Here, caller: Reading, limit: Annotated[int, Query(ge=1,
     responses={
         200: {
             "description": "How it stands; as events, until it is over, where the client accepts `text/event-stream`.",
-            "content": {
-                STREAM: {
-                    "schema": {"type": "string", "description": "Events whose names are the properties of JobEvents."}
-                }
-            },
+            "content": described(wire.JobEvents),
         },
         **wire_errors.reading,
     },

@@ -22,13 +22,17 @@ from ragstone.serve.http.openai_errors import failure
 from ragstone.serve.http.problems import REQUEST_ID
 from ragstone.serve.http.questions import asked, in_turn
 from ragstone.serve.http.service import Here
-from ragstone.serve.http.sse import EventStream, while_there
+from ragstone.serve.http.sse import STREAM, EventStream, event_schema, json_schema, while_there
 from ragstone.serve.http.wire import openai as wire
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 _STARTED = int(time.time())
 _READING = {status: {**told, "model": wire.Failed} for status, told in wire_errors.reading.items()}
 _ASKING = _READING | {status: {**told, "model": wire.Failed} for status, told in wire_errors.asking.items()}
+_EVENT = event_schema(
+    "message",  # that of events without a name
+    {"anyOf": [json_schema("CompletionChunk"), json_schema("Failed"), {"type": "string", "const": "[DONE]"}]},
+)
 
 
 @router.post(
@@ -37,11 +41,7 @@ _ASKING = _READING | {status: {**told, "model": wire.Failed} for status, told in
     responses={
         200: {
             "description": "The answer; where `stream` is true, as server-sent events.",
-            "content": {
-                "text/event-stream": {
-                    "schema": {"type": "string", "description": "Data of the type CompletionChunk; the last is [DONE]."}
-                }
-            },
+            "content": {STREAM: {"schema": _EVENT}},
         },
         **_ASKING,
     },

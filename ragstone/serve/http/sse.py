@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from fastapi.responses import Response
 from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
+STREAM = "text/event-stream"
 SILENCE = 15.0
 """Seconds after which a comment is sent, so that proxies keep the connection."""
 AHEAD = 32
@@ -36,7 +37,7 @@ class EventStream(Response):
     The status is sent with the first event: an error before it is an error of the request.
     """
 
-    media_type = "text/event-stream"
+    media_type = STREAM
 
     def __init__(self, events: AsyncGenerator[Sent], seconds: float, told: Callable[[Exception], Sent]) -> None:
         """
@@ -110,3 +111,25 @@ async def _left(receive: Receive) -> None:
     """Wait until the client has gone; its request has been read."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+def described(events: type[BaseModel]) -> dict[str, Any]:
+    """The content of a response that is a stream, for the OpenAPI document: a schema of any one of its events.
+
+    Args:
+        events: its fields are the names of events, and their types what stands in the data.
+    """
+    schemas = [event_schema(name, json_schema(told.__name__)) for name, told in get_type_hints(events).items()]
+    return {STREAM: {"schema": {"oneOf": schemas}}}
+
+
+def event_schema(name: str, data: dict[str, Any]) -> dict[str, Any]:
+    """The schema of one event, from that of its data."""
+    properties = {"event": {"type": "string", "const": name}, "data": data}
+    return {"type": "object", "properties": properties, "required": ["event", "data"]}
+
+
+def json_schema(model: str) -> dict[str, Any]:
+    """The schema of a text that is JSON of the model of that name."""
+    told = {"$ref": f"#/components/schemas/{model}"}
+    return {"type": "string", "contentMediaType": "application/json", "contentSchema": told}

@@ -1076,11 +1076,12 @@ export interface components {
          * JobEvents
          * @description The events of ``GET /jobs/{job_id}`` by their names, each with what stands in its ``data``.
          *
-         *     ``progress`` comes whenever something has changed; ``end`` is the last.
+         *     ``progress`` comes whenever something has changed; the last is ``end``, or ``error`` where watching failed.
          */
         JobEvents: {
             progress: components["schemas"]["Job"];
             end: components["schemas"]["Job"];
+            error: components["schemas"]["Problem"];
         };
         /**
          * JobList
@@ -2071,7 +2072,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Answer"];
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        /** @constant */
+                        event: "evidence";
+                        data: string;
+                    } | {
+                        /** @constant */
+                        event: "text";
+                        data: string;
+                    } | {
+                        /** @constant */
+                        event: "sentence";
+                        data: string;
+                    } | {
+                        /** @constant */
+                        event: "answer";
+                        data: string;
+                    } | {
+                        /** @constant */
+                        event: "error";
+                        data: string;
+                    };
                 };
             };
             /** @description What was asked cannot be done as asked. */
@@ -3043,7 +3064,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        /** @constant */
+                        event: "progress";
+                        data: string;
+                    } | {
+                        /** @constant */
+                        event: "end";
+                        data: string;
+                    } | {
+                        /** @constant */
+                        event: "error";
+                        data: string;
+                    };
                 };
             };
             /** @description What was asked cannot be done as asked. */
@@ -4264,7 +4297,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Completion"];
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        /** @constant */
+                        event: "message";
+                        data: string | "[DONE]";
+                    };
                 };
             };
             /** @description What was asked cannot be done as asked. */

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragstone.reports import AddReport
 from ragstone.serve.http.jobs import Standing
-from ragstone.serve.http.wire.base import Request, Response, Share
+from ragstone.serve.http.wire.base import Problem, Request, Response, Share
 
 
 class Skipped(Response):
@@ -94,11 +94,12 @@ class JobList(Response):
 class JobEvents(Response):
     """The events of ``GET /jobs/{job_id}`` by their names, each with what stands in its ``data``.
 
-    ``progress`` comes whenever something has changed; ``end`` is the last.
+    ``progress`` comes whenever something has changed; the last is ``end``, or ``error`` where watching failed.
     """
 
     progress: Job
     end: Job
+    error: Problem
 
 
 class SyncRequest(Request):
