@@ -22,7 +22,7 @@ from benchmarks.peer_environments import NotInstalled, Peer, prepare
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.index import Journal
-from ragstone.keys import KeyLimits, Keys
+from ragstone.usage.keys import KeyLimits, Keys
 
 TOOL = Peer(name="schemathesis", script="", requires=("schemathesis==4.32.5",))
 EXAMPLES, FEW = 500, 20

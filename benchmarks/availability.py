@@ -24,8 +24,8 @@ from benchmarks.faults import SET
 from benchmarks.serving import Run, Server, load, make_key, served, warmed
 from ragstone.contracts import Document
 from ragstone.engine import Engine
-from ragstone.keys import KeyLimits
 from ragstone.review.dataset import load as load_set
+from ragstone.usage.keys import KeyLimits
 
 DOCUMENTS, CLIENTS = 40, 4
 SECONDS, QUICK_SECONDS = 180.0, 6.0

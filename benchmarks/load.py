@@ -21,7 +21,7 @@ from benchmarks.serving import Run, Server, load, make_key, served, warmed
 from ragstone import index
 from ragstone.config import load as load_settings
 from ragstone.engine import Engine
-from ragstone.keys import KeyLimits
+from ragstone.usage.keys import KeyLimits
 
 CHUNKS, QUICK_CHUNKS = 100_000, 10_000
 CLIENTS = (1, 8, 32, 128)

@@ -25,7 +25,7 @@ from benchmarks import load as load_benchmark
 from benchmarks.common import ROOT, Options, Result, Table, main, skipped, told
 from benchmarks.serving import Run, load, make_key, served, warmed
 from ragstone.engine import Engine
-from ragstone.keys import KeyLimits
+from ragstone.usage.keys import KeyLimits
 
 CHUNKS, QUICK_CHUNKS = 100_000, 2_000
 CLIENTS = 8

@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.common import ROOT
 from ragstone.index import Journal
-from ragstone.keys import KeyLimits, Keys
+from ragstone.usage.keys import KeyLimits, Keys
 
 IDLE = 2.0
 """Seconds for which a connection is kept that nobody uses; after some more the server would close it."""

@@ -20,9 +20,9 @@ from pathlib import Path
 from servers.postgres_server import PostgresServer, programs
 
 from benchmarks.common import ROOT, Options, Result, Table, main, told
-from ragstone.doctor import doctor
 from ragstone.engine import Engine
-from ragstone.jobs import Job
+from ragstone.jobs.queue import Job
+from ragstone.keeping.doctor import doctor
 
 WORKER = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli import main; main()"
 KILLS = 10

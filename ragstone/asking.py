@@ -31,14 +31,14 @@ from ragstone.conditions import Filter
 from ragstone.contracts import Evidence, Hit, Trace
 from ragstone.errors import ResponseError, UsageError
 from ragstone.index.readable import reading, reading_now
+from ragstone.keeping.moving import on_newest
+from ragstone.models.retries import Deadline
 from ragstone.monitor import Spent, Timings, counting, watched
-from ragstone.moving import on_newest
-from ragstone.people import People
 from ragstone.remembered import note_question
-from ragstone.retries import Deadline
 from ragstone.review.confidence import FULL, confidence
 from ragstone.review.heuristic import NAME as STAND_IN
 from ragstone.review.judge import PARTIAL, marks, sufficiency
+from ragstone.usage.people import People
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,12 +17,12 @@ from ragstone import index
 from ragstone.access import OWNER, Reader
 from ragstone.answers import Event, Turn
 from ragstone.asking import Asker
-from ragstone.built import BuiltWith, create_version, refuse_mismatch
 from ragstone.conditions import Filter
 from ragstone.config import changed, load
 from ragstone.errors import NotFound, UsageError
-from ragstone.homes import home_at, refuse_elsewhere
-from ragstone.moving import on_newest
+from ragstone.keeping.built import BuiltWith, create_version, refuse_mismatch
+from ragstone.keeping.homes import home_at, refuse_elsewhere
+from ragstone.keeping.moving import on_newest
 from ragstone.parts import BuildEmbedder, loads_alike
 from ragstone.protocols import Role
 from ragstone.remembered import latest_questions

@@ -12,8 +12,8 @@ from typing import Literal, TypeVar
 
 from ragstone.answers import Usage
 from ragstone.errors import OutOfTime
+from ragstone.models.retries import Deadline, until
 from ragstone.protocols import Pace, unhurried
-from ragstone.retries import Deadline, until
 
 T = TypeVar("T")
 BILLION = 1_000_000_000

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 from ragstone import chunk, index, query, rank, respond
 from ragstone.acquire import language
 from ragstone.answers import Draft
-from ragstone.built import BuiltWith
 from ragstone.cache import Cache, key
 from ragstone.contracts import Evidence
 from ragstone.errors import EngineError, KnowledgeBaseError
 from ragstone.index.readable import Words
-from ragstone.job_book import JobBook
-from ragstone.jobs import JobCounts, JobQueue
-from ragstone.journal import Conversations
-from ragstone.learner import Learner
-from ragstone.metered import Metered, MeteredEmbedder
+from ragstone.jobs.book import JobBook
+from ragstone.jobs.queue import JobCounts, JobQueue
+from ragstone.keeping.built import BuiltWith
+from ragstone.models.metered import Metered, MeteredEmbedder
 from ragstone.monitor import Clock
+from ragstone.policies.learner import Learner
 from ragstone.protocols import (
     Analyzer,
     Answerer,
@@ -35,15 +34,16 @@ from ragstone.protocols import (
 )
 from ragstone.remembered import KnownTokens, QuestionEmbedder, Remembered, limits
 from ragstone.respond.tiers import TieredAnswerer, unproved
-from ragstone.responses import Responses
 from ragstone.review.confidence import overall
 from ragstone.review.heuristic import HeuristicJudge
 from ragstone.review.judge import build_judge, marks
 from ragstone.sections import IndexSettings, Settings
 from ragstone.services import ModelSettings, ServiceSettings
-from ragstone.spending import Spending
-from ragstone.statistics import Statistics
 from ragstone.substitutes import Substitute
+from ragstone.usage.journal import Conversations
+from ragstone.usage.responses import Responses
+from ragstone.usage.spending import Spending
+from ragstone.usage.statistics import Statistics
 
 BuildEmbedder = Callable[[IndexSettings, ServiceSettings], Embedder]
 """What gives the embedder that the settings name."""
@@ -179,7 +179,7 @@ class Parts:
     def _jobs(self) -> JobQueue:
         own = self.settings.jobs
         if own.queue == "postgres":
-            from ragstone.jobs_postgres import PostgresJobs
+            from ragstone.jobs.postgres import PostgresJobs
 
             return PostgresJobs(self.settings.services.postgres, own.name, own.tries)
         return JobBook(self._journal, tries=own.tries)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from ragstone import index, query, rank
 from ragstone.acquire.language import detect
 from ragstone.answers import Turn
-from ragstone.built import refuse_embedder
 from ragstone.conditions import Filter
 from ragstone.contracts import Considered, Evidence, Hit, Matches, Question, Trace
 from ragstone.errors import Behind, Damaged, Locked, ModelError, OutOfTime, RetrievalError
+from ragstone.keeping.built import refuse_embedder
+from ragstone.keeping.rebuild import Rebuilder
 from ragstone.monitor import Budget, Timings
 from ragstone.protocols import WeighedEmbedder
-from ragstone.rebuild import Rebuilder
 from ragstone.sections import BoostSettings
 
 FAMILIAR = 0.4

@@ -15,7 +15,7 @@ from ragstone.access import Reader
 from ragstone.answers import Turn
 from ragstone.contracts import Document
 from ragstone.index.journal import Journal
-from ragstone.journal import DAY, LONGEST_SESSION, Conversations
+from ragstone.usage.journal import DAY, LONGEST_SESSION, Conversations
 
 
 class Clock:

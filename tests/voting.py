@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ragstone.access import Reader
 from ragstone.engine import Engine
-from ragstone.policies import Voted, note_vote
+from ragstone.policies.log import Voted, note_vote
 
 _SEEN = {"answerability": 0.5, "marks": None, "web": False, "found": [], "right": []}
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import kb
 
 from benchmarks.crash.story import Unsafe, document
-from ragstone.doctor import doctor
 from ragstone.engine import Engine
 from ragstone.errors import RagstoneError
 from ragstone.index import embedded
+from ragstone.keeping.doctor import doctor
 
 QUESTIONS = ("word3 version", "part 2 of document 7", "word11 word12", "0")
 Answers = tuple[object, ...]

@@ -13,13 +13,13 @@ import kb
 
 from benchmarks.crash.power import Log
 from benchmarks.crash.vfs import Shim
-from ragstone import ingest
-from ragstone.backup import backup, restore
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import NotFound
 from ragstone.index import disk as disks
 from ragstone.index import embedded
+from ragstone.keeping import ingest
+from ragstone.keeping.backup import backup, restore
 
 States = dict[str, Document]
 

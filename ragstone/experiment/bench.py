@@ -8,11 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ragstone import index
-from ragstone.built import PATHS, BuiltWith
 from ragstone.config import Tree, leaves, load, written
 from ragstone.engine import Engine
 from ragstone.errors import UsageError
 from ragstone.experiment.memory import Remembering
+from ragstone.keeping.built import PATHS, BuiltWith
 from ragstone.protocols import Embedder
 from ragstone.reports import Progress
 from ragstone.review.dataset import Dataset

@@ -20,13 +20,13 @@ import numpy as np
 from openai import APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, ValidationError
 
-from ragstone import estimate
 from ragstone.contracts import Span
 from ragstone.errors import EmbeddingError, SettingsError
+from ragstone.models import estimate
+from ragstone.models.openai_api import OpenAIServer, said_by, sendable
+from ragstone.models.retries import Attempts, Setback, persist
 from ragstone.monitor import note_service
-from ragstone.openai_api import OpenAIServer, said_by, sendable
 from ragstone.protocols import Role
-from ragstone.retries import Attempts, Setback, persist
 from ragstone.services import ServiceSettings
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import secrets
 from collections.abc import Sequence
 
 from ragstone.answers import Message, Turn
-from ragstone.chat import complete
 from ragstone.errors import ModelError
+from ragstone.models.chat import complete
 from ragstone.protocols import ChatModel
 from ragstone.query.analysis import analyse
 from ragstone.query.follow_up import leans, standalone

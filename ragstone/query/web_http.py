@@ -17,9 +17,9 @@ from typing import Any, cast
 import httpcore2
 
 from ragstone.errors import RetrievalError
-from ragstone.network import resolve
-from ragstone.pinned import FetchError, PinnedBackend, in_words
-from ragstone.retries import PASSING, Attempts, Setback, persist, retry_after
+from ragstone.models.network import resolve
+from ragstone.models.pinned import FetchError, PinnedBackend, in_words
+from ragstone.models.retries import PASSING, Attempts, Setback, persist, retry_after
 from ragstone.services import ServiceSettings
 
 MOST_BYTES = 8_000_000

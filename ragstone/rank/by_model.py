@@ -13,8 +13,8 @@ from typing import Annotated
 from pydantic import BaseModel, Field, create_model
 
 from ragstone.answers import Message
-from ragstone.chat import complete_as, keyed, new_key, quoted
 from ragstone.contracts import Hit, Step
+from ragstone.models.chat import complete_as, keyed, new_key, quoted
 from ragstone.protocols import ChatModel, Pace, unhurried
 
 FULL = 10

@@ -13,12 +13,12 @@ from typing import Any, Literal
 from openai import APIStatusError, AsyncOpenAI, AsyncStream
 from pydantic import BaseModel, ValidationError
 
-from ragstone import estimate
 from ragstone.answers import Message, Piece, Reply
 from ragstone.errors import ModelError
-from ragstone.openai_api import TOO_LONG, OpenAIServer, said_by, sendable
+from ragstone.models import estimate
+from ragstone.models.openai_api import TOO_LONG, OpenAIServer, said_by, sendable
+from ragstone.models.retries import Attempts, Setback
 from ragstone.respond.schemas import strict_schema
-from ragstone.retries import Attempts, Setback
 from ragstone.services import ModelSettings, ServiceSettings
 
 Fields = dict[str, Any]

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 
 from ragstone.answers import Message
-from ragstone.chat import complete_as
 from ragstone.contracts import Hit, Span
 from ragstone.errors import ModelError
+from ragstone.models.chat import complete_as
 from ragstone.protocols import ChatModel
 from ragstone.respond.support import NONE, THRESHOLD, Compared, Proof, Quote, SupportChecker, probability
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ragstone.answers import Adequacy, JudgeScores, Message
-from ragstone.chat import complete_as, keyed, new_key, quoted
 from ragstone.contracts import Evidence
 from ragstone.errors import ModelError, SettingsError
+from ragstone.models.chat import complete_as, keyed, new_key, quoted
 from ragstone.protocols import ChatModel, Judge
 from ragstone.review.confidence import FULL
 from ragstone.sections import ReviewSettings

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragstone.answers import Answer
 from ragstone.contracts import Document, Hit, Span
-from ragstone.responses import answer_json
+from ragstone.usage.responses import answer_json
 
 
 def answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:

@@ -14,14 +14,14 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ragstone.access import OWNER, Reader
 from ragstone.answers import Answer
-from ragstone.built import Status
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.experiment import evaluate_questions
 from ragstone.index import Listing
+from ragstone.keeping.built import Status
 from ragstone.reports import AddReport
-from ragstone.responses import Feedback, Vote
 from ragstone.review.report import EvalReport
+from ragstone.usage.responses import Feedback, Vote
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 from ragstone.answers import Answer, Citation
 from ragstone.config import written
 from ragstone.contracts import Hit, Metadata, Skipped
-from ragstone.jobs import JobCounts
+from ragstone.jobs.queue import JobCounts
 from ragstone.reports import AddReport, Plan
 from ragstone.serve.screen import Line, Part, line, one_line, printable
 
 if TYPE_CHECKING:
-    from ragstone.backup import Copied
-    from ragstone.built import Status
     from ragstone.cache import CacheStatus
-    from ragstone.comparison import Comparison
-    from ragstone.doctor import Health
-    from ragstone.journal import Session
-    from ragstone.keys import Key
+    from ragstone.keeping.backup import Copied
+    from ragstone.keeping.built import Status
+    from ragstone.keeping.comparison import Comparison
+    from ragstone.keeping.doctor import Health
     from ragstone.serve.in_force import InForce
-    from ragstone.spending import Sum
+    from ragstone.usage.journal import Session
+    from ragstone.usage.keys import Key
+    from ragstone.usage.spending import Sum
 
 SHOWN_SKIPPED = 20
 """Reasons for skipping that are shown."""

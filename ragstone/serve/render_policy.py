@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from ragstone.learned import ENOUGH, Learned, Moment, OnTrial, shown
-from ragstone.learner import Checked
 from ragstone.learning.policy import Difference, Policy
-from ragstone.policies import SEED, Decision
+from ragstone.policies.learner import Checked
+from ragstone.policies.log import SEED, Decision
+from ragstone.policies.standing import ENOUGH, Learned, Moment, OnTrial, shown
 from ragstone.serve.render import table
 from ragstone.serve.screen import Line, line, one_line
 

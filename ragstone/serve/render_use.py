@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragstone.responses import Feedback
 from ragstone.serve.render import table
 from ragstone.serve.screen import Line, line, one_line
-from ragstone.statistics import Report
+from ragstone.usage.responses import Feedback
+from ragstone.usage.statistics import Report
 
 COUNTED = ("questions", "answered", "refused", "failed", "stopped", "degraded", "searches")
 

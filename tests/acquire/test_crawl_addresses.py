@@ -18,7 +18,7 @@ from ragstone.acquire.crawl.robots import Robots
 from ragstone.acquire.crawl.sitemap import read_sitemap
 from ragstone.acquire.crawl.urls import BadAddress, Scope, looks_like_a_trap, parse, worth_asking
 from ragstone.errors import UsageError
-from ragstone.network import is_public
+from ragstone.models.network import is_public
 from ragstone.sections import AcquireSettings, SiteSettings
 
 BASE = parse("https://docs.example/guide/start.html")

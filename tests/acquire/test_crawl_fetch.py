@@ -17,7 +17,7 @@ from servers.site import Reply, Route, WebSite, moved, page
 from ragstone.acquire.crawl.fetch import Fetcher, FetchError, Response
 from ragstone.acquire.crawl.polite import Client, Pace
 from ragstone.acquire.crawl.urls import parse
-from ragstone.network import Resolve
+from ragstone.models.network import Resolve
 from ragstone.sections import CrawlSettings
 
 PUBLIC = "93.184.216.34"

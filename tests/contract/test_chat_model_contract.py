@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from servers.openai_server import KEY, OpenAIServer
 
 from ragstone.answers import Message, Piece, Reply
-from ragstone.chat import complete, complete_as
+from ragstone.models.chat import complete, complete_as
 from ragstone.protocols import ChatModel
 from ragstone.respond.models import build_chat_model
 from ragstone.services import ModelSettings, ServiceSettings

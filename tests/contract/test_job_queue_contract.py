@@ -12,9 +12,9 @@ import pytest
 from servers.postgres_server import PostgresServer
 
 from ragstone.index import Journal
-from ragstone.job_book import JobBook
-from ragstone.jobs import Job, JobCounts, JobQueue, Work
-from ragstone.jobs_postgres import PostgresJobs
+from ragstone.jobs.book import JobBook
+from ragstone.jobs.postgres import PostgresJobs
+from ragstone.jobs.queue import Job, JobCounts, JobQueue, Work
 from ragstone.reports import AddReport
 
 OpenQueue = Callable[[], JobQueue]

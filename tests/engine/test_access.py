@@ -18,9 +18,9 @@ from ragstone.engine import Engine
 from ragstone.errors import NotFound, UsageError
 from ragstone.experiment import evaluate_questions
 from ragstone.index.readable import reading
-from ragstone.responses import answer_json
 from ragstone.sections import AccessSettings
 from ragstone.serve.notebook import Ragstone
+from ragstone.usage.responses import answer_json
 
 HR, STAFF, STRANGER = (Reader.of(group, name=group) for group in ("hr", "staff", "nobody-knows"))
 PAY = "The salary of the director is nine thousand. The bonus is called zeppelin."

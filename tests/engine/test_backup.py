@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from kb import add, check_whole, open_fast
 
-from ragstone.backup import backup, restore
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import Damaged, NotFound, UsageError
+from ragstone.keeping.backup import backup, restore
 
 
 def document(number: int) -> Document:

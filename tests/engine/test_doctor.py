@@ -10,8 +10,8 @@ import pytest
 from kb import add, open_fast
 
 from ragstone.contracts import Document
-from ragstone.doctor import doctor
 from ragstone.errors import Damaged, NotFound
+from ragstone.keeping.doctor import doctor
 
 DOCUMENTS = [Document(id=f"d{i}", text=f"word{i} common place{i % 5}", metadata={"n": i}) for i in range(8)]
 

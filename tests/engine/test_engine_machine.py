@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from kb import add, check_whole, open_fast
 
-from ragstone.backup import backup, restore
 from ragstone.contracts import Document
-from ragstone.doctor import doctor
+from ragstone.keeping.backup import backup, restore
+from ragstone.keeping.doctor import doctor
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
 TEXTS = st.lists(st.integers(0, 5).map(lambda i: f"paragraph {i} " + "filler words " * 9), min_size=1, max_size=3)

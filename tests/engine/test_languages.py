@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from kb import add
 
-from ragstone import index, languages
+from ragstone import index
 from ragstone.contracts import Document, Finished, Skipped
 from ragstone.engine import Engine
 from ragstone.errors import SettingsMismatch
+from ragstone.keeping import languages
 
 GERMAN = "Die Karte kann am Schalter oder im Netz bestellt werden; sie kommt nach drei Tagen mit der Post."
 ENGLISH = "The card can be ordered at the counter or online; it arrives after three days by mail."

@@ -25,8 +25,8 @@ from ragstone.errors import TooOften, UsageError
 from ragstone.index.journal import findings
 from ragstone.learning.policy import Choices, Policy, to_json
 from ragstone.learning.trial import assign
-from ragstone.policies import Assigned, Decision, Position, Voted
-from ragstone.proposing import challenger, weights
+from ragstone.policies.log import Assigned, Decision, Position, Voted
+from ragstone.policies.proposing import challenger, weights
 
 ROOT = Path(__file__).parent.parent.parent
 GATED = ("learning.mode=gated", "review.judge=heuristic")

@@ -10,10 +10,10 @@ import pytest
 from hash_embedder import HashEmbedder
 from kb import CHUNKS, check_whole, look, open_fast
 
-from ragstone import ingest as pipeline
 from ragstone.contracts import Document
 from ragstone.engine import Engine
-from ragstone.ingest import COMMITTED, LOOKED_AT, READ_AT_ONCE, ingest
+from ragstone.keeping import ingest as pipeline
+from ragstone.keeping.ingest import COMMITTED, LOOKED_AT, READ_AT_ONCE, ingest
 from ragstone.reports import Progress
 
 

@@ -17,11 +17,11 @@ from hash_embedder import HashEmbedder
 from kb import FAST, add, check_whole, look, open_fast
 from numpy.typing import NDArray
 
-from ragstone.comparison import compare, overlap
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import Locked, NotFound, SettingsMismatch
 from ragstone.index import rebuilding
+from ragstone.keeping.comparison import compare, overlap
 from ragstone.protocols import Role
 from ragstone.reports import AddReport
 

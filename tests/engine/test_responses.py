@@ -19,7 +19,7 @@ from ragstone.engine import Engine
 from ragstone.errors import NotFound, UsageError
 from ragstone.index import Journal
 from ragstone.index.journal import findings
-from ragstone.responses import LONGEST, Responses, answer_json
+from ragstone.usage.responses import LONGEST, Responses, answer_json
 
 ANN, BOB = Reader.of("staff", name="ann"), Reader.of("staff", name="bob")
 

@@ -20,8 +20,8 @@ from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import UsageError
 from ragstone.index import Journal
-from ragstone.journal import DAY
-from ragstone.statistics import Statistics, Tally
+from ragstone.usage.journal import DAY
+from ragstone.usage.statistics import Statistics, Tally
 
 NOON = 1_767_268_800.0  # 2026-01-01T12:00 UTC
 

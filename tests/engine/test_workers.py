@@ -23,16 +23,16 @@ from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import Outrun, SourceError
 from ragstone.index import indexing
-from ragstone.jobs import Job, JobCounts, Work
-from ragstone.working import Worker
+from ragstone.jobs.queue import Job, JobCounts, Work
+from ragstone.jobs.worker import Worker
 
 ROOT = Path(__file__).parent.parent.parent
 NURSERY = """
 import asyncio, os, signal, sys
-import ragstone.index.bm25, ragstone.index.embedded, ragstone.jobs_postgres
+import ragstone.index.bm25, ragstone.index.embedded, ragstone.jobs.postgres
 from kb import open_fast
 from ragstone.index import Patience
-from ragstone.working import Worker
+from ragstone.jobs.worker import Worker
 
 def work(folder, settings):
     engine = open_fast(folder, *settings)
@@ -269,7 +269,7 @@ def test_what_is_gone_is_removed_at_the_end(engine: Engine, docs: Path) -> None:
 
 def test_an_error_is_tried_again_and_then_told(tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_fast(tmp_path / "kb", "jobs.tries=2")) as engine:
-        monkeypatch.setattr("ragstone.working.LONGEST", 0.1)
+        monkeypatch.setattr("ragstone.jobs.worker.LONGEST", 0.1)
         engine.jobs.put("sync", [Work(sources=(str(tmp_path / "unmounted"),))])
         engine.queue_add([str(docs / "d001.txt")])
         first, second, third = work(engine)

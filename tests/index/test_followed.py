@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from kb import add, commit, open_fast
 
 from ragstone.contracts import Document
-from ragstone.doctor import doctor
 from ragstone.engine import Engine
 from ragstone.errors import Behind, EngineError, SettingsError
 from ragstone.index import Catalog, Stamp, followed
@@ -25,6 +24,7 @@ from ragstone.index.breaker import FIRST, Breaker
 from ragstone.index.collection_names import CollectionNames
 from ragstone.index.followed import FollowedVectors
 from ragstone.index.home import Home
+from ragstone.keeping.doctor import doctor
 from ragstone.services import QdrantSettings
 
 pytest.importorskip("faiss", reason="needs faiss-cpu")

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from kb import add, check_whole, look, open_fast
 
-from ragstone.backup import backup, restore
 from ragstone.contracts import Document
-from ragstone.doctor import doctor
 from ragstone.errors import KnowledgeBaseError
 from ragstone.index import Catalog
 from ragstone.index.migrations import FORMAT
+from ragstone.keeping.backup import backup, restore
+from ragstone.keeping.doctor import doctor
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 FORMATS = sorted(path.name for path in GOLDEN.iterdir())

@@ -18,13 +18,13 @@ from benchmarks.crash.power import Log
 from benchmarks.crash.story import watched
 from benchmarks.crash.vfs import Shim
 from ragstone.answers import Turn
-from ragstone.backup import backup, restore
 from ragstone.contracts import Document
-from ragstone.doctor import doctor
 from ragstone.errors import Damaged, KnowledgeBaseError
 from ragstone.index import journal as journals
 from ragstone.index.journal import FORMAT, NAME, Journal, findings
-from ragstone.journal import Conversations
+from ragstone.keeping.backup import backup, restore
+from ragstone.keeping.doctor import doctor
+from ragstone.usage.journal import Conversations
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -60,7 +60,7 @@ import sys
 from pathlib import Path
 from ragstone.answers import Turn
 from ragstone.index.journal import Journal
-from ragstone.journal import Conversations
+from ragstone.usage.journal import Conversations
 kept = Conversations(Journal(Path(sys.argv[1])), tokens=1, days=30)
 for n in range(int(sys.argv[3])):
     kept.note(sys.argv[2], Turn(question=str(n), answer="a" * 200))

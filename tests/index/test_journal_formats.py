@@ -13,10 +13,10 @@ import pytest
 from ragstone.access import OWNER
 from ragstone.index.journal import NAME, Journal, findings
 from ragstone.index.journal_tables import FORMAT
-from ragstone.job_book import JobBook
-from ragstone.journal import Conversations
-from ragstone.keys import Keys
-from ragstone.responses import Responses
+from ragstone.jobs.book import JobBook
+from ragstone.usage.journal import Conversations
+from ragstone.usage.keys import Keys
+from ragstone.usage.responses import Responses
 
 SAMPLES = Path(__file__).parent / "journals"
 ANSWER = "c2e3b0e99b6946f197c993e63aa2f0f2"

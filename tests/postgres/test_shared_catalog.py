@@ -15,13 +15,13 @@ import pytest
 from kb import add, open_fast
 from servers.postgres_server import PostgresServer
 
-from ragstone import backup, doctor
 from ragstone.access import Reader
 from ragstone.chunk import chunk_id
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import KnowledgeBaseError, Locked, NotFound, SettingsError, SettingsMismatch
 from ragstone.index.home import MARKER
+from ragstone.keeping import backup, doctor
 from ragstone.serve import render
 
 pytestmark = pytest.mark.usefixtures("workdir")

@@ -15,8 +15,8 @@ import pytest
 from pydantic import BaseModel, Field, StringConstraints
 
 from ragstone.answers import Message
-from ragstone.chat import complete
 from ragstone.errors import ModelError, SettingsError
+from ragstone.models.chat import complete
 from ragstone.protocols import ChatModel
 from ragstone.respond.models import build_chat_model
 from ragstone.services import ModelSettings, ServiceSettings

@@ -20,8 +20,8 @@ from servers.openai_server import KEY, Fault, OpenAIServer, refusal
 from servers.openapi import Description
 
 from ragstone.answers import Message, Reply
-from ragstone.chat import complete, complete_as
 from ragstone.errors import ModelError
+from ragstone.models.chat import complete, complete_as
 from ragstone.respond.chat_openai import OpenAIChat
 from ragstone.services import ModelSettings, ServiceSettings
 

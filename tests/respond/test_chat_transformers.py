@@ -13,8 +13,8 @@ import local_models
 import pytest
 
 from ragstone.answers import Message, Reply
-from ragstone.chat import complete
 from ragstone.errors import MissingExtra, ModelError, SettingsError
+from ragstone.models.chat import complete
 from ragstone.respond.models import build_chat_model
 from ragstone.respond.pairs import pairs, resolved
 from ragstone.services import ModelSettings, ServiceSettings

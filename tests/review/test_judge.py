@@ -11,13 +11,13 @@ import pytest
 from evidence import evidence
 from scripted_model import REFUSED, ScriptedModel
 
-from ragstone import chat
 from ragstone.answers import Message
 from ragstone.chunk import sentences
 from ragstone.config import load
 from ragstone.contracts import Evidence
 from ragstone.errors import ModelError, SettingsError
 from ragstone.index.analyze import Plain
+from ragstone.models import chat
 from ragstone.review.heuristic import HeuristicJudge
 from ragstone.review.judge import ModelJudge, build_judge, marks, sufficiency
 

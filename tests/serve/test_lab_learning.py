@@ -18,9 +18,9 @@ from voting import cast
 
 from ragstone.access import OWNER, Reader
 from ragstone.engine import Engine
-from ragstone.learned import Moment, OnTrial, Point
 from ragstone.learning.policy import Choices
 from ragstone.learning.trial import Arm
+from ragstone.policies.standing import Moment, OnTrial, Point
 from ragstone.serve.lab import desk, evidence_plots, launch, learned_markup
 
 SCRIPT = Path(launch.__file__).parent / "script" / "ragstone_lab.py"

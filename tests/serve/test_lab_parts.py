@@ -17,12 +17,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from ragstone.access import READERS, Reader
 from ragstone.answers import Answer, Answered, EvidenceFound, SentenceClosed, TextWritten
-from ragstone.built import PATHS
 from ragstone.config import leaves, load, preset_names
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import SettingsError, UsageError
 from ragstone.experiment.preset import as_preset
+from ragstone.keeping.built import PATHS
 from ragstone.sections import Settings
 from ragstone.serve.lab import answer_markup, plots, stage_markup
 from ragstone.serve.lab.desk import Desk, Heard

@@ -16,8 +16,8 @@ from typing import cast
 import httpcore2
 
 from ragstone.acquire.crawl.urls import Address
-from ragstone.network import Resolve, is_public, resolve
-from ragstone.pinned import FetchError, PinnedBackend, in_words
+from ragstone.models.network import Resolve, is_public, resolve
+from ragstone.models.pinned import FetchError, PinnedBackend, in_words
 from ragstone.sections import CrawlSettings
 
 Headers = Mapping[str, str]

@@ -23,8 +23,8 @@ def doctor(
     Says what is wrong, and what to do. With --mend, indexes and vectors are made again, and leftovers cleared away.
     The exit code is 1 where something is wrong and was not mended.
     """
-    from ragstone.doctor import doctor
     from ragstone.index import Patience
+    from ragstone.keeping.doctor import doctor
     from ragstone.serve import render, screen
 
     health = doctor(kb, mend=mend, patience=Patience(wait, failures.tell))
@@ -45,8 +45,8 @@ def backup(
 
     Others may ask and add meanwhile. Files that were uploaded are in the copy.
     """
-    from ragstone.backup import backup
     from ragstone.config import load
+    from ragstone.keeping.backup import backup
     from ragstone.serve import render, screen
 
     copied = backup(kb, destination, uploads=load().settings.serve.uploads.folder)
@@ -64,9 +64,9 @@ def restore(
 
     Nothing that is there is replaced unless --replace is given.
     """
-    from ragstone.backup import restore
     from ragstone.config import load
     from ragstone.index import Patience
+    from ragstone.keeping.backup import restore
     from ragstone.serve import render, screen
 
     patience, uploads = Patience(wait, failures.tell), load().settings.serve.uploads.folder

@@ -34,8 +34,8 @@ def rebuild(
     The new version is made beside the one in use, compared with it, and switched to. Questions are answered, and
     documents can be added, all the while. A rebuild that was stopped goes on where it was.
     """
-    from ragstone.comparison import compare as compared
     from ragstone.errors import UsageError
+    from ragstone.keeping.comparison import compare as compared
     from ragstone.serve import render, screen
 
     wishes = {"--no-switch": no_switch, "--switch": switch, "--revert": revert, "--drop-previous": drop_previous}

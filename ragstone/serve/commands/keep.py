@@ -16,7 +16,7 @@ from ragstone.serve import failures, typed
 from ragstone.serve.options import DEFAULT_KB, Asked, Json, Kb, Wait, open_kb, with_settings
 
 if TYPE_CHECKING:
-    from ragstone.jobs import Job
+    from ragstone.jobs.queue import Job
 
 
 Queue = Annotated[bool, typer.Option("--queue", help="Only write down what is to be done; ragstone worker does it.")]

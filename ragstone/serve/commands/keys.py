@@ -13,7 +13,7 @@ import typer
 from ragstone.serve.options import DEFAULT_KB, Asked, Json, Kb
 
 if TYPE_CHECKING:
-    from ragstone.keys import Keys
+    from ragstone.usage.keys import Keys
 
 app = typer.Typer(help="Make, list and revoke keys for the HTTP API.", rich_markup_mode=None)
 
@@ -50,8 +50,8 @@ def make(
     From the first key on, every request needs one. Keys of the same name see the same conversations.
     """
     from ragstone.errors import UsageError
-    from ragstone.keys import KeyLimits
     from ragstone.serve import screen
+    from ragstone.usage.keys import KeyLimits
 
     if public_only and group:
         raise UsageError("--public-only and --group cannot be had at once")
@@ -98,7 +98,7 @@ def revoke(
 @contextmanager
 def _keys(kb: Path, *, create: bool = False) -> Iterator[Keys]:
     from ragstone.index import Journal
-    from ragstone.keys import Keys
+    from ragstone.usage.keys import Keys
 
     with closing(Asked(preset=None, overrides=()).open(kb, create=create)) as engine:
         folder = engine.folder

@@ -20,7 +20,7 @@ from ragstone.serve.options import DEFAULT_KB, Asked, Kb, with_settings
 
 if TYPE_CHECKING:
     from ragstone.engine import Engine
-    from ragstone.jobs import Job
+    from ragstone.jobs.queue import Job
     from ragstone.reports import AddReport
 
 FOR_EVER = float("inf")
@@ -94,7 +94,7 @@ async def _round_and_round(rounds: _Rounds, pause: float) -> None:
 
 async def _jobs(asked: Asked, kb: Path, telling: _Telling, *, until_empty: bool) -> None:
     """Take jobs. The knowledge base stays open, and with it the embedder: the next job need not wait for it."""
-    from ragstone.working import Worker
+    from ragstone.jobs.worker import Worker
 
     with closing(asked.open(kb, create=True, wait=FOR_EVER)) as engine:
         await Worker(engine, telling.job, failures.tell).go(until_empty=until_empty)

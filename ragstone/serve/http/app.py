@@ -12,7 +12,6 @@ from fastapi import APIRouter, FastAPI
 from ragstone.engine import Engine
 from ragstone.errors import MissingExtra, RagstoneError
 from ragstone.index import Journal
-from ragstone.keys import Keys
 from ragstone.sections import ServeSettings
 from ragstone.serve.http import (
     document,
@@ -35,6 +34,7 @@ from ragstone.serve.http.limits import Limits
 from ragstone.serve.http.openai_errors import OpenAIErrors
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.turns import Turns
+from ragstone.usage.keys import Keys
 
 ROUTERS: tuple[APIRouter, ...] = (
     routes_asking.router,

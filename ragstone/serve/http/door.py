@@ -11,8 +11,8 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from ragstone.access import OWNER, Reader
-from ragstone.keys import SCOPES, Key, KeyRing, Keys, Scope
 from ragstone.serve.http.problems import Refused
+from ragstone.usage.keys import SCOPES, Key, KeyRing, Keys, Scope
 
 CALLER = "ragstone.caller"
 """Where the scope of a request has who asks."""

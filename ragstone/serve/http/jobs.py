@@ -11,8 +11,8 @@ from pathlib import Path
 from ragstone.engine import Engine
 from ragstone.errors import KnowledgeBaseError, Locked, NotFound, RagstoneError
 from ragstone.index import Journal
-from ragstone.job_book import JobBook
-from ragstone.jobs import Job, JobQueue, Kind, Work
+from ragstone.jobs.book import JobBook
+from ragstone.jobs.queue import Job, JobQueue, Kind, Work
 from ragstone.reports import AddReport, Progress
 from ragstone.serve.http.log import note
 from ragstone.serve.http.servers import Sign

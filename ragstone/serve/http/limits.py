@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ragstone.keys import Key
 from ragstone.sections import LimitSettings
 from ragstone.serve.http.problems import Refused
+from ragstone.usage.keys import Key
 
 SOON = 1.0
 """Seconds after which to try again where it cannot be told."""

@@ -13,7 +13,7 @@ from fastapi import Path as Parameter
 
 from ragstone.access import EVERYONE, groups_in
 from ragstone.errors import KnowledgeBaseError, NotFound
-from ragstone.jobs import Work
+from ragstone.jobs.queue import Work
 from ragstone.serve.http import uploads, wire_errors
 from ragstone.serve.http.door import Administering, Caller, Reading, Writing
 from ragstone.serve.http.jobs import Standing

@@ -13,10 +13,10 @@ from fastapi import FastAPI
 from ragstone.engine import Engine
 from ragstone.errors import SettingsError, UsageError
 from ragstone.index import Journal
-from ragstone.keys import Keys
 from ragstone.sections import ServeSettings
 from ragstone.serve.http import heads, log, page
 from ragstone.serve.http.app import build_app, is_loopback
+from ragstone.usage.keys import Keys
 
 IDLE = 15
 """Seconds that a connection may wait for its next request."""

@@ -8,12 +8,12 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from ragstone.engine import Engine
-from ragstone.keys import Keys
 from ragstone.sections import ServeSettings
 from ragstone.serve.http.door import Door
 from ragstone.serve.http.jobs import Jobs
 from ragstone.serve.http.metrics import Metrics
 from ragstone.serve.http.turns import Turns
+from ragstone.usage.keys import Keys
 
 
 @dataclass(slots=True, kw_only=True)

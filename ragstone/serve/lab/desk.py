@@ -19,10 +19,10 @@ from weakref import WeakSet
 
 from ragstone.access import OWNER, Reader
 from ragstone.answers import Event
-from ragstone.built import Status
 from ragstone.contracts import Trace
 from ragstone.engine import Engine
 from ragstone.experiment.bench import uncached
+from ragstone.keeping.built import Status
 from ragstone.respond import choose
 from ragstone.respond.models import EXTRACTIVE
 from ragstone.sections import Settings

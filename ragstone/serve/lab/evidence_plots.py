@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragstone.learned import Moment, OnTrial
+from ragstone.policies.standing import Moment, OnTrial
 from ragstone.serve.lab.figures import wilson
 from ragstone.serve.render_policy import moment
 

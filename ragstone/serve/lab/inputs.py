@@ -12,9 +12,9 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from ragstone.built import PATHS
 from ragstone.config import leaves
 from ragstone.errors import SettingsError
+from ragstone.keeping.built import PATHS
 from ragstone.sections import Settings
 from ragstone.yaml_text import read_yaml
 

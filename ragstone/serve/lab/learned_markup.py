@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragstone.learned import Learned, Moment, OnTrial
+from ragstone.policies.standing import Learned, Moment, OnTrial
 from ragstone.serve.render_policy import ARMS, figures, moment
 from ragstone.serve.report.markup import Content, Markup, table, tag
 

@@ -19,10 +19,10 @@ from ragstone.config import load
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.index import Journal
-from ragstone.keys import KeyLimits, Keys
 from ragstone.sections import ServeSettings
 from ragstone.serve.http.app import build_app
 from ragstone.serve.http.run import configured
+from ragstone.usage.keys import KeyLimits, Keys
 
 ROOMS = "Room 7 is called Marie Curie. It has twelve seats and a projector."
 PARKING = "Visitors park behind the mill. The gate closes at nine in the evening."

@@ -18,7 +18,7 @@ from servers.openai_server import OpenAIServer
 
 from ragstone.errors import NotFound, UsageError
 from ragstone.index import Journal
-from ragstone.keys import KeyLimits, Keys
+from ragstone.usage.keys import KeyLimits, Keys
 
 PUBLIC = {"/health", "/ready"}
 

@@ -11,12 +11,12 @@ import pytest
 from kb import open_fast
 from live import Live, Serving, events_of, make_key, served
 
-from ragstone.backup import backup, restore
 from ragstone.index import Journal, indexing
-from ragstone.job_book import JobBook
-from ragstone.jobs import Job, Work
+from ragstone.jobs.book import JobBook
+from ragstone.jobs.queue import Job, Work
+from ragstone.jobs.worker import Worker
+from ragstone.keeping.backup import backup, restore
 from ragstone.serve.http.uploads import safe_name
-from ragstone.working import Worker
 
 ROOM = b"Room 9 is called Lise Meitner."
 

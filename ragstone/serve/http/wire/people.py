@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ragstone.responses import Feedback as FeedbackRecord
-from ragstone.responses import Response as ResponseRecord
 from ragstone.serve import as_json
 from ragstone.serve.http.wire.asking import Answer
 from ragstone.serve.http.wire.base import Request, Response
+from ragstone.usage.responses import Feedback as FeedbackRecord
+from ragstone.usage.responses import Response as ResponseRecord
 
 Vote = Literal["up", "down"]
 Opinion = Annotated[str, Field(max_length=4_000)]

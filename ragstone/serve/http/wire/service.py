@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from ragstone.keys import Scope
 from ragstone.serve.http.wire.base import Response
+from ragstone.usage.keys import Scope
 
 
 class Health(Response):

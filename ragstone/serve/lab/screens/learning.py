@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ragstone.learned import Learned
+from ragstone.policies.standing import Learned
 from ragstone.sections import Settings
 from ragstone.serve.lab.answer_markup import notice
 from ragstone.serve.lab.desk import Desk

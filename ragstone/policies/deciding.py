@@ -1,0 +1,196 @@
+"""What follows from the log of learning at one moment: the same log, rules and moment give the same bytes.
+
+One step at a time: a trial that is over ends with this decision, and the next one begins with the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ragstone.learning import weights
+from ragstone.learning.drift import watch
+from ragstone.learning.policy import Choices, Policy, canonical, from_json, to_json
+from ragstone.learning.trial import Trial, Verdict, spent, weigh
+from ragstone.policies import proposing
+from ragstone.policies.log import Decision, Policies, Position
+from ragstone.policies.proposing import Proposal
+from ragstone.sections import LearningSettings
+
+CODE = 1
+"""Of what decides, here and in `learning`: raised where the same log would lead to another decision."""
+FIRST = 0
+"""The version that chooses nothing: everything is as the settings say."""
+HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A decision, and what it brings: new versions, and a new trial."""
+
+    decision: Decision
+    policies: tuple[Policy, ...] = ()
+    trial: Trial | None = None
+
+
+def rules_of(settings: LearningSettings, base: Choices) -> dict[str, Any]:
+    """What a decision is made by, to be kept with it: the settings, what they choose themselves, and the code."""
+    told = settings.model_dump(include={"mode", "holdout", "alpha", "trim", "most"})
+    return told | {"base": asdict(base), "code": CODE}
+
+
+def decide(log: Policies, before: Decision, upto: Position, rules: Mapping[str, Any], at: float) -> Made:
+    """What follows from the log.
+
+    Args:
+        log: of which nothing behind ``upto`` is read.
+        before: the last decision.
+        upto: how far the log is read.
+        rules: as `rules_of` gave them.
+        at: the moment, in seconds since 1970.
+    """
+    base = replace(before, number=0, at=at, log=upto, rules=rules, figures={}, action="waited", why="nothing is tried")
+    if "by_hand" in rules:
+        return _by_hand(log, base)
+    if "to_try" in rules:
+        return begin(log, base, (from_json(rules["to_try"]),))
+    if rules["mode"] == "eager":
+        return _stepped(log, before, base)
+    trial = log.trial(before.trial)
+    if rules["mode"] == "shadow" and trial and trial.challengers:
+        return Made(decision=replace(base, action="went on", why="in shadow: what is on trial answers nothing"))
+    if before.champion != FIRST and not (trial and trial.doubt):
+        holdout = trial.holdout if trial else rules["holdout"]
+        seen = watch(before.champion, log.outcomes(upto, after=before.since), holdout=holdout)
+        base = replace(base, action="watched", why=seen.why, figures={"watch": asdict(seen)})
+        if seen.doubtful:
+            return _begun(log, replace(base, action="doubted"), doubt=True)
+    if trial and (trial.challengers or trial.doubt):
+        return _weighed(log, base, trial)
+    return _proposed(log, base)
+
+
+def _weighed(log: Policies, base: Decision, trial: Trial) -> Made:
+    verdict = weigh(trial, log.outcomes(base.log, trial=base.trial))
+    made = replace(base, why=verdict.why, figures={**base.figures, "verdict": asdict(verdict)})
+    match verdict.state:
+        case "promoted":
+            assert verdict.winner is not None, "what was promoted has a version"
+            return _in_use(log, replace(made, action="promoted", since=base.began), verdict.winner)
+        case "rolled back":
+            return _in_use(log, replace(made, action="rolled back", since=made.log), FIRST)
+        case "kept":
+            return _in_use(log, replace(made, action="kept", since=made.log), base.champion)
+        case "stopped":
+            return _in_use(log, replace(made, action="stopped"), base.champion)
+        case "going":
+            return Made(decision=replace(made, action="went on"))
+
+
+def _proposed(log: Policies, base: Decision) -> Made:
+    """What the votes suggest, where nothing is tried: weights that foretell them better, or else a trial."""
+    champion, chosen = log.policy(base.champion), Choices(**base.rules["base"])
+    voted = log.voted(base.log)
+    if len(voted) >= max(weights.FEWEST, 2 * base.weighed):  # seldom, for each look may err
+        base = replace(base, weighed=len(voted))
+        found = proposing.weights(champion, chosen, [vote for _, vote in voted])
+        if found and base.rules["mode"] == "gated":
+            why = "weights that foretell votes better than those in use, on votes held out; no answer changes by them"
+            return _adopted(log, replace(base, action="weighed", why=why), champion, found)
+    tried = [one for one in log.all() if one.version <= base.versions]
+    found = proposing.challenger(champion, chosen, voted, tried)
+    if found is None:
+        return Made(decision=base)
+    made = begin(log, base, (_version(base, champion, found),))
+    return replace(made, decision=replace(made.decision, figures={**base.figures, "replayed": dict(found.figures)}))
+
+
+def _stepped(log: Policies, before: Decision, base: Decision) -> Made:
+    """A small step by the votes since the last decision, proved or not."""
+    new = [vote for votes in log.votes(base.log).values() for vote in votes if vote.at > before.at]
+    champion, chosen = log.policy(base.champion), Choices(**base.rules["base"])
+    found = proposing.step(champion, chosen, new, before.figures.get("step", {}))
+    if found is None:
+        return Made(decision=replace(base, why=f"{len(new)} votes point nowhere"))
+    why = f"a step by {len(new)} votes, which prove nothing"
+    decision = replace(base, action="stepped", why=why, figures={"step": dict(found.figures)})
+    return _adopted(log, decision, champion, found)
+
+
+def _adopted(log: Policies, decision: Decision, champion: Policy, found: Proposal) -> Made:
+    """The decision, with what was proposed as a new version in use."""
+    new = _version(decision, champion, found)
+    figures = {**decision.figures, "proposed": dict(found.figures)}
+    made = _in_use(log, replace(decision, versions=new.version, since=decision.log, figures=figures), new.version)
+    return replace(made, policies=(new,))
+
+
+def _version(decision: Decision, champion: Policy, found: Proposal) -> Policy:
+    evidence = {"decision": decision.action, "votes": decision.log.votes, "figures": canonical(dict(found.figures))}
+    return Policy(
+        version=decision.versions + 1,
+        parent=champion.version,
+        at=decision.at,
+        by_kind=dict(found.by_kind),
+        evidence=evidence,
+    )
+
+
+def _by_hand(log: Policies, base: Decision) -> Made:
+    why = base.rules["why"] or "somebody wanted it so"
+    return _in_use(log, replace(base, action=base.rules["action"], why=why, since=base.log), base.rules["by_hand"])
+
+
+def _in_use(log: Policies, decision: Decision, version: int) -> Made:
+    """The decision, with a version in use from now on, and no challengers; it is watched beside version 0."""
+    decision = replace(decision, champion=version)
+    if version == FIRST:
+        return Made(decision=replace(decision, trial=0, began=decision.log))
+    return _begun(log, decision)
+
+
+def begin(log: Policies, decision: Decision, challengers: tuple[Policy, ...]) -> Made:
+    """The decision, with a trial of new versions that begins now."""
+    versions = tuple(one.version for one in challengers)
+    named = " and ".join(f"version {one}" for one in versions)
+    why = f"{named} on trial against version {decision.champion}"
+    made = _begun(log, replace(decision, action="began", why=why), versions)
+    newest = max([decision.versions, *versions])
+    return replace(made, decision=replace(made.decision, versions=newest), policies=challengers)
+
+
+def _begun(log: Policies, decision: Decision, challengers: tuple[int, ...] = (), *, doubt: bool = False) -> Made:
+    """The decision, with a trial that begins now: of challengers, of a doubt, or of nothing but the version in use."""
+    number, rules = decision.trials + 1, decision.rules
+    before = sum(bool(one.challengers) for at, one in log.trials().items() if at < number)
+    contest = before + 1 if challengers else max(1, before)
+    trial = Trial(
+        id=f"{'trial' if challengers else 'doubt' if doubt else 'watch'} {number}",
+        number=contest,
+        champion=decision.champion,
+        challengers=challengers,
+        holdout=HALF if doubt else rules["holdout"],
+        seed=log.voice(f"trial {number}"),  # drawn from the knowledge base's own, so that a replay draws the same
+        alpha=spent(contest, rules["alpha"]),
+        trim=rules["trim"],
+        most=rules["most"],
+        doubt=doubt,
+        began=decision.at,
+    )
+    return Made(decision=replace(decision, trial=number, trials=number, began=decision.log), trial=trial)
+
+
+def same(made: Made, log: Policies, decision: Decision) -> bool:
+    """Whether a decision and all it brought are, byte for byte, what was made again."""
+    if made.decision.to_json() != decision.to_json():
+        return False
+    if any(to_json(one) != to_json(log.policy(one.version)) for one in made.policies):
+        return False
+    return made.trial is None or made.trial == log.trial(decision.trial)
+
+
+def verdict_now(log: Policies, last: Decision, upto: Position) -> Verdict | None:
+    """What the trial under way shows at this moment, whatever was decided; nothing where there is none."""
+    trial = log.trial(last.trial)
+    return weigh(trial, log.outcomes(upto, trial=last.trial)) if trial else None

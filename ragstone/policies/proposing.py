@@ -1,0 +1,133 @@
+"""What the votes so far suggest: a change that deserves a trial, weights that foretell votes better, a small step.
+
+Pure in what it is given, like `learning`; here the log's votes become what `learning` looks at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from ragstone.learning.candidates import Logged, neighbours, replayed, screened
+from ragstone.learning.eager import MARKS, Stepped, stepped
+from ragstone.learning.policy import MOST_KINDS, OTHERS, Choices, Policy
+from ragstone.learning.weights import learn_weights
+from ragstone.policies.log import Assigned, Voted
+from ragstone.policies.seen import logged_of, marks_of, rated_of
+
+REPLAYED = ("vector_weight", "top_k")
+"""Choices whose effect can be told from what a search found; others go on trial only where somebody says so."""
+OF_A_KIND = 100
+"""Votes on questions of a kind, from which on it may have choices of its own."""
+MOVED = 0.01
+"""A weight that moves by less is left alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Choices by kind of question, and the figures that speak for them."""
+
+    by_kind: Mapping[str, Choices]
+    figures: Mapping[str, Any]
+
+
+def challenger(
+    champion: Policy, base: Choices, voted: Sequence[tuple[Assigned, Voted]], tried: Sequence[Policy]
+) -> Proposal | None:
+    """The most promising neighbour of the version in use that did no worse on what was voted on, and was never tried.
+
+    Args:
+        champion: the version in use.
+        base: what the settings choose themselves.
+        voted: questions and the votes on them.
+        tried: all versions there are.
+    """
+    known = [one for asked, vote in voted if (one := logged_of(asked.kind, vote.seen))]
+    counts = Counter(one.kind for one in known if one.kind != OTHERS)
+    kinds = [kind for kind, count in counts.most_common(MOST_KINDS) if count >= OF_A_KIND]
+    best: tuple[float, Proposal] | None = None
+    for kind in (OTHERS, *kinds):
+        own = known if kind == OTHERS else [one for one in known if one.kind == kind]
+        for promise, proposal in _passed(champion, base, kind, own):
+            seen = any(dict(one.by_kind) == dict(proposal.by_kind) for one in tried)
+            if not seen and promise > 0 and (best is None or promise > best[0]):
+                best = promise, proposal
+    return best[1] if best else None
+
+
+def _passed(champion: Policy, base: Choices, kind: str, logged: Sequence[Logged]) -> list[tuple[float, Proposal]]:
+    """The neighbours for one kind of question that are not inferior, each with what it promises."""
+    now = champion.choices(kind).over(base)
+    now = replace(now, vector_weight=0.5) if now.vector_weight is None else now
+    quality = replayed(logged, now)
+    found = screened(quality, [(one, replayed(logged, one)) for one in neighbours(now, REPLAYED)])
+    out = []
+    for one in found:
+        other = {
+            name: getattr(one.choices, name) for name in REPLAYED if getattr(one.choices, name) != getattr(now, name)
+        }
+        chosen = replace(champion.choices(kind), **other)
+        figures = {"kind": kind, **other, "questions": one.questions, "difference": one.difference, "low": one.low}
+        out.append((one.promise, Proposal(by_kind={**champion.by_kind, kind: chosen}, figures=figures)))
+    return out
+
+
+def weights(champion: Policy, base: Choices, voted: Sequence[Voted]) -> Proposal | None:
+    """Weights of a judge's marks, and of the estimate before answering, that foretell votes better than those in use.
+
+    They change no answer, only how sure it is said to be; so they need no trial, but a gain on votes held out.
+    """
+    judged = [(vote, marks) for vote in voted if (marks := marks_of(vote.seen))]
+    if not judged:
+        return None
+    now = champion.choices().over(base)
+    ups = np.array([float(vote.vote > 0) for vote, _ in judged])
+    by_mark = np.array([marks for _, marks in judged])
+    before = tuple(float(getattr(now, name) or 0.0) for name in MARKS)
+    learned = learn_weights(by_mark, ups, before)
+    both = np.column_stack([[vote.seen["answerability"] for vote, _ in judged], by_mark @ np.array(learned.values)])
+    share = now.retrieval_share if now.retrieval_share is not None else 0.5
+    shared = learn_weights(both, ups, (share, 1 - share))
+    values = {name: _within(champion, name, value) for name, value in zip(MARKS, learned.values, strict=True)}
+    new: dict[str, float] = {}
+    if learned.adopted and max(abs(values[name] - old) for name, old in zip(MARKS, before, strict=True)) > MOVED:
+        new |= values
+    wanted = _within(champion, "retrieval_share", shared.values[0])
+    if shared.adopted and abs(wanted - share) > MOVED:
+        new["retrieval_share"] = wanted
+    if not new:
+        return None
+    figures = {"marks": asdict(learned), "shares": asdict(shared)}
+    return Proposal(by_kind=_everywhere(champion, new), figures=figures)
+
+
+def step(champion: Policy, base: Choices, voted: Sequence[Voted], before: Mapping[str, Any]) -> Proposal | None:
+    """A small step by the last few votes; nothing where they point nowhere.
+
+    Args:
+        champion: the version in use.
+        base: what the settings choose themselves.
+        voted: the votes since the last step.
+        before: the figures of that step.
+    """
+    now = champion.choices().over(base)
+    start = Stepped(choices=now, direction=before.get("direction", 1), ups=before.get("ups"))
+    after = stepped(start, [rated_of(vote.vote, vote.seen) for vote in voted])
+    names = (one.name for one in fields(Choices))
+    new = {name: getattr(after.choices, name) for name in names if getattr(after.choices, name) != getattr(now, name)}
+    figures = {"direction": after.direction, "ups": after.ups}
+    return Proposal(by_kind=_everywhere(champion, new), figures=figures) if new else None
+
+
+def _within(champion: Policy, name: str, value: float) -> float:
+    bound = champion.bounds[name]
+    return round(min(max(value, bound.low), bound.high), 6)
+
+
+def _everywhere(champion: Policy, new: Mapping[str, float]) -> dict[str, Choices]:
+    """The choices of a version with some changed for every kind of question."""
+    return {kind: replace(champion.choices(kind), **new) for kind in {OTHERS, *champion.by_kind}}
