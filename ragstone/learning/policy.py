@@ -39,8 +39,9 @@ class Choices:
 
     ``web_threshold``: the web is searched where the documents answer with less than this probability. ``relevance``,
     ``factuality`` and ``completeness`` weigh the marks of a judge; only their proportion matters. ``retrieval_share``
-    is what the probability before answering counts in the confidence; the marks have the rest. ``vector_weight`` is
-    the vectors' share of the fusion; keywords have the rest. ``rerank``: whether the best candidates get a second look.
+    is what the probability before answering counts in the confidence; the marks have the rest. ``slope`` and ``shift``
+    calibrate that number. ``vector_weight`` is the vectors' share of the fusion; keywords have the rest. ``rerank``:
+    whether the best candidates get a second look.
     """
 
     web_threshold: float | None = None
@@ -48,6 +49,8 @@ class Choices:
     factuality: float | None = None
     completeness: float | None = None
     retrieval_share: float | None = None
+    slope: float | None = None
+    shift: float | None = None
     vector_weight: float | None = None
     top_k: int | None = None
     rerank: bool | None = None
@@ -65,6 +68,8 @@ BOUNDS: Mapping[str, Bound] = {
     "factuality": Bound(low=0.1, high=0.8, step=0.1),
     "completeness": Bound(low=0.1, high=0.8, step=0.1),
     "retrieval_share": Bound(low=0.1, high=0.9, step=0.1),
+    "slope": Bound(low=0.2, high=5.0, step=1.0),
+    "shift": Bound(low=-3.0, high=3.0, step=1.0),
     "vector_weight": Bound(low=0.0, high=1.0, step=0.2),
     "top_k": Bound(low=1, high=20, step=3),
 }

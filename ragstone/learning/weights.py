@@ -39,17 +39,6 @@ class Learned:
     adopted: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
-    """A confidence as the probability of a vote up: the logarithm of its odds times ``slope``, plus ``shift``."""
-
-    slope: float = 1.0
-    shift: float = 0.0
-
-    def __call__(self, confidence: float) -> float:
-        return float(_sigmoid(self.slope * _logit(np.array([confidence])) + self.shift)[0])
-
-
 def learn_weights(features: Floats, ups: Floats, now: Sequence[float]) -> Learned:
     """Weights of features, which sum to 1.
 
@@ -73,9 +62,15 @@ def learn_weights(features: Floats, ups: Floats, now: Sequence[float]) -> Learne
     return _adopted(features, ups, start, fit, foretold)
 
 
-def learn_calibration(confidence: Floats, ups: Floats, now: Calibration = Calibration()) -> Learned:
-    """Slope and shift of a `Calibration`, from confidences (votes,) and whether each vote was up."""
-    start = np.array([now.slope, now.shift])
+def learn_calibration(confidence: Floats, ups: Floats, now: tuple[float, float] = (1.0, 0.0)) -> Learned:
+    """What to multiply the log odds of a confidence by, and to add to them, so that it is the share of votes up.
+
+    Args:
+        confidence: as it was before any calibration, 0 to 1 (votes,).
+        ups: whether each vote was up, 1 or 0 (votes,).
+        now: slope and shift in force.
+    """
+    start = np.array(now)
 
     def fit(x: Floats, y: Floats) -> Floats:
         return start + _regressed(

@@ -18,7 +18,7 @@ from ragstone.policies.log import Decision, Policies, Position
 from ragstone.policies.proposing import Proposal
 from ragstone.sections import LearningSettings
 
-CODE = 1
+CODE = 2
 """Of what decides, here and in `learning`: raised where the same log would lead to another decision."""
 FIRST = 0
 """The version that chooses nothing: everything is as the settings say."""
@@ -96,7 +96,7 @@ def _proposed(log: Policies, base: Decision) -> Made:
         base = replace(base, weighed=len(voted))
         found = proposing.weights(champion, chosen, [vote for _, vote in voted])
         if found and base.rules["mode"] == "gated":
-            why = "weights that foretell votes better than those in use, on votes held out; no answer changes by them"
+            why = "a confidence that foretells votes held out better than the one in use does; no answer changes by it"
             return _adopted(log, replace(base, action="weighed", why=why), champion, found)
     tried = [one for one in log.all() if one.version <= base.versions]
     found = proposing.challenger(champion, chosen, voted, tried)

@@ -30,6 +30,8 @@ def as_set(settings: Settings) -> Choices:
         factuality=marks.factuality / total,
         completeness=marks.completeness / total,
         retrieval_share=sure.retrieval / (sure.retrieval + sure.answer),
+        slope=sure.slope,
+        shift=sure.shift,
         vector_weight=None if weight == "auto" else weight,
         top_k=settings.rank.top_k,
         rerank=settings.rank.reranker != "none",
@@ -54,9 +56,12 @@ def under(settings: Settings, chosen: Choices) -> Settings:
     if {chosen.relevance, chosen.factuality, chosen.completeness} != {None}:
         marks = {"relevance": full.relevance, "factuality": full.factuality, "completeness": full.completeness}
         review = review.model_copy(update={"marks": review.marks.model_copy(update=marks)})
-    if chosen.retrieval_share is not None:
-        shares = {"retrieval": chosen.retrieval_share, "answer": 1 - chosen.retrieval_share}
-        review = review.model_copy(update={"confidence": review.confidence.model_copy(update=shares)})
+    if (share := chosen.retrieval_share) is not None:
+        sure = review.confidence.model_copy(update={"retrieval": share, "answer": 1 - share})
+        review = review.model_copy(update={"confidence": sure})
+    if {chosen.slope, chosen.shift} != {None}:
+        sure = review.confidence.model_copy(update={"slope": full.slope, "shift": full.shift})
+        review = review.model_copy(update={"confidence": sure})
     return settings.model_copy(update={"query": query, "rank": rank, "review": review})
 
 

@@ -1,4 +1,4 @@
-"""What the votes so far suggest: a change that deserves a trial, weights that foretell votes better, a small step.
+"""What the votes so far suggest: a change that deserves a trial, a surer confidence, a small step.
 
 Pure in what it is given, like `learning`; here the log's votes become what `learning` looks at.
 """
@@ -14,17 +14,22 @@ import numpy as np
 
 from ragstone.learning.candidates import Logged, neighbours, replayed, screened
 from ragstone.learning.eager import MARKS, Stepped, stepped
+from ragstone.learning.eprocess import Floats
 from ragstone.learning.policy import MOST_KINDS, OTHERS, Choices, Policy
-from ragstone.learning.weights import learn_weights
+from ragstone.learning.weights import learn_calibration, learn_weights
 from ragstone.policies.log import Assigned, Voted
-from ragstone.policies.seen import logged_of, marks_of, rated_of
+from ragstone.policies.seen import logged_of, marks_of, rated_of, scores_of
+from ragstone.review.confidence import confidence
+from ragstone.sections import ConfidenceWeights, MarkWeights
 
 REPLAYED = ("vector_weight", "top_k")
 """Choices whose effect can be told from what a search found; others go on trial only where somebody says so."""
+LINE = ("slope", "shift")
+"""Choices that calibrate the confidence."""
 OF_A_KIND = 100
 """Votes on questions of a kind, from which on it may have choices of its own."""
 MOVED = 0.01
-"""A weight that moves by less is left alone."""
+"""What would move by less is left alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,15 +82,30 @@ def _passed(champion: Policy, base: Choices, kind: str, logged: Sequence[Logged]
 
 
 def weights(champion: Policy, base: Choices, voted: Sequence[Voted]) -> Proposal | None:
-    """Weights of a judge's marks, and of the estimate before answering, that foretell votes better than those in use.
+    """What makes the confidence foretell votes better: weights of its parts, and a calibration of what they give.
 
-    They change no answer, only how sure it is said to be; so they need no trial, but a gain on votes held out.
+    It changes no answer, only how sure that is said to be; so it needs no trial, but a gain on votes held out. Weights
+    are learned where there was a judge; a refusal says nothing of the confidence in answers.
     """
-    judged = [(vote, marks) for vote in voted if (marks := marks_of(vote.seen))]
-    if not judged:
-        return None
     now = champion.choices().over(base)
-    ups = np.array([float(vote.vote > 0) for vote, _ in judged])
+    judged = [(vote, marks) for vote in voted if (marks := marks_of(vote.seen))]
+    new, figures = _shares(champion, now, judged) if judged else ({}, {})
+    answered = [vote for vote in voted if not vote.seen["abstained"]]
+    before = (now.slope or 1.0, now.shift or 0.0)
+    learned = learn_calibration(_uncalibrated(answered, replace(now, **new)), _ups(answered), before)
+    values = {name: _within(champion, name, value) for name, value in zip(LINE, learned.values, strict=True)}
+    if learned.adopted and max(abs(values[name] - old) for name, old in zip(LINE, before, strict=True)) > MOVED:
+        new |= values
+    if not new:
+        return None
+    return Proposal(by_kind=_everywhere(champion, new), figures={**figures, "calibration": asdict(learned)})
+
+
+def _shares(
+    champion: Policy, now: Choices, judged: Sequence[tuple[Voted, Sequence[float]]]
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """New weights of a judge's marks, and of the estimate before answering, with the figures they rest on."""
+    ups = _ups([vote for vote, _ in judged])
     by_mark = np.array([marks for _, marks in judged])
     before = tuple(float(getattr(now, name) or 0.0) for name in MARKS)
     learned = learn_weights(by_mark, ups, before)
@@ -99,10 +119,26 @@ def weights(champion: Policy, base: Choices, voted: Sequence[Voted]) -> Proposal
     wanted = _within(champion, "retrieval_share", shared.values[0])
     if shared.adopted and abs(wanted - share) > MOVED:
         new["retrieval_share"] = wanted
-    if not new:
-        return None
-    figures = {"marks": asdict(learned), "shares": asdict(shared)}
-    return Proposal(by_kind=_everywhere(champion, new), figures=figures)
+    return new, {"marks": asdict(learned), "shares": asdict(shared)}
+
+
+def _uncalibrated(voted: Sequence[Voted], chosen: Choices) -> Floats:
+    """How sure each answer would be said to be under these weights, were that number taken as it is (votes,)."""
+    relevance, factuality, completeness = (getattr(chosen, name) for name in MARKS)
+    share = chosen.retrieval_share if chosen.retrieval_share is not None else 0.5
+    parts = ConfidenceWeights(retrieval=share, answer=1 - share)
+    marks = (
+        MarkWeights(relevance=relevance, factuality=factuality, completeness=completeness)
+        if None not in (relevance, factuality, completeness)
+        else MarkWeights()
+    )
+    told = [(one.seen["answerability"], one.seen["support"], scores_of(one.seen)) for one in voted]
+    return np.array([confidence(*one, marks, parts) for one in told])
+
+
+def _ups(voted: Sequence[Voted]) -> Floats:
+    """1 for each vote up, 0 for each down (votes,)."""
+    return np.array([float(vote.vote > 0) for vote in voted])
 
 
 def step(champion: Policy, base: Choices, voted: Sequence[Voted], before: Mapping[str, Any]) -> Proposal | None:

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ragstone.answers import JudgeScores
 from ragstone.learning.candidates import Found, Logged
 from ragstone.learning.eager import Rated
 from ragstone.usage.responses import Response
@@ -54,6 +55,12 @@ def marks_of(seen: Mapping[str, Any]) -> tuple[float, float, float] | None:
     """A judge's marks for the answer, 0 to 1 each; nothing where there was no judge."""
     marks = seen["marks"]
     return (marks[0] / _FULL, marks[1] / _FULL, marks[2] / _FULL) if marks else None
+
+
+def scores_of(seen: Mapping[str, Any]) -> JudgeScores | None:
+    """The same as a judge gave them."""
+    marks = seen["marks"]
+    return JudgeScores(relevance=marks[0], factuality=marks[1], completeness=marks[2]) if marks else None
 
 
 def logged_of(kind: str, seen: Mapping[str, Any]) -> Logged | None:

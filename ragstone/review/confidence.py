@@ -1,9 +1,12 @@
 """One number for an answer, from what was estimated before it was written and what was marked after.
 
-Both are weighted means, so they rise with each of their parts and never leave 0 to 1.
+Weighted means, and a curve that makes a probability of them (Platt 1999): all rise with each of their parts and never
+leave 0 to 1.
 """
 
 from __future__ import annotations
+
+import math
 
 from ragstone.answers import JudgeScores
 from ragstone.sections import ConfidenceWeights, MarkWeights
@@ -39,12 +42,23 @@ def confidence(
         support: share of the answer's sentences that citations prove.
         scores: a judge's marks, where there was one.
         marks: what each of the marks counts.
-        weights: what the search and what the answer counts.
+        weights: what the search and what the answer counts, and how far the number they give is to be trusted.
     """
     said = [(answerability, weights.retrieval if scores else 1.0)]
     if scores:
         said.append((overall(scores, marks), weights.answer))
-    return _clamped(support) * _mean(said)
+    return calibrated(_clamped(support) * _mean(said), weights.slope, weights.shift)
+
+
+def calibrated(sure: float, slope: float, shift: float) -> float:
+    """A number as the probability that votes show it to be: the logarithm of its odds times ``slope``, plus ``shift``.
+
+    What was impossible or certain remains so.
+    """
+    if (slope, shift) == (1.0, 0.0):
+        return sure
+    for_it, against = sure**slope * math.exp(shift), (1 - sure) ** slope
+    return _clamped(for_it / (for_it + against))
 
 
 def _mean(parts: list[tuple[float, float]]) -> float:

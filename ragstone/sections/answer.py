@@ -74,12 +74,14 @@ class MarkWeights(Section):
 
 
 class ConfidenceWeights(Section):
-    """What the confidence in a judged answer is made of; only the proportion matters."""
+    """What the confidence in a judged answer is made of, by proportion, and how far to trust that number."""
 
     retrieval: float = Field(
         default=1.0, ge=0, description="weight of the probability, before answering, that the evidence answers"
     )
     answer: float = Field(default=1.0, ge=0, description="weight of the judge's marks for the answer")
+    slope: float = Field(default=1.0, gt=0, le=10, description="what the confidence's log odds are multiplied by")
+    shift: float = Field(default=0.0, ge=-10, le=10, description="what is added to them: -0.7 halves the odds")
 
     @model_validator(mode="after")
     def _counts(self) -> ConfidenceWeights:

@@ -27,6 +27,8 @@ from ragstone.learning.policy import Choices, Policy, to_json
 from ragstone.learning.trial import assign
 from ragstone.policies.log import Assigned, Decision, Position, Voted
 from ragstone.policies.proposing import challenger, weights
+from ragstone.review.confidence import confidence
+from ragstone.sections import ConfidenceWeights, MarkWeights
 
 ROOT = Path(__file__).parent.parent.parent
 GATED = ("learning.mode=gated", "review.judge=heuristic")
@@ -102,6 +104,47 @@ def test_what_is_better_is_promoted_and_can_be_taken_back(engine: Engine) -> Non
     assert time.perf_counter() - begun < 1
     assert {ask(engine).policy for _ in range(5)} == {0}
     assert engine.check_decisions().different == ()
+
+
+def test_a_version_that_turns_bad_is_doubted_and_taken_back(engine: Engine) -> None:
+    engine.try_out(SHORT)
+    use(engine, 90, lambda answer: answer.policy == 1)
+    assert engine.learned().champion == 1
+    use(engine, 120, lambda answer: answer.policy == 0)
+    done = actions(engine)
+    assert done.index("promoted") < done.index("doubted") < done.index("rolled back")
+    assert engine.learned().champion == 0
+    assert {ask(engine).policy for _ in range(5)} == {0}
+    assert engine.check_decisions().different == ()
+
+
+def test_in_doubt_half_are_answered_as_before_and_what_is_still_better_stays(engine: Engine) -> None:
+    """All are less content than before, and most so with version 0."""
+    engine.try_out(SHORT)
+    use(engine, 90, lambda answer: answer.policy == 1)
+    chance = random.Random(4)
+    while "doubted" not in actions(engine):
+        use(engine, 5, lambda answer: answer.policy == 1 and chance.random() < 0.4)
+    shares = [one.policy for one in use(engine, 40, lambda answer: answer.policy == 1 and chance.random() < 0.6)]
+    assert 8 < shares.count(0) < 32
+    while "kept" not in actions(engine) and len(actions(engine)) < 100:
+        use(engine, 5, lambda answer: answer.policy == 1 and chance.random() < 0.6)
+    assert engine.learned().champion == 1
+    assert "rolled back" not in actions(engine)
+    assert engine.check_decisions().different == ()
+
+
+def test_people_teach_how_sure_answers_may_be_said_to_be(tmp_path: Path) -> None:
+    with closing(make(tmp_path / "kb", *GATED, "respond.abstain_below=0")) as engine:
+        before = ask(engine)
+        chance = random.Random(6)
+        use(engine, 100, lambda _: chance.random() < 0.15)
+        assert "weighed" in actions(engine)
+        after = ask(engine)
+        assert (after.answer, after.citations) == (before.answer, before.citations)
+        assert after.confidence < before.confidence - 0.2
+        assert after.confidence == pytest.approx(0.15, abs=0.15)
+        assert engine.check_decisions().different == ()
 
 
 def test_what_is_not_better_is_not(engine: Engine) -> None:
@@ -341,7 +384,8 @@ def test_a_decision_that_comes_second_is_refused(engine: Engine) -> None:
 
 
 def voted(number: int, vote: int, **seen: object) -> tuple[Assigned, Voted]:
-    told = {"answerability": 0.5, "marks": None, "web": False, "found": [], "right": [], **seen}
+    usual = {"answerability": 0.5, "support": 1.0, "abstained": False, "marks": None, "web": False}
+    told = {**usual, "found": [], "right": [], **seen}
     asked = Assigned(
         response_id=str(number), trial=0, version=0, probability=1, acted=0, kind="", voice=str(number), at=number
     )
@@ -375,5 +419,36 @@ def test_weights_follow_the_mark_that_foretells_votes() -> None:
     assert chosen.factuality is not None
     assert chosen.factuality > 0.5
     assert to_json(Policy(version=1, by_kind=proposal.by_kind))
+
+
+def test_noise_moves_no_weight_and_calibrates_what_claimed_to_know() -> None:
+    chance = random.Random(2)
+    base = Choices(relevance=1 / 3, factuality=1 / 3, completeness=1 / 3, retrieval_share=0.5)
     noise = [voted(n, chance.choice([1, -1]), marks=[chance.uniform(0, 10) for _ in range(3)])[1] for n in range(300)]
-    assert weights(Policy(version=0), base, noise) is None
+    proposal = weights(Policy(version=0), base, noise)
+    if proposal is not None:
+        assert proposal.by_kind[""].factuality is None
+        assert proposal.by_kind[""].slope is not None
+
+
+def test_an_overconfident_knowledge_base_learns_how_sure_it_may_be() -> None:
+    """Answers said to be 50% to 100% sure are right 30% less often; there was no judge."""
+    chance = random.Random(3)
+
+    def votes(count: int, spoilt: float, **seen: object) -> list[Voted]:
+        sure = [chance.uniform(0.5, 1) for _ in range(count)]
+        ups = [1 if chance.random() < one - spoilt else -1 for one in sure]
+        return [voted(n, up, answerability=one, **seen)[1] for n, (up, one) in enumerate(zip(ups, sure, strict=True))]
+
+    proposal = weights(Policy(version=0), Choices(), votes(400, 0.3))
+    assert proposal is not None
+    chosen = proposal.by_kind[""]
+    assert chosen.slope is not None
+    assert chosen.shift is not None
+    marks, line = MarkWeights(), ConfidenceWeights(slope=chosen.slope, shift=chosen.shift)
+    assert confidence(0.8, 1.0, None, marks, line) == pytest.approx(0.5, abs=0.1)
+    assert confidence(0.8, 0.0, None, marks, line) == 0, "nothing of it is proved"
+    again = weights(Policy(version=1, by_kind=proposal.by_kind), Choices(), votes(400, 0.3))
+    assert again is None or again.by_kind[""].shift == pytest.approx(chosen.shift, abs=0.5)
+    assert weights(Policy(version=0), Choices(), votes(400, 0.0)) is None
+    assert weights(Policy(version=0), Choices(), votes(400, 0.3, abstained=True)) is None

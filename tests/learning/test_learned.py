@@ -13,7 +13,8 @@ from ragstone.learning.candidates import Found, Logged, neighbours, replayed, sc
 from ragstone.learning.eager import PART, Rated, Stepped, stepped
 from ragstone.learning.offpolicy import estimate
 from ragstone.learning.policy import BOUNDS, Choices
-from ragstone.learning.weights import Calibration, calibration_error, learn_calibration, learn_weights
+from ragstone.learning.weights import calibration_error, learn_calibration, learn_weights
+from ragstone.review.confidence import calibrated
 
 FULL = Choices(
     web_threshold=0.7,
@@ -21,6 +22,8 @@ FULL = Choices(
     factuality=0.3,
     completeness=0.4,
     retrieval_share=0.5,
+    slope=2.0,
+    shift=0.0,
     vector_weight=0.5,
     top_k=5,
     rerank=False,
@@ -62,12 +65,10 @@ def test_an_overconfident_number_is_calibrated() -> None:
     ups = (chance.random(1000) < confidence - 0.3).astype(float)
     learned = learn_calibration(confidence, ups)
     assert learned.adopted
-    calibrated = Calibration(slope=learned.values[0], shift=learned.values[1])
-    after = np.array([calibrated(one) for one in confidence])
+    after = np.array([calibrated(one, *learned.values) for one in confidence])
     assert calibration_error(after, ups) < 0.08 < 0.25 < calibration_error(confidence, ups)
-    assert Calibration()(0.37) == pytest.approx(0.37)
     right = (chance.random(1000) < confidence).astype(float)
-    assert calibration_error(np.array([Calibration()(one) for one in confidence]), right) < 0.08
+    assert not learn_calibration(confidence, right).adopted
 
 
 def test_estimates_of_a_policy_from_what_others_earned() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from ragstone.answers import JudgeScores
 from ragstone.config import load
 from ragstone.errors import SettingsError
-from ragstone.review.confidence import confidence, overall
+from ragstone.review.confidence import calibrated, confidence, overall
 from ragstone.sections import ConfidenceWeights, MarkWeights
 
 SHARE = st.floats(0, 1)
@@ -45,6 +47,19 @@ def test_a_judge_counts_as_much_as_its_weight() -> None:
     assert confidence(0.5, 1.0, marks, MarkWeights(), ConfidenceWeights()) == pytest.approx(0.75)
     assert confidence(0.5, 1.0, marks, MarkWeights(), ConfidenceWeights(retrieval=3)) == pytest.approx(0.625)
     assert confidence(0.9, 0.0, marks, MarkWeights(), ConfidenceWeights()) == 0, "nothing of it is proved"
+
+
+@given(SHARE, SHARE, st.floats(0.01, 10), st.floats(-10, 10))
+def test_a_calibrated_number_rises_and_keeps_what_is_certain(a: float, b: float, slope: float, shift: float) -> None:
+    low, high = sorted((a, b))
+    assert 0 <= calibrated(low, slope, shift) <= calibrated(high, slope, shift) + ALMOST <= 1 + ALMOST
+    assert calibrated(a, 1.0, 0.0) == a
+    assert [calibrated(one, slope, shift) for one in (0.0, 1.0)] == [0.0, 1.0]
+
+
+def test_a_shift_is_of_the_odds() -> None:
+    assert calibrated(0.8, 1.0, math.log(0.5)) == pytest.approx(2 / 3)
+    assert calibrated(0.8, 2.0, 0.0) == pytest.approx(16 / 17)
 
 
 @given(MARKS, MARK_WEIGHTS, SHARE, SHARE, WEIGHTS, st.booleans())

@@ -82,7 +82,8 @@ def try_(
         list[str],
         typer.Argument(
             metavar="CHOICE=VALUE...",
-            help="web_threshold, relevance, factuality, completeness, retrieval_share, vector_weight, top_k or rerank.",
+            help="web_threshold, relevance, factuality, completeness, retrieval_share, slope, shift, vector_weight,"
+            " top_k or rerank.",
             show_default=False,
         ),
     ],
