@@ -28,7 +28,7 @@ from ragstone.review.dataset import load as load_set
 from ragstone.usage.keys import KeyLimits
 
 DOCUMENTS, CLIENTS = 40, 4
-SECONDS, QUICK_SECONDS = 180.0, 6.0
+SECONDS, QUICK_SECONDS = 420.0, 6.0
 LATE = 1.0
 """Seconds after a stop from which on an answer must tell."""
 WANTED = 0.999

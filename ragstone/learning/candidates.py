@@ -34,11 +34,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
-    """What was found for a question, and which of it is known to be right."""
+    """What was found for a question, and which of it is known to be right.
+
+    ``weight`` is the vectors' share of the fusion where the settings leave it to the question.
+    """
 
     kind: str
     found: tuple[Found, ...]
     right: Collection[str]
+    weight: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +89,10 @@ def replayed(logged: Sequence[Logged], choices: Choices) -> Floats:
 
     Only documents that were found then can be found now; 0 where none of the first ``top_k`` is right.
     """
-    vector = 0.5 if choices.vector_weight is None else choices.vector_weight
-    return np.array([_quality(one, vector, choices.top_k) for one in logged], dtype=np.float64)
+    weight = choices.vector_weight
+    return np.array(
+        [_quality(one, one.weight if weight is None else weight, choices.top_k) for one in logged], dtype=np.float64
+    )
 
 
 def _quality(logged: Logged, vector: float, top_k: int | None) -> float:

@@ -99,7 +99,7 @@ def _proposed(log: Policies, base: Decision) -> Made:
             why = "a confidence that foretells votes held out better than the one in use does; no answer changes by it"
             return _adopted(log, replace(base, action="weighed", why=why), champion, found)
     tried = [one for one in log.all() if one.version <= base.versions]
-    found = proposing.challenger(champion, chosen, voted, tried)
+    found = proposing.challenger(champion, chosen, proposing.known_by(voted), tried)
     if found is None:
         return Made(decision=base)
     made = begin(log, base, (_version(base, champion, found),))

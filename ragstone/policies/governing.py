@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -20,10 +20,12 @@ from ragstone.index.readable import reading
 from ragstone.keeping.built import refuse_other_store
 from ragstone.keeping.homes import refuse_outside
 from ragstone.keeping.moving import on_newest
+from ragstone.learning.candidates import Logged
 from ragstone.learning.policy import Choices, Policy
 from ragstone.policies.governed import as_set, under
 from ragstone.policies.learner import Checked
 from ragstone.policies.log import Decision
+from ragstone.policies.proposing import Proposal
 from ragstone.policies.standing import Learned, changes, learned
 from ragstone.search import Searcher
 from ragstone.sections import Settings
@@ -103,6 +105,15 @@ class Governed(Searcher):
             UsageError: a trial is under way, or a choice is out of bounds.
         """
         return self._learner.try_out(by_kind, why)
+
+    @on_newest
+    def suggest(self, known: Sequence[Logged]) -> Proposal | None:
+        """A change of the version in use that deserves a trial; nothing where none did as well and promises more.
+
+        Args:
+            known: questions of which the right documents are known; those that were voted on come by themselves.
+        """
+        return self._learner.suggest(known)
 
     @on_newest
     def check_decisions(self) -> Checked:

@@ -16,11 +16,13 @@ from typing import Any
 from ragstone import index
 from ragstone.access import Reader
 from ragstone.errors import Locked, NotFound, UsageError
+from ragstone.learning.candidates import Logged
 from ragstone.learning.policy import Choices, Policy, to_json
 from ragstone.learning.trial import Assignment, assign
 from ragstone.policies.deciding import CODE, FIRST, decide, rules_of, same
 from ragstone.policies.governed import as_set, overruled
 from ragstone.policies.log import BEGINNING, Assigned, Decision, Policies, Voted, note_vote
+from ragstone.policies.proposing import Proposal, challenger, known_by
 from ragstone.policies.seen import seen_of
 from ragstone.sections import Settings
 from ragstone.usage.responses import VOTES, Response, Vote
@@ -208,6 +210,11 @@ class Learner:
             version=last.versions + 1, parent=current.version, at=self._clock(), by_kind=kinds, evidence=evidence
         )
         return self._told({"to_try": to_json(new)}, last)
+
+    def suggest(self, known: Sequence[Logged]) -> Proposal | None:
+        """A change of the version in use that deserves a trial, by these questions and those that were voted on."""
+        voted = known_by(self.log.voted(self.log.position()))
+        return challenger(self.current(), as_set(self._settings), [*known, *voted], self.log.all())
 
     def _is_contested(self, last: Decision) -> bool:
         """Whether anything is tried against the version in use."""

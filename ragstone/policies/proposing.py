@@ -40,18 +40,20 @@ class Proposal:
     figures: Mapping[str, Any]
 
 
-def challenger(
-    champion: Policy, base: Choices, voted: Sequence[tuple[Assigned, Voted]], tried: Sequence[Policy]
-) -> Proposal | None:
-    """The most promising neighbour of the version in use that did no worse on what was voted on, and was never tried.
+def known_by(voted: Sequence[tuple[Assigned, Voted]]) -> list[Logged]:
+    """The questions of which votes tell what is right."""
+    return [one for asked, vote in voted if (one := logged_of(asked.kind, vote.seen))]
+
+
+def challenger(champion: Policy, base: Choices, known: Sequence[Logged], tried: Sequence[Policy]) -> Proposal | None:
+    """The most promising neighbour of the version in use that did no worse on these questions, and was never tried.
 
     Args:
         champion: the version in use.
         base: what the settings choose themselves.
-        voted: questions and the votes on them.
+        known: questions of which the right documents are known.
         tried: all versions there are.
     """
-    known = [one for asked, vote in voted if (one := logged_of(asked.kind, vote.seen))]
     counts = Counter(one.kind for one in known if one.kind != OTHERS)
     kinds = [kind for kind, count in counts.most_common(MOST_KINDS) if count >= OF_A_KIND]
     best: tuple[float, Proposal] | None = None
@@ -67,8 +69,8 @@ def challenger(
 def _passed(champion: Policy, base: Choices, kind: str, logged: Sequence[Logged]) -> list[tuple[float, Proposal]]:
     """The neighbours for one kind of question that are not inferior, each with what it promises."""
     now = champion.choices(kind).over(base)
-    now = replace(now, vector_weight=0.5) if now.vector_weight is None else now
     quality = replayed(logged, now)
+    now = replace(now, vector_weight=0.5) if now.vector_weight is None else now
     found = screened(quality, [(one, replayed(logged, one)) for one in neighbours(now, REPLAYED)])
     out = []
     for one in found:

@@ -6,10 +6,12 @@ Documents are hashes of their ids: a replay needs to know which is which, and no
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragstone.answers import JudgeScores
+from ragstone.contracts import Considered
 from ragstone.learning.candidates import Found, Logged
 from ragstone.learning.eager import Rated
 from ragstone.usage.responses import Response
@@ -64,15 +66,28 @@ def scores_of(seen: Mapping[str, Any]) -> JudgeScores | None:
 
 
 def logged_of(kind: str, seen: Mapping[str, Any]) -> Logged | None:
-    """What was found for the question, each leg stretched to 0 to 1; nothing where it is not known what is right."""
+    """What was found for a question that was voted on; nothing where it is not known what is right."""
     if not seen["right"] or not seen["found"]:
         return None
-    scales = [_scale([row[leg] for row in seen["found"]]) for leg in (1, 2)]
+    return _logged(kind, seen["found"], seen["right"])
+
+
+def known_of(kind: str, considered: Sequence[Considered], right: Iterable[str], weight: float) -> Logged:
+    """What was found for a question of which somebody wrote down the ids of the right documents.
+
+    ``weight`` is the vectors' share of its fusion.
+    """
+    found = [(one.document_id, one.vector, one.keyword) for one in considered]
+    return replace(_logged(kind, found, right), weight=weight)
+
+
+def _logged(kind: str, rows: Sequence[Sequence[Any]], right: Iterable[str]) -> Logged:
+    """Documents with their scores by vectors and keywords, each leg stretched to 0 to 1."""
+    scales = [_scale([row[leg] for row in rows]) for leg in (1, 2)]
     found = tuple(
-        Found(document_id=name, vector=scales[0](vector), keyword=scales[1](keyword))
-        for name, vector, keyword in seen["found"]
+        Found(document_id=name, vector=scales[0](vector), keyword=scales[1](keyword)) for name, vector, keyword in rows
     )
-    return Logged(kind=kind, found=found, right=frozenset(seen["right"]))
+    return Logged(kind=kind, found=found, right=frozenset(right))
 
 
 def _scale(scores: list[float | None]) -> Callable[[float | None], float | None]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from ragstone.learning.policy import Difference, Policy
+from ragstone.experiment.golden import Suggestion
+from ragstone.learning.policy import NAMES, Difference, Policy
 from ragstone.policies.learner import Checked
 from ragstone.policies.log import SEED, Decision
 from ragstone.policies.standing import ENOUGH, Learned, Moment, OnTrial, shown
@@ -55,6 +56,24 @@ def differences(found: Sequence[Difference], a: int, b: int) -> Iterator[Line]:
     rows = [("choice", "questions", f"version {a}", f"version {b}")]
     rows += [(one.name, one.kind or "all others", shown(one.a), shown(one.b)) for one in found]
     yield from table(rows)
+
+
+def suggestion(found: Suggestion) -> Iterator[Line]:
+    """What questions with known answers speak for."""
+    asked = f"{found.questions} question{'' if found.questions == 1 else 's'}"
+    if found.proposal is None:
+        yield line(f"nothing deserves a trial by {asked} and what was voted on: no small change is surely no worse")
+        yield line("and better on the whole", indent=2)
+        return
+    told = found.proposal.figures
+    kind = f" for questions of kind {one_line(told['kind'])}" if told["kind"] else ""
+    changed = ", ".join(f"{name} {shown(told[name])}" for name in NAMES if name in told)
+    yield line((f"{changed}{kind} deserves a trial", "bold"))
+    yield line(
+        f"by {told['questions']} questions: one by the rank of the first right document is {told['difference']:+.3f},"
+        f" and surely no worse than {told['low']:+.3f}",
+        indent=2,
+    )
 
 
 def explained(now: Learned) -> Iterator[Line]:

@@ -22,11 +22,12 @@ from ragstone.answers import Answer
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import TooOften, UsageError
+from ragstone.experiment.golden import suggest
 from ragstone.index.journal import findings
 from ragstone.learning.policy import Choices, Policy, to_json
 from ragstone.learning.trial import assign
 from ragstone.policies.log import Assigned, Decision, Position, Voted
-from ragstone.policies.proposing import challenger, weights
+from ragstone.policies.proposing import challenger, known_by, weights
 from ragstone.review.confidence import confidence
 from ragstone.sections import ConfidenceWeights, MarkWeights
 
@@ -397,13 +398,13 @@ def test_what_found_the_right_documents_better_is_proposed() -> None:
     found = [["right", 0.1, 9.0], ["b", 0.9, 6.0], ["c", 0.8, 2.0]]
     votes = [voted(n, 1, found=found, right=["right"]) for n in range(40)]
     base = Choices(vector_weight=0.6, top_k=5)
-    proposal = challenger(Policy(version=0), base, votes, [])
+    proposal = challenger(Policy(version=0), base, known_by(votes), [])
     assert proposal is not None
     assert proposal.by_kind[""].vector_weight == pytest.approx(0.4)
     same = Policy(version=1, by_kind=proposal.by_kind)
-    again = challenger(Policy(version=0), base, votes, [same])
+    again = challenger(Policy(version=0), base, known_by(votes), [same])
     assert again is None or again.by_kind != proposal.by_kind
-    assert challenger(Policy(version=0), base, votes[:1], []) is None
+    assert challenger(Policy(version=0), base, known_by(votes[:1]), []) is None
 
 
 def test_weights_follow_the_mark_that_foretells_votes() -> None:
@@ -452,3 +453,25 @@ def test_an_overconfident_knowledge_base_learns_how_sure_it_may_be() -> None:
     assert again is None or again.by_kind[""].shift == pytest.approx(chosen.shift, abs=0.5)
     assert weights(Policy(version=0), Choices(), votes(400, 0.0)) is None
     assert weights(Policy(version=0), Choices(), votes(400, 0.3, abstained=True)) is None
+
+
+def test_questions_with_known_answers_speak_for_a_change(tmp_path: Path) -> None:
+    """Vectors count nine tenths, and know the usual words of a question as well as the rare one that matters."""
+    dishes = [f"{first}{second}" for first in ("bean", "onion", "turnip") for second in ("soup", "pie", "stew", "rice")]
+    menu = [Document(id=f"{dish}.md", text=f"When there is {dish} the canteen is full of guests.") for dish in dishes]
+    menu += [Document(id=f"usual{n}.md", text=f"When is there time {n}?") for n in range(4)]
+    written = "question,source\n" + "".join(f"When is there {dish}?,{dish}.md\n" for dish in dishes)
+    (tmp_path / "known.csv").write_text(written)
+    with closing(
+        open_fast(tmp_path / "kb", *GATED, "query.vector_weight=0.9", "query.adapt=false", "rank.pool=40")
+    ) as engine:
+        add(engine, *menu)
+        found = asyncio.run(suggest(engine, tmp_path / "known.csv"))
+        assert found.questions == len(dishes)
+        assert found.proposal is not None
+        assert found.proposal.by_kind[""].vector_weight == pytest.approx(0.7)
+        engine.try_out(found.proposal.by_kind, "known questions")
+        assert engine.check_decisions().different == ()
+        (tmp_path / "none.csv").write_text("question,source,answerable\nWho won?,,no\n")
+        with pytest.raises(UsageError, match="no question with a document"):
+            asyncio.run(suggest(engine, tmp_path / "none.csv"))

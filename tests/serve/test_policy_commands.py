@@ -34,6 +34,19 @@ def test_before_anything_was_learned(run: Run) -> None:
     assert "there is none before it" in refused.err
 
 
+def test_a_change_is_suggested(learning: Path, run: Run, tmp_path: Path) -> None:
+    with closing(Engine.open(learning)) as engine:
+        stored = next(iter(engine.documents()))
+    known = tmp_path / "known.csv"
+    known.write_text(f"question,source\n{stored.text.split('.')[0]}?,{stored.id}\n")
+    told = run("policy", "suggest", str(known))
+    assert told.code == 0, told.err
+    assert told.out.startswith("nothing deserves a trial by 1 question")
+    assert run("policy", "suggest", str(known), "--try", "--json").json == {"questions": 1, "proposal": None}
+    known.write_text("question,source\nWhere?,nowhere.md\n")
+    assert "known.csv, line 2" in run("policy", "suggest", str(known)).err
+
+
 @pytest.mark.usefixtures("learning")
 def test_a_change_is_tried_shown_taken_into_use_and_taken_back(run: Run) -> None:
     begun = run("policy", "try", "top_k=2", "rerank=true", "--kind", "how_to", "--why", "manuals are short")

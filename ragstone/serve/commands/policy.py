@@ -1,9 +1,10 @@
-"""Commands of what is learned: policy list, show, diff, explain, try, promote, rollback, check."""
+"""Commands of what is learned: policy list, show, diff, explain, try, suggest, promote, rollback, replay."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -100,6 +101,31 @@ def try_(
     named = Choices(**dict(_choice(one) for one in choices))
     with closing(open_kb(kb)) as engine:
         _tell(engine.try_out({typed.text(kind): named}, typed.text(why)), as_json)
+
+
+@app.command()
+def suggest(
+    questions: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS.csv", help="Questions and their sources, as for eval.")
+    ],
+    begin: Annotated[bool, typer.Option("--try", help="Put it on trial.")] = False,
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """Look for a change that does no worse on questions whose answers are known, and so deserves a trial."""
+    import asyncio
+
+    from ragstone.experiment.golden import suggest as look
+    from ragstone.serve import render_policy, screen
+
+    with closing(open_kb(kb)) as engine:
+        found = asyncio.run(look(engine, questions))
+        if not as_json:
+            screen.write(render_policy.suggestion(found))
+        if begin and found.proposal is not None:
+            _tell(engine.try_out(found.proposal.by_kind, f"suggested by {questions.name}"), as_json)
+        elif as_json:
+            screen.write_json(asdict(found))
 
 
 @app.command()
