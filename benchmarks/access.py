@@ -151,7 +151,7 @@ async def measure(options: Options) -> Result:
 async def _searches(
     engine: Engine, world: World, questions: Sequence[str], count: int, leaks: Leaks
 ) -> dict[str, float]:
-    seconds: list[float] = []
+    seconds, listed = list[float](), list[float]()
     for _ in range(count):
         reader, question = world.reader(), world.chance.choice(questions)
         started = time.perf_counter()
@@ -159,12 +159,15 @@ async def _searches(
         seconds.append(time.perf_counter() - started)
         _look(world, reader, question, hits, leaks)
         if world.chance.random() < 0.05:
+            started = time.perf_counter()
             page = engine.listing(reader=reader, limit=5)
+            listed.append(time.perf_counter() - started)
             readable = world.readable(reader)
             leaks.counts += page.total != len(readable)
             leaks.ids += sum(not world.may(one.document_id, reader) for one in page.documents)
             leaks.ids += _opened(engine, world, reader)
-    return {"searches": count, "search_p50_ms": round(float(np.percentile(seconds, 50)) * 1000, 1)}
+    took = {"search_p50_ms": seconds, "listing_p50_ms": listed}
+    return {"searches": count, **{name: round(float(np.percentile(all, 50)) * 1000, 1) for name, all in took.items()}}
 
 
 def _look(world: World, reader: Reader, question: str, hits: Sequence[Hit], leaks: Leaks) -> None:
@@ -292,7 +295,7 @@ def summary(figures: dict[str, float], leaks: Leaks, documents: int) -> Result:
     }
     rows = [[name, f"{count:,.0f}"] for name, count in said.items()]
     names = ("recall_at_10", "may_see", "same_ids_as_alone", "same_first_as_alone", "score_apart_p50")
-    names += ("score_apart_p95", "search_p50_ms", "revoke_seconds_max")
+    names += ("score_apart_p95", "search_p50_ms", "listing_p50_ms", "revoke_seconds_max")
     rows += [[name.replace("_", " "), f"{figures[name]:,.4g}"] for name in names]
     asked = f"{figures['searches']:,.0f} searches, {figures['questions']:,.0f} questions"
     title = f"{documents:,} documents, 50 groups; {asked}"

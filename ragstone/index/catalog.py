@@ -171,7 +171,7 @@ class Catalog(ChangeLog, Beside):
         """Of those of these documents that name groups, which; an empty list is no group's."""
         sql = """
             SELECT d.id, d.metadata FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))
-            AND EXISTS (SELECT 1 FROM facts f WHERE f.document = d.document AND f.chunk IS NULL AND f.key = ?)
+            AND EXISTS (SELECT 1 FROM facts f WHERE f.document = d.document AND f.chunk IS NULL AND +f.key = ?)
         """
         found = self._rows(sql, [json.dumps(list(ids)), READERS])
         return {id: groups_in(metadata_from_json(facts)[READERS]) for id, facts in found}
