@@ -1,0 +1,127 @@
+"""The rewards that `benchmarks.learning` simulates votes from, and what rules without proof come to."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.common import Table, told
+from benchmarks.learning_worlds import QUESTIONS, TURN, VARIANTS, WEIGHTS, WORLDS, Values, better_by
+from ragstone.experiment.rewards import measure_rewards
+from ragstone.learning.baselines import naive, never, oracle, thompson
+from ragstone.learning.simulate import VOTES, World, gated, reward
+
+
+async def values_of(data: Path, keep: Path, name: str) -> np.ndarray:
+    """nDCG@10 of each setting (questions, settings); kept for the next run."""
+    kept = keep / f"rewards-{name}.npy"
+    if not kept.is_file():
+        found = await measure_rewards(data / name, VARIANTS, keep=keep, limit=QUESTIONS, on_progress=told)
+        keep.mkdir(parents=True, exist_ok=True)
+        np.save(kept, found.values)
+    return np.load(kept)
+
+
+def spread_of(ups: Values) -> Table:
+    rows = []
+    for name, up in ups.items():
+        means = up.mean(axis=0)
+        rows.append(
+            [name, str(len(up)), *(f"{one:.3f}" for one in (means[0], means.max(), np.median(means), means.min()))]
+        )
+    title = f"the share of honest votes that are up, of {1 + len(VARIANTS)} settings"
+    return Table(title=title, columns=["set", "questions", "default", "best", "median", "poorest"], rows=rows)
+
+
+def _line(up: np.ndarray) -> list[int]:
+    """The default among the weights of the fusion, beside the one that it is most like."""
+    weights = list(range(1, 1 + len(WEIGHTS)))
+    near = int(np.argmin([abs(up[:, 0] - up[:, one]).mean() for one in weights]))
+    weights[near] = 0
+    return weights
+
+
+def other_rules(ups: Values, runs: int) -> tuple[Table, list[str]]:
+    """What rules without proof come to, from the default, where little can be won, and from the poorest setting."""
+    rows, below, poorer, started = [], 0, 0, 0
+    for start in ("the default", "the poorest setting"):
+        for name, up in ups.items():
+            world, line = _started(up, start)
+            base = never(world, runs)
+            walked = naive(world, runs, seed=1, line=line)
+            lost = int((walked[:, -1] < base[:, -1] - 1e-9).sum())
+            if start == "the default":
+                below, started = below + lost, started + runs
+                poorer += int((reward(walked, base) < 0).sum())
+            learned = _learned(up, start, runs)
+            gains = [
+                float(reward(one, base).mean())
+                for one in (walked, thompson(world, runs, seed=2), learned, oracle(world, runs))
+            ]
+            rows.append([f"{name}, from {start}", f"{lost} of {runs}", *(f"{one:+.4f}" for one in gains)])
+    columns = ["where", "naive ends below its start", "naive", "Thompson", "Ragstone", "oracle"]
+    title = f"mean reward of a request over {VOTES:,} votes, against never learning"
+    note = (
+        f"The naive rule, started at the default, ended below its start in {100 * below / started:.0f} of 100 runs, and"
+        f" over the whole run its answers were worse than without it in {100 * poorer / started:.0f} of 100."
+    )
+    return Table(title=title, columns=columns, rows=rows), [note]
+
+
+def _started(up: np.ndarray, start: str) -> tuple[World, list[int]]:
+    """A world that begins at the default or the poorest setting, and the line of its settings."""
+    line = _line(up)
+    if start == "the default":
+        world = WORLDS["from the default"](up, np.random.default_rng(3))
+        return world, line
+    world = WORLDS["from the poorest setting"](up, np.random.default_rng(3))
+    first = int(up.mean(axis=0).argmin())
+    order = [first, *(one for one in range(up.shape[1]) if one != first)]
+    known = [order.index(one) for one in line]
+    return world, known if 0 in known else [0, *known]
+
+
+def _learned(up: np.ndarray, start: str, runs: int) -> np.ndarray:
+    """Quality by the vote (runs, votes), each run with an order of trials of its own."""
+    worlds = [WORLDS[f"from {start}"](up, np.random.default_rng([seed, 2])) for seed in range(runs)]
+    return np.stack([gated(world, seed).quality(world) for seed, world in enumerate(worlds)])
+
+
+def plotted(up: np.ndarray, runs: int) -> str:
+    """How good answers are by the vote, under each rule, in three worlds."""
+    import matplotlib.pyplot as plt
+
+    plt.rcParams["svg.hashsalt"] = "ragstone"
+    figure, all_axes = plt.subplots(1, 3, figsize=(12, 3.6), sharey=True)
+    better = better_by(0.15)(up, np.random.default_rng(0))
+    worlds = {
+        "from the default": _started(up, "the default"),
+        "from the poorest setting": _started(up, "the poorest setting"),
+        "15 points better, reversed at 2,000": (
+            World(up=better.up, later=better.up[:, ::-1], turns=TURN, queue=(1,)),
+            [0, 1],
+        ),
+    }
+    for axes, (title, (world, line)) in zip(all_axes, worlds.items(), strict=True):
+        rules = {
+            "never": never(world, runs),
+            "naive": naive(world, runs, seed=1, line=line),
+            "Thompson": thompson(world, runs, seed=2),
+            "Ragstone": _learned(up, title.removeprefix("from "), runs)
+            if world.later is None
+            else np.stack([gated(world, seed).quality(world) for seed in range(runs)]),
+            "oracle": oracle(world, runs),
+        }
+        for rule, quality in rules.items():
+            style = ":" if rule in ("never", "oracle") else "-"
+            axes.plot(quality.mean(axis=0).reshape(-1, 20).mean(axis=1).repeat(20), label=rule, linestyle=style)
+        axes.set(title=title, xlabel="votes")
+        axes.grid(alpha=0.3)
+    all_axes[0].set_ylabel("share of honest votes up")
+    all_axes[0].legend()
+    out = io.StringIO()
+    figure.savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+    return out.getvalue()

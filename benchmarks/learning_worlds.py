@@ -1,0 +1,143 @@
+"""What is true in each row of the table of `benchmarks.learning`, and the simulated runs of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from math import sqrt
+from multiprocessing import get_context
+
+import numpy as np
+
+from benchmarks.common import told
+from ragstone.learning.baselines import never
+from ragstone.learning.simulate import USERS, VOTES, World, gated, reward
+
+SETS = ("scifact", "covid_faq_kb", "clapnq")
+WEIGHTS = tuple(f"{step / 10:.1f}" for step in range(11))
+FIXED = "query.adapt=false"
+VARIANTS = tuple((f"query.vector_weight={one}", FIXED) for one in WEIGHTS)
+QUESTIONS = 300
+TURN, AFTER = 2000, 5000
+GAP_AT = 3000
+CORRELATION = 0.5
+Values = Mapping[str, np.ndarray]
+
+
+# ---------------------------------------------------------------- worlds
+def _shuffled(up: np.ndarray, chance: np.random.Generator) -> World:
+    others = [chance.permutation(up[:, 0]) for _ in range(8)]
+    return World(up=np.column_stack([up[:, 0], *others]), queue=tuple(range(1, 9)))
+
+
+def _worse(up: np.ndarray, chance: np.random.Generator) -> World:
+    best = int(up.mean(axis=0).argmax())
+    others = [one for one in range(up.shape[1]) if up[:, one].mean() < up[:, best].mean()]
+    order = [best, *chance.permutation(others)]
+    return World(up=up[:, order], queue=tuple(range(1, len(order))))
+
+
+def better_by(points: float) -> Callable[[np.ndarray, np.random.Generator], World]:
+    def world(up: np.ndarray, chance: np.random.Generator) -> World:
+        del chance
+        real = up[:, 0]
+        return World(up=np.column_stack([real * (1 - points / real.mean()), real]), queue=(1,))
+
+    return world
+
+
+def _gap(start: Callable[[np.ndarray, np.random.Generator], int]) -> Callable[[np.ndarray, np.random.Generator], World]:
+    def world(up: np.ndarray, chance: np.random.Generator) -> World:
+        means, first = up.mean(axis=0), start(up, chance)
+        order = [first, *(one for one in range(up.shape[1]) if one != first)]
+        means = means[order]
+        noise = means.std() * sqrt(1 / CORRELATION**2 - 1)
+        guessed = means + chance.normal(0, noise, size=len(means))
+        queue = [one for one in np.argsort(-guessed) if one and guessed[one] > guessed[0]]
+        return World(up=up[:, order], queue=tuple(map(int, queue)))
+
+    return world
+
+
+def _with(
+    base: Callable[[np.ndarray, np.random.Generator], World], *, colluders: int = 0, random: float = 0.0, turns: int = 0
+) -> Callable[[np.ndarray, np.random.Generator], World]:
+    def world(up: np.ndarray, chance: np.random.Generator) -> World:
+        one = base(up, chance)
+        later = one.up[:, ::-1] if turns else None
+        return World(up=one.up, later=later, turns=turns or VOTES, colluders=colluders, random=random, queue=one.queue)
+
+    return world
+
+
+TENTH = USERS // 10
+WORLDS: Mapping[str, Callable[[np.ndarray, np.random.Generator], World]] = {
+    "no difference": _shuffled,
+    "worse": _worse,
+    "no difference, a tenth colludes": _with(_shuffled, colluders=TENTH),
+    "worse, a tenth colludes": _with(_worse, colluders=TENTH),
+    "+10 points": better_by(0.10),
+    "+10 points, a tenth colludes": _with(better_by(0.10), colluders=TENTH),
+    "+15 points, a fifth of the votes random": _with(better_by(0.15), random=0.2),
+    "+10 points, reversed at 2,000": _with(better_by(0.10), turns=TURN),
+    "+15 points, reversed at 2,000": _with(better_by(0.15), turns=TURN),
+    "from the poorest setting": _gap(lambda up, _: int(up.mean(axis=0).argmin())),
+    "from any setting": _gap(lambda up, chance: int(chance.integers(up.shape[1]))),
+    "from the default": _gap(lambda *_: 0),
+}
+
+
+# ---------------------------------------------------------------- runs
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """One run: what it promoted and when, and what that was worth. ``after`` is from the turn to the rollback."""
+
+    wrong: int
+    first: int | None
+    reward: float
+    start: float
+    best: float
+    reached: float
+    turned: bool
+    after: int | None
+
+
+def _ran(name: str, up: np.ndarray, seed: int) -> Ran:
+    world = WORLDS[name](up, np.random.default_rng([seed, 1]))
+    run = gated(world, seed, votes=AFTER if world.later is not None else VOTES)
+    means = world.means(0)
+    back = [one.votes - TURN for one in run.events if one.state == "rolled back" and one.votes > TURN]
+    quality = run.quality(world)
+    return Ran(
+        wrong=run.wrong(world),
+        first=next((one.votes for one in run.events if one.state == "promoted"), None),
+        reward=float(reward(quality, _never(world, len(quality)))),
+        start=float(means[0]),
+        best=float(means.max()),
+        reached=float(means[run.champion(GAP_AT)]),
+        turned=world.later is not None and run.champion(TURN) == 1,
+        after=back[0] if back else None,
+    )
+
+
+def _never(world: World, votes: int) -> np.ndarray:
+    return never(world, 1, votes=votes)[0]
+
+
+def _chunk(given: tuple[str, dict[str, np.ndarray], Sequence[int]]) -> list[Ran]:
+    name, ups, seeds = given
+    return [_ran(name, ups[SETS[seed % len(SETS)]], seed) for seed in seeds]
+
+
+def runs_of(ups: dict[str, np.ndarray], count: int) -> dict[str, list[Ran]]:
+    out = {}
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        for name in WORLDS:
+            started = time.perf_counter()
+            parts = [(name, ups, range(at, min(at + 30, count))) for at in range(0, count, 30)]
+            out[name] = [one for part in pool.map(_chunk, parts) for one in part]
+            told(f"learning: {count} runs of '{name}' took {time.perf_counter() - started:.0f} s")
+    return out
