@@ -25,29 +25,40 @@ def oracle(world: World, runs: int, *, votes: int = VOTES) -> Floats:
     return _quality(world, np.tile(best, (runs, 1)))
 
 
-def naive(world: World, runs: int, *, seed: int, line: Sequence[int], votes: int = VOTES, every: int = EVERY) -> Floats:
+def naive(
+    world: World,
+    runs: int,
+    *,
+    seed: int,
+    line: Sequence[int],
+    part: float = 1.0,
+    votes: int = VOTES,
+    every: int = EVERY,
+) -> Floats:
     """A few thumbs move the ranking: a step after every five votes, and back where they were worse than those before.
 
     Args:
         world: users and policies.
         runs: how many.
         seed: of chance.
-        line: the policies in the order of the number that is moved; neighbours are a step apart.
+        line: the policies in the order of the number that is moved.
+        part: of the way from one of them to the next in a step; between two the nearer one answers.
         votes: in each run.
         every: votes between steps.
     """
     chance, order = np.random.default_rng(seed), np.array(line)
-    place = np.full(runs, list(line).index(0))
+    place, last_place = np.full(runs, float(list(line).index(0))), len(order) - 1
     direction = np.where(chance.random(runs) < 0.5, 1, -1)
     used, last = np.zeros((runs, votes), dtype=np.int64), np.full(runs, -1.0)
     for at in range(0, votes, every):
         count = min(every, votes - at)
-        used[:, at : at + count] = order[place][:, np.newaxis]
+        used[:, at : at + count] = order[np.rint(place).astype(np.int64)][:, np.newaxis]
         cast = _votes(world, chance, used[:, at : at + count], at)
         liked = cast.mean(axis=1)
         direction = np.where(liked < last, -direction, direction)
-        direction = np.where((place + direction < 0) | (place + direction >= len(order)), -direction, direction)
-        place, last = place + direction, liked
+        wanted = place + part * direction
+        direction = np.where((wanted < 0) | (wanted > last_place), -direction, direction)
+        place, last = place + part * direction, liked
     return _quality(world, used)
 
 
