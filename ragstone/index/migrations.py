@@ -24,7 +24,13 @@ def _m002_checksums(db: sqlite3.Connection) -> None:
         db.execute(f"UPDATE {table} SET crc = crc32({column})")  # noqa: S608
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_m002_checksums,)
+def _m003_facts_of_documents(db: sqlite3.Connection) -> None:
+    """All facts of a document are found by an index; before, whoever removed one read the facts of all."""
+    db.execute("DROP INDEX IF EXISTS facts_document")
+    db.execute("CREATE INDEX facts_document ON facts (document, chunk)")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_m002_checksums, _m003_facts_of_documents)
 """From format 1 to 2, from 2 to 3, and so on."""
 FORMAT = 1 + len(MIGRATIONS)
 

@@ -1,4 +1,4 @@
--- The catalog: everything that cannot be computed again. Format version 2.
+-- The catalog: everything that cannot be computed again. Format version 3.
 
 -- One row: what the knowledge base was built with (JSON).
 CREATE TABLE about (
@@ -84,7 +84,7 @@ CREATE TABLE facts (
     value    NOT NULL
 );
 CREATE INDEX facts_key ON facts (key, value, document, chunk);
-CREATE INDEX facts_document ON facts (document) WHERE chunk IS NULL;
+CREATE INDEX facts_document ON facts (document, chunk);
 CREATE INDEX facts_chunk ON facts (chunk) WHERE chunk IS NOT NULL;
 
 -- What could not be read the last time it was tried.

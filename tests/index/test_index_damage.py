@@ -167,7 +167,7 @@ def test_a_catalog_of_a_newer_format(folder: Path):
     catalog = Catalog(folder / "v1" / "catalog.db")
     catalog._writer.execute("PRAGMA user_version=7")
     catalog.close()
-    with pytest.raises(KnowledgeBaseError, match=r"format 7.*reads format 2.*newer Ragstone"):
+    with pytest.raises(KnowledgeBaseError, match=r"format 7.*reads format 3.*newer Ragstone"):
         Engine.open(folder)
 
 

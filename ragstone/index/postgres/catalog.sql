@@ -90,7 +90,7 @@ CREATE TABLE facts (
 );
 CREATE INDEX facts_text ON facts (left(key, 100), kind, left(value, 100));
 CREATE INDEX facts_number ON facts (left(key, 100), number) WHERE kind = 'n';
-CREATE INDEX facts_document ON facts (document) WHERE chunk IS NULL;
+CREATE INDEX facts_document ON facts (document, chunk);
 CREATE INDEX facts_chunk ON facts (chunk) WHERE chunk IS NOT NULL;
 
 CREATE TABLE skipped (

@@ -1,0 +1,45 @@
+"""How the database finds what is asked for: by an index, not by reading tables that grow."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from catalogs import new_catalog
+from kb import commit
+from servers.postgres_server import PostgresServer
+
+from ragstone.contracts import Document, Finished
+from ragstone.index import Catalog
+
+
+def scanned(db: sqlite3.Connection, work: Callable[[], object]) -> list[str]:
+    """Steps of the statements that this connection runs meanwhile which read a whole table, or a whole index."""
+    ran: list[str] = []
+    db.set_trace_callback(ran.append)
+    work()
+    db.set_trace_callback(None)
+    kinds = ("DELETE", "INSERT", "SELECT", "UPDATE")
+    plans = (db.execute(f"EXPLAIN QUERY PLAN {one}") for one in ran if one.lstrip().startswith(kinds))
+    return [step for plan in plans for *_, step in plan if step.startswith("SCAN ") and "VIRTUAL" not in step]
+
+
+def test_what_changes_a_document_reads_nothing_of_the_others(tmp_path: Path) -> None:
+    """Otherwise a folder of which ten thousand documents are gone takes minutes under the lock."""
+    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    one = Document(id="a#1", source="a#1", text="One.\n\nTwo.", metadata={"year": 1999})
+    commit(catalog, one, Document(id="b", source="b", text="Two.", metadata={"year": 2001}))
+    finished = [Finished(source="a", stamp="1")]
+    db = catalog._writer
+    assert scanned(db, lambda: commit(catalog, Document(id="b", source="b", text="Other.\n\nTwo."))) == []
+    assert scanned(db, lambda: catalog.remove(["a#1"], finished)) == []
+    catalog.close()
+
+
+def test_so_it_is_in_postgresql(postgres: PostgresServer) -> None:
+    """Each document that goes is looked up among all facts, by the server itself, as they refer to it."""
+    catalog = new_catalog(postgres)
+    with catalog.transaction(counted=False) as (db, _):
+        db.execute("SET LOCAL enable_seqscan = off")
+        plan = db.execute("EXPLAIN SELECT 1 FROM facts WHERE document = 1").fetchall()
+    catalog.close()
+    assert "facts_document" in str(plan)
