@@ -72,7 +72,7 @@ def decide(log: Policies, before: Decision, upto: Position, rules: Mapping[str, 
 
 
 def _weighed(log: Policies, base: Decision, trial: Trial) -> Made:
-    verdict = weigh(trial, log.outcomes(base.log, trial=base.trial))
+    verdict = weigh(trial, log.outcomes(base.log, trial=base.trial, after=base.began))
     made = replace(base, why=verdict.why, figures={**base.figures, "verdict": asdict(verdict)})
     match verdict.state:
         case "promoted":
@@ -108,7 +108,8 @@ def _proposed(log: Policies, base: Decision) -> Made:
 
 def _stepped(log: Policies, before: Decision, base: Decision) -> Made:
     """A small step by the votes since the last decision, proved or not."""
-    new = [vote for votes in log.votes(base.log).values() for vote in votes if vote.at > before.at]
+    voted = log.votes(base.log, since=before.at)
+    new = [vote for votes in voted.values() for vote in votes if vote.at > before.at]
     champion, chosen = log.policy(base.champion), Choices(**base.rules["base"])
     found = proposing.step(champion, chosen, new, before.figures.get("step", {}))
     if found is None:
@@ -193,4 +194,4 @@ def same(made: Made, log: Policies, decision: Decision) -> bool:
 def verdict_now(log: Policies, last: Decision, upto: Position) -> Verdict | None:
     """What the trial under way shows at this moment, whatever was decided; nothing where there is none."""
     trial = log.trial(last.trial)
-    return weigh(trial, log.outcomes(upto, trial=last.trial)) if trial else None
+    return weigh(trial, log.outcomes(upto, trial=last.trial, after=last.began)) if trial else None

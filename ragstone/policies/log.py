@@ -12,8 +12,9 @@ import secrets
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from ragstone.errors import NotFound
@@ -22,6 +23,7 @@ from ragstone.learning.policy import Policy, canonical, from_json, to_json
 from ragstone.learning.trial import Outcome, Trial
 
 _PLACES = ("log", "since", "began")
+_UNSEEN: Mapping[str, Any] = MappingProxyType({})
 SEED = "seed"
 """Among the figures of version 0: the key of all that is drawn and hashed."""
 
@@ -187,44 +189,32 @@ class Policies:
         """A voice as the log has it: whose it is cannot be told without the journal, and not at a glance with it."""
         return hashlib.blake2b(name.encode(errors="replace"), key=self.seed().encode(), digest_size=8).hexdigest()
 
-    def assigned(self, log: Position, after: Position = BEGINNING.log) -> list[Assigned]:
-        """Who was assigned what, behind one position and up to another, in order."""
-        sql = """
-            SELECT at, response, trial, version, probability, acted, kind, voice, crc FROM assignments
-            WHERE number > ? AND number <= ? ORDER BY number
-        """
-        return [
-            Assigned(
-                at=at,
-                response_id=response,
-                trial=trial,
-                version=version,
-                probability=probability,
-                acted=acted,
-                kind=kind,
-                voice=voice,
-            )
-            for at, response, trial, version, probability, acted, kind, voice, _ in self._summed(
-                sql, [after.assignments, log.assignments]
-            )
-        ]
+    def assigned(self, log: Position, after: Position = BEGINNING.log, *, trial: int | None = None) -> list[Assigned]:
+        """Who was assigned what, behind one position and up to another, in order; only in a trial, if one is given."""
+        sql = f"{_ASSIGNED} WHERE a.number > ?1 AND a.number <= ?2 AND {_IN_TRIAL} ORDER BY a.number"
+        return [_assigned(row) for row in self._rows(sql, [after.assignments, log.assignments, trial])]
 
-    def votes(self, log: Position) -> dict[str, list[Voted]]:
-        """The last vote of each voice on each answer, up to a position; by answer, in the order they came."""
-        sql = "SELECT at, response, voice, vote, seen, crc FROM votes WHERE number <= ? ORDER BY number"
-        last: dict[tuple[str, str], Voted] = {}
-        for at, response, voice, vote, seen, _ in self._summed(sql, [log.votes]):
-            last.pop((response, voice), None)
-            last[response, voice] = Voted(response_id=response, voice=voice, vote=vote, at=at, seen=json.loads(seen))
-        out: dict[str, list[Voted]] = defaultdict(list)
-        for one in last.values():
-            out[one.response_id].append(one)
-        return out
+    def votes(self, log: Position, *, since: float | None = None) -> dict[str, list[Voted]]:
+        """The last vote of each voice on each answer, up to a position; by answer, in the order they came.
+
+        Args:
+            log: the position.
+            since: only on answers that were voted on, also, behind this moment.
+        """
+        newer = "" if since is None else "AND v.response IN (SELECT response FROM votes WHERE at > ?2)"
+        sql = f"{_VOTED} FROM votes v WHERE v.number <= ?1 {newer} ORDER BY v.number"
+        rows = self._rows(sql, [log.votes] if since is None else [log.votes, since])
+        return _last_of_each(_voted(row, json.loads(row[4])) for row in rows)
 
     def voted(self, log: Position) -> list[tuple[Assigned, Voted]]:
         """The questions that were voted on, with each vote, up to a position, in the order they were asked."""
         votes = self.votes(log)
-        return [(one, vote) for one in self.assigned(log) for vote in votes.get(one.response_id, ())]
+        sql = f"""
+            {_ASSIGNED} WHERE a.number <= ? AND a.response IN (SELECT response FROM votes WHERE number <= ?)
+            ORDER BY a.number
+        """  # noqa: S608
+        asked = map(_assigned, self._rows(sql, [log.assignments, log.votes]))
+        return [(one, vote) for one in asked for vote in votes.get(one.response_id, ())]
 
     def outcomes(self, log: Position, *, trial: int | None = None, after: Position = BEGINNING.log) -> list[Outcome]:
         """What became of each question that was answered by what it was assigned, up to a position.
@@ -234,11 +224,17 @@ class Policies:
             trial: only those of this trial.
             after: only those behind this position.
         """
-        votes = self.votes(log)
+        # The join is made in this order, and of votes on other questions nothing is read: a log grows for years.
+        sql = f"""
+            {_VOTED} FROM assignments a CROSS JOIN votes v ON v.response = a.response
+            WHERE a.number > ?1 AND a.number <= ?2 AND {_IN_TRIAL} AND v.number <= ?4 ORDER BY v.number
+        """
+        rows = self._rows(sql, [after.assignments, log.assignments, trial, log.votes])
+        votes = _last_of_each(map(_voted, rows))
         return [
             outcome_of(one, votes.get(one.response_id, ()))
-            for one in self.assigned(log, after)
-            if one.acted == one.version and trial in (None, one.trial)
+            for one in self.assigned(log, after, trial=trial)
+            if one.acted == one.version
         ]
 
     # ------------------------------------------------------------ what is added
@@ -292,8 +288,6 @@ class Policies:
             rows = db.execute(sql, values).fetchall() if db else []
         return [row for row in rows if row[-1] == row_crc(*row[:-1])]
 
-    _summed = _rows
-
 
 def note_vote(db: sqlite3.Connection, one: Voted) -> None:
     """Write a vote down, in the transaction that notes the opinion, where its answer was assigned something."""
@@ -337,6 +331,46 @@ def _add(db: sqlite3.Connection, table: str, row: tuple[object, ...]) -> None:
 
 def _last(db: sqlite3.Connection) -> Decision:
     return next(_decisions(db, newest_first=True), BEGINNING)
+
+
+_ASSIGNED = """
+    SELECT a.at, a.response, a.trial, a.version, a.probability, a.acted, a.kind, a.voice, a.crc FROM assignments a
+"""
+_IN_TRIAL = "(?3 IS NULL OR a.trial = ?3)"
+_VOTED = "SELECT v.at, v.response, v.voice, v.vote, v.seen, v.crc"
+
+
+def _assigned(row: Sequence[Any]) -> Assigned:
+    """A row of `_ASSIGNED` as a record."""
+    at, response, trial, version, probability, acted, kind, voice, _ = row
+    return Assigned(
+        at=at,
+        response_id=response,
+        trial=trial,
+        version=version,
+        probability=probability,
+        acted=acted,
+        kind=kind,
+        voice=voice,
+    )
+
+
+def _voted(row: Sequence[Any], seen: Mapping[str, Any] = _UNSEEN) -> Voted:
+    """A row of `_VOTED` as a record; what was voted on is read only where it is wanted."""
+    at, response, voice, vote, *_ = row
+    return Voted(response_id=response, voice=voice, vote=vote, at=at, seen=seen)
+
+
+def _last_of_each(votes: Iterable[Voted]) -> dict[str, list[Voted]]:
+    """The last vote of each voice on each answer, by answer."""
+    last: dict[tuple[str, str], Voted] = {}
+    for one in votes:
+        last.pop((one.response_id, one.voice), None)
+        last[one.response_id, one.voice] = one
+    out: dict[str, list[Voted]] = defaultdict(list)
+    for one in last.values():
+        out[one.response_id].append(one)
+    return out
 
 
 def _decisions(db: sqlite3.Connection, *, newest_first: bool = False) -> Iterator[Decision]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from kb import add, look, open_fast
+from voting import cast
 
 from ragstone.access import Reader
 from ragstone.answers import Answer
@@ -23,9 +24,12 @@ from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import TooOften, UsageError
 from ragstone.experiment.golden import suggest
-from ragstone.index.journal import findings
+from ragstone.index.journal import findings, row_crc
 from ragstone.learning.policy import Choices
 from ragstone.learning.trial import assign
+from ragstone.policies import log as logs
+from ragstone.policies.deciding import decide, rules_of, verdict_now
+from ragstone.policies.governed import as_set
 from ragstone.policies.log import Decision, Position
 
 ROOT = Path(__file__).parent.parent.parent
@@ -210,6 +214,25 @@ for n in range(10_000):
     engine.feedback(answer.response_id, vote="up" if answer.policy else "down", reader=reader)
     print(answer.response_id, answer.policy, flush=True)
 """
+
+
+@pytest.mark.parametrize("mode", ["gated", "eager"])
+def test_an_evaluation_reads_what_is_new_and_not_years_of_votes(
+    engine: Engine, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise every fifth vote costs seconds, once there are tens of thousands."""
+    cast(engine, 200, likes=lambda version: version == 0, decide=False)
+    log = engine._learner.log
+    engine.try_out(SHORT)
+    cast(engine, 10, likes=lambda version: version > 0, decide=False)
+    read: list[object] = []
+    monkeypatch.setattr(logs, "row_crc", lambda *row: read.append(row) or row_crc(*row))
+    rules = rules_of(engine.settings.learning.model_copy(update={"mode": mode}), as_set(engine.settings))
+    decide(log, log.last(), log.position(), rules, at=time.time())
+    verdict = verdict_now(log, log.last(), log.position())
+    assert verdict
+    assert verdict.votes == 10
+    assert len(read) < 60
 
 
 def test_a_kill_loses_nothing_and_decides_nothing_twice(engine: Engine, tmp_path: Path) -> None:
