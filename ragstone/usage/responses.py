@@ -128,8 +128,9 @@ class Responses:
                 "INSERT INTO responses (id, at, reader, question, answer, crc) VALUES (?, ?, ?, ?, ?, ?)",
                 [*row, row_crc(*row)],
             )
-            if db.execute("DELETE FROM responses WHERE at < ?", [now - self._days * DAY]).rowcount:
-                db.execute("DELETE FROM feedback WHERE response NOT IN (SELECT id FROM responses)")
+            oldest = now - self._days * DAY
+            db.execute("DELETE FROM feedback WHERE response IN (SELECT id FROM responses WHERE at < ?)", [oldest])
+            db.execute("DELETE FROM responses WHERE at < ?", [oldest])
 
     def get(self, id: str, reader: Reader) -> Response:
         """An answer with what was said of it.
@@ -143,7 +144,7 @@ class Responses:
             row = db.execute(sql, [id, self._clock() - self._days * DAY]).fetchone() if db else None
             said = _said(db.execute(_LAST, [id]).fetchall()) if db else ()
         if row is None or row[-1] != row_crc(*row[:-1]) or not (reader.is_owner or reader.who == row[2]):
-            raise NotFound(f"there is no answer '{id}', or it is kept no longer")
+            raise _not_found(id)
         told = json.loads(row[4])
         passages = tuple(Passage(**{**hit, "why": tuple(Step(**step) for step in hit["why"])}) for hit in told["hits"])
         return Response(
@@ -173,7 +174,7 @@ class Responses:
         """Note what somebody thinks of an answer; said again, it counts once, and the last word counts.
 
         Args:
-            id: of the answer, which is known to be there.
+            id: of the answer; that it is this voice's to rate is known.
             voice: who says it.
             vote: whether it was good.
             reason: in their words.
@@ -182,6 +183,7 @@ class Responses:
             also: what else is written down in the same transaction, and the moment; not where nothing new was said.
 
         Raises:
+            NotFound: it was forgotten meanwhile.
             UsageError: the vote is none, or a text too long.
             TooOften: this voice has said as much as it may.
             KnowledgeBaseError: it could not be noted.
@@ -194,6 +196,8 @@ class Responses:
         now = self._clock()
         row = (id, _storable(voice), now, VOTES[vote], _storable(reason), _storable(correction))
         with self._journal.writing() as db:
+            if not db.execute("SELECT 1 FROM responses WHERE id = ?", [id]).fetchone():
+                raise _not_found(id)  # what is said of it would outlive it
             last = db.execute(_LAST.replace("?", "?1") + " AND f.voice = ?2", [*row[:2]]).fetchall()
             if last and (last[0][3:6]) == row[3:6]:
                 return _said(last)[0]
@@ -209,10 +213,18 @@ class Responses:
         return _said([(*row, row_crc(*row))])[0]
 
 
+def _not_found(id: str) -> NotFound:
+    return NotFound(f"there is no answer '{id}', or it is kept no longer")
+
+
 def _refuse_too_many(db: sqlite3.Connection, voice: str, now: float, per_hour: int) -> None:
-    sql = "SELECT at FROM feedback WHERE voice = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?"
-    if row := db.execute(sql, [voice, now - HOUR, per_hour - 1]).fetchone():
-        raise TooOften(f"nobody may give more than {per_hour} opinions in an hour", row[0] + HOUR - now)
+    said = 0
+    for one, at in db.execute("SELECT voice, at FROM feedback ORDER BY number DESC"):
+        if at <= now - HOUR:  # the rest is older, and may be years of it
+            return
+        said += one == voice
+        if said == per_hour:
+            raise TooOften(f"nobody may give more than {per_hour} opinions in an hour", at + HOUR - now)
 
 
 def _storable(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from kb import add, open_fast
+from plans import scanned
 
 from ragstone.access import OWNER, Reader
 from ragstone.answers import Answer
@@ -123,11 +124,26 @@ def test_old_ones_go_with_what_was_said_of_them(engine: Engine, tmp_path: Path) 
         with pytest.raises(NotFound):
             kept.get(answer.response_id, OWNER)
         kept.keep(ask(engine), OWNER)
+        with pytest.raises(NotFound):  # by who looked at it a moment before
+            kept.rate(answer.response_id, voice="", vote="down")
         with journal.reading() as db:
             assert db is not None
             assert db.execute("SELECT count(*), (SELECT count(*) FROM feedback) FROM responses").fetchone() == (1, 0)
     finally:
         journal.close()
+
+
+def test_old_ones_go_and_none_of_the_others_is_read(tmp_path: Path, engine: Engine) -> None:
+    """Otherwise each answer, once the first are past their time, reads every opinion there is."""
+    answer, now = ask(engine), [1000.0]
+    with closing(Journal(tmp_path)) as journal:
+        kept = Responses(journal, days=1.0, clock=lambda: now[0])
+        kept.keep(answer, OWNER)
+        kept.rate(answer.response_id, voice="", vote="up")
+        now[0] += 86_401
+        with journal.reading() as db:
+            assert db is not None
+            assert scanned(db, lambda: kept.keep(ask(engine), OWNER)) == []
 
 
 def test_none_is_kept_where_that_is_the_setting(tmp_path: Path) -> None:

@@ -1,26 +1,14 @@
 """How the database finds what is asked for: by an index, not by reading tables that grow."""
 
-import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 from catalogs import new_catalog
 from kb import commit
+from plans import scanned
 from servers.postgres_server import PostgresServer
 
 from ragstone.contracts import Document, Finished
 from ragstone.index import Catalog
-
-
-def scanned(db: sqlite3.Connection, work: Callable[[], object]) -> list[str]:
-    """Steps of the statements that this connection runs meanwhile which read a whole table, or a whole index."""
-    ran: list[str] = []
-    db.set_trace_callback(ran.append)
-    work()
-    db.set_trace_callback(None)
-    kinds = ("DELETE", "INSERT", "SELECT", "UPDATE")
-    plans = (db.execute(f"EXPLAIN QUERY PLAN {one}") for one in ran if one.lstrip().startswith(kinds))
-    return [step for plan in plans for *_, step in plan if step.startswith("SCAN ") and "VIRTUAL" not in step]
 
 
 def test_what_changes_a_document_reads_nothing_of_the_others(tmp_path: Path) -> None:
