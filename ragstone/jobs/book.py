@@ -93,8 +93,9 @@ class JobBook:
             (last,) = db.execute("SELECT ifnull(max(at), 0.0) FROM jobs").fetchone()
             waiting = [job_of(row) for row in db.execute(sql, [kind])]
             jobs = unless_waiting(jobs_of(kind, works, reader, max(self._clock(), last + STEP)), waiting)
+            known = {job.id for job in waiting}
             for job in jobs:
-                if job not in waiting:
+                if job.id not in known:
                     _put(db, job)
         return jobs
 

@@ -86,10 +86,13 @@ class PostgresJobs:
             last = db.execute("SELECT max(at) FROM ragstone.jobs WHERE queue = %s", [self._queue]).fetchone() or (None,)
             now = max(_now(db), (last[0] or 0.0) + STEP)
             jobs = unless_waiting(jobs_of(kind, works, reader, now), waiting)
+            known = {job.id for job in waiting}
             values = ", ".join(["%s"] * (1 + len(COLUMNS)))
             insert = f"INSERT INTO ragstone.jobs (queue, {', '.join(COLUMNS)}) VALUES ({values})"  # noqa: S608
             with db.cursor() as cursor:
-                cursor.executemany(insert.encode(), [(self._queue, *row_of(job)) for job in jobs if job not in waiting])
+                cursor.executemany(
+                    insert.encode(), [(self._queue, *row_of(job)) for job in jobs if job.id not in known]
+                )
         return jobs
 
     def take(self, worker: str, lease: float) -> Job | None:

@@ -163,6 +163,16 @@ def test_what_waits_already_is_not_put_again(opened: OpenQueue) -> None:
     assert queue.put("add", works("b"), "somebody else")[0].id != put[1].id
 
 
+def test_new_jobs_are_not_compared_with_each_that_waits(opened: OpenQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a folder of a million files, told to be added again, holds up all who write for minutes."""
+    queue, compared = opened(), list[object]()
+    queue.put("add", works("a", "b", "c"), "reader")
+    monkeypatch.setattr(Job, "__eq__", lambda one, other: bool(compared.append(other)) or one is other)
+    queue.put("add", works("c", "d", "e"), "reader")
+    assert compared == []
+    assert queue.counts() == JobCounts(waiting=5)
+
+
 def test_many_workers_never_take_the_same(opened: OpenQueue) -> None:
     opened().put("add", works(*map(str, range(40))))
     took: Counter[str] = Counter()
