@@ -12,7 +12,7 @@ from ragstone.contracts import Chunk
 from ragstone.index.database import Database
 from ragstone.index.migrations import crc32
 from ragstone.index.records import Notes
-from ragstone.index.store import CHUNKS, TABLES, chunk_from, facts_of, metadata_from_json, packed
+from ragstone.index.store import CHUNKS, TABLES, UNCUT, chunk_from, cut, facts_of, metadata_from_json, packed
 from ragstone.index.verify import Finding, IdOf, verify
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ class Beside(Database):
 
     def chunks_of(self, ids: Sequence[str]) -> dict[int, Chunk]:
         """Row and chunk of everything that these documents have."""
-        sql = CHUNKS + "WHERE d.id IN (SELECT value FROM json_each(?)) ORDER BY c.row"  # noqa: S608
-        return {row[0]: chunk_from(row) for row in self._rows(sql, [json.dumps(list(ids))])}
+        sql = UNCUT + "WHERE d.id IN (SELECT value FROM json_each(?)) ORDER BY c.row"  # noqa: S608
+        return dict(cut(self._rows(sql, [json.dumps(list(ids))]), self._text))
 
     def put_vectors(self, vectors: Mapping[int, Vector]) -> None:
         """Replace the vectors of the chunks with these rows."""

@@ -13,7 +13,7 @@ import numpy as np
 from ragstone.contracts import Chunk
 from ragstone.index.database import Database
 from ragstone.index.records import Stamp
-from ragstone.index.store import CHUNKS, chunk_from, stacked
+from ragstone.index.store import UNCUT, cut, stacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,8 +81,8 @@ class ChangeLog(Database):
 
     def chunks_since(self, generation: int) -> Iterator[tuple[int, Chunk]]:
         """Row and chunk of everything added after a generation."""
-        for row in self._rows(CHUNKS + "WHERE c.generation > ? ORDER BY c.generation, c.row", [generation]):
-            yield row[0], chunk_from(row)
+        found = self._rows(UNCUT + "WHERE c.generation > ? ORDER BY c.generation, c.row", [generation])
+        yield from cut(found, self._text)
 
     @contextmanager
     def snapshot(self) -> Iterator[Stamp]:

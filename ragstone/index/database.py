@@ -106,6 +106,9 @@ class Database:
                 f"{self._path} cannot be read ({error}); restore it from a backup: ragstone restore"
             ) from error
 
+    def _text(self, content: int) -> str:
+        return self._one("SELECT text FROM contents WHERE content = ?", [content])
+
     def _one(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
         ((value,),) = self._rows(sql, values)
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,6 +29,12 @@ CHUNKS = """
     FROM chunks c JOIN documents d USING (document) JOIN contents t USING (content)
 """
 """What a chunk is made of."""
+UNCUT = """
+    SELECT c.row, c.id, d.id, c.position, d.chunks, c.start, c.end,
+           d.content, d.title, d.url, d.metadata, c.context, c.facts
+    FROM chunks c JOIN documents d USING (document)
+"""
+"""The same for many chunks in a row; see `cut`."""
 
 TABLES = {
     "about": "built_with, crc",
@@ -220,6 +226,21 @@ def chunk_from(row: Sequence[Any]) -> Chunk:
         context=context,
         facts=metadata_from_json(facts),
     )
+
+
+def cut(rows: Iterable[Sequence[Any]], text_of: Callable[[int], str]) -> Iterator[tuple[int, Chunk]]:
+    """Row and chunk of rows of `UNCUT`. To have each cut by the database would read a document once for each chunk.
+
+    Args:
+        rows: those of a document one after the other.
+        text_of: gives the text of a content.
+    """
+    content, text = None, ""
+    for row in rows:
+        if row[7] != content:
+            content = row[7]
+            text = text_of(content)
+        yield row[0], chunk_from([*row[:7], text[row[5] : row[6]], *row[8:]])
 
 
 def marks_to_json(marks: Sequence[Mark]) -> str:

@@ -23,7 +23,21 @@ def test_what_changes_a_document_reads_nothing_of_the_others(tmp_path: Path) -> 
     catalog.close()
 
 
-def test_so_it_is_in_postgresql(postgres: PostgresServer) -> None:
+def test_a_long_document_is_read_once_for_all_its_chunks(tmp_path: Path) -> None:
+    """Otherwise a book takes the square of its length to be indexed: one of four megabytes, twelve seconds."""
+    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    commit(catalog, *(Document(id=id, source=id, text=f"Paragraph {id}.\n\n" * 200) for id in "ab"))
+    asked: list[str] = []
+    catalog._reader.set_trace_callback(asked.append)
+    for found in (dict(catalog.chunks_since(0)), catalog.chunks_of(["a", "b"])):
+        assert found == catalog.chunks(list(found))
+        assert len(found) > 20
+    catalog.close()
+    assert sum("FROM contents" in one for one in asked) == 4
+    assert sum("substr" in one for one in asked) == 2, "only where some chunks are asked for"
+
+
+def test_documents_go_by_an_index_in_postgresql_too(postgres: PostgresServer) -> None:
     """Each document that goes is looked up among all facts, by the server itself, as they refer to it."""
     catalog = new_catalog(postgres)
     with catalog.transaction(counted=False) as (db, _):
