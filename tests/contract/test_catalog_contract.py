@@ -308,6 +308,16 @@ def test_another_version_takes_over_what_was_noted(both: tuple[AnyCatalog, AnyCa
         assert len(behind(live, other)) == 0
 
 
+def test_many_chunks_are_what_they_are_one_by_one(catalog: AnyCatalog) -> None:
+    texts = {id: "\n\n".join(f"Żółw {id} {n}. " * 8 for n in range(20)) for id in "abc"}
+    commit(catalog, *(Document(id=id, text=text) for id, text in texts.items()), Document(id="twin", text=texts["c"]))
+    commit(catalog, Document(id="b", text=texts["b"].replace("5.", "five.")))
+    for found in (dict(catalog.chunks_since(0)), catalog.chunks_of(["a", "b", "c", "twin"])):
+        assert list(found) == sorted(found)
+        assert found == catalog.chunks(list(found))
+        assert {chunk.document_id for chunk in found.values()} == {"a", "b", "c", "twin"}
+
+
 def test_vectors_and_what_it_was_built_with_can_be_put_anew(catalog: AnyCatalog) -> None:
     commit(catalog, Document(id="a", text="one"))
     catalog.settle({"preset": "other"})

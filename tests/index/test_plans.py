@@ -9,6 +9,7 @@ from servers.postgres_server import PostgresServer
 
 from ragstone.contracts import Document, Finished
 from ragstone.index import Catalog
+from ragstone.index.postgres.catalog_changes import UNCUT
 
 
 def test_what_changes_a_document_reads_nothing_of_the_others(tmp_path: Path) -> None:
@@ -45,3 +46,14 @@ def test_documents_go_by_an_index_in_postgresql_too(postgres: PostgresServer) ->
         plan = db.execute("EXPLAIN SELECT 1 FROM facts WHERE document = 1").fetchall()
     catalog.close()
     assert "facts_document" in str(plan)
+
+
+def test_a_long_document_is_sent_once_for_all_its_chunks(postgres: PostgresServer) -> None:
+    """One of two megabytes took longer than the server is waited for, so that no index ever caught up."""
+    catalog = new_catalog(postgres)
+    commit(catalog, *(Document(id=id, source=id, text=f"Paragraph {id}.\n\n" * 200) for id in "ab"))
+    sent = [row[7] for row in catalog._rows(UNCUT)]
+    catalog.close()
+    assert len(sent) > 20
+    assert sum(text is not None for text in sent) == 2
+    assert "substr" not in UNCUT

@@ -10,7 +10,7 @@ import numpy as np
 
 from ragstone.contracts import Chunk
 from ragstone.index.migrations import crc32
-from ragstone.index.postgres.catalog_changes import CHUNKS
+from ragstone.index.postgres.catalog_changes import CHUNKS, UNCUT, cut
 from ragstone.index.postgres.catalog_database import PostgresDatabase
 from ragstone.index.postgres.catalog_store import copy, put_facts, put_files, put_skipped
 from ragstone.index.postgres.catalog_verify import verify
@@ -70,8 +70,8 @@ class PostgresBeside(PostgresDatabase):
 
     def chunks_of(self, ids: Sequence[str]) -> dict[int, Chunk]:
         """Row and chunk of everything that these documents have."""
-        sql = f"{CHUNKS} WHERE d.id_hash = ANY(%s) ORDER BY c.row"
-        return {row[0]: chunk_from(row) for row in self._rows(sql, [[text_hash(id) for id in ids]])}
+        sql = f"{UNCUT} WHERE d.id_hash = ANY(%s) ORDER BY c.generation, c.row"
+        return dict(cut(self._rows(sql, [[text_hash(id) for id in ids]])))
 
     def settle(self, built_with: Mapping[str, Any]) -> None:
         """Note what was left open when a version was made: an embedder, while nothing is stored; rules."""

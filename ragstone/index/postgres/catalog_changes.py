@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,13 @@ CHUNKS = """
     FROM chunks c JOIN documents d USING (document) JOIN contents t USING (content)
 """
 """What a chunk is made of."""
+UNCUT = """
+    SELECT c.row, c.id, d.id, c.position, d.chunks, c.start, c."end",
+           CASE WHEN lag(d.content) OVER (ORDER BY c.generation, c.row) IS DISTINCT FROM d.content THEN t.text END,
+           d.title, d.url, d.metadata, c.context, c.facts
+    FROM chunks c JOIN documents d USING (document) JOIN contents t USING (content)
+"""
+"""The same for many chunks in the order of their rows, which is that of generations; see `cut`."""
 
 
 class PostgresChanges(PostgresDatabase):
@@ -75,6 +82,12 @@ class PostgresChanges(PostgresDatabase):
 
     def chunks_since(self, generation: int) -> Iterator[tuple[int, Chunk]]:
         """Row and chunk of everything added after a generation."""
-        sql = f"{CHUNKS} WHERE c.generation > %s ORDER BY c.generation, c.row"
-        for row in self._stream(sql, [generation]):
-            yield row[0], chunk_from(row)
+        return cut(self._stream(f"{UNCUT} WHERE c.generation > %s ORDER BY c.generation, c.row", [generation]))
+
+
+def cut(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, Chunk]]:
+    """Row and chunk of rows of `UNCUT`: each text comes once, with the first of its chunks in a row."""
+    text = ""
+    for row in rows:
+        text = text if row[7] is None else row[7]
+        yield row[0], chunk_from([*row[:7], text[row[5] : row[6]], *row[8:]])
