@@ -106,8 +106,10 @@ class Database:
                 f"{self._path} cannot be read ({error}); restore it from a backup: ragstone restore"
             ) from error
 
-    def _text(self, content: int) -> str:
-        return self._one("SELECT text FROM contents WHERE content = ?", [content])
+    def _text(self, content: int) -> str | None:
+        """A text; nothing where it is gone."""
+        found = list(self._rows("SELECT text FROM contents WHERE content = ?", [content]))
+        return found[0][0] if found else None
 
     def _one(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
         ((value,),) = self._rows(sql, values)

@@ -228,19 +228,20 @@ def chunk_from(row: Sequence[Any]) -> Chunk:
     )
 
 
-def cut(rows: Iterable[Sequence[Any]], text_of: Callable[[int], str]) -> Iterator[tuple[int, Chunk]]:
+def cut(rows: Iterable[Sequence[Any]], text_of: Callable[[int], str | None]) -> Iterator[tuple[int, Chunk]]:
     """Row and chunk of rows of `UNCUT`. To have each cut by the database would read a document once for each chunk.
 
     Args:
         rows: those of a document one after the other.
-        text_of: gives the text of a content.
+        text_of: gives the text of a content; nothing where it was removed meanwhile, and the chunk with it.
     """
-    content, text = None, ""
+    content, text = None, None
     for row in rows:
         if row[7] != content:
             content = row[7]
             text = text_of(content)
-        yield row[0], chunk_from([*row[:7], text[row[5] : row[6]], *row[8:]])
+        if text is not None:
+            yield row[0], chunk_from([*row[:7], text[row[5] : row[6]], *row[8:]])
 
 
 def marks_to_json(marks: Sequence[Mark]) -> str:
