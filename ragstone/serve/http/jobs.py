@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragstone.engine import Engine
-from ragstone.errors import KnowledgeBaseError, Locked, NotFound, RagstoneError
+from ragstone.errors import EngineError, KnowledgeBaseError, Locked, NotFound, RagstoneError
 from ragstone.index import Journal
 from ragstone.jobs.book import JobBook
 from ragstone.jobs.queue import Job, JobQueue, Kind, Work
@@ -99,6 +99,15 @@ class Jobs:
         """The jobs, the newest first."""
         jobs = await asyncio.to_thread(self._known.last, count)
         return [self._standing.get(job.id, Standing(job=job)) for job in jobs]
+
+    async def unfinished(self) -> int | None:
+        """How many jobs wait or are under way, here or, if they are theirs, with workers; nothing if none can tell."""
+        if not self._for_workers:
+            return len(self._standing)
+        try:
+            return (await asyncio.to_thread(self._engine.jobs.counts)).unfinished
+        except (EngineError, KnowledgeBaseError):  # the queue may be on a server that is away
+            return None
 
     async def watch(self, id: str) -> AsyncGenerator[Standing]:
         """A job as it stands, whenever that changes, until it is over."""

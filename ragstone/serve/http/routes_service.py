@@ -50,7 +50,10 @@ async def me(caller: Reading) -> wire.Me:
 async def metrics(service: Here, caller: Reading) -> PlainTextResponse:
     """Counts and times of requests since the server was started, for Prometheus."""
     del caller
-    return PlainTextResponse(service.metrics.text({"ready": service.is_ready}), media_type=TYPE)
+    gauges: dict[str, float] = {"ready": service.is_ready}
+    if (unfinished := await service.jobs.unfinished()) is not None:
+        gauges["jobs_unfinished"] = unfinished
+    return PlainTextResponse(service.metrics.text(gauges), media_type=TYPE)
 
 
 @router.get("/settings", responses={**wire_errors.reading})

@@ -168,6 +168,7 @@ def test_the_server_tells_of_itself(house: Live) -> None:
     assert metrics.headers["content-type"].startswith("text/plain")
     assert 'ragstone_http_requests_total{method="POST",route="/query",status="200"}' in metrics.text
     assert 'ragstone_questions_total{outcome="answered"}' in metrics.text
+    assert "ragstone_jobs_unfinished 0" in metrics.text
     stats = house.http.get("/stats").json()
     assert stats["total"]["answered"] >= 1
     assert stats["documents"] == 3

@@ -256,6 +256,7 @@ def test_a_server_can_leave_its_jobs_to_workers(serving: Serving, tmp_path: Path
     live = serving(f"sources=[{docs}]", asked=("serve.jobs=workers",))
     sent = [live.upload(("room.txt", ROOM)), live.http.post("/sync")]
     assert live.http.get(f"/jobs/{sent[0].json()['job_id']}").json()["state"] == "waiting"
+    assert "ragstone_jobs_unfinished 2" in live.http.get("/metrics").text
     with closing(open_fast(tmp_path / "kb")) as engine:
         assert engine.status().jobs.waiting == 2
         asyncio.run(Worker(engine, lambda _: None, print).go(until_empty=True))
