@@ -23,6 +23,9 @@ CODE = 2
 FIRST = 0
 """The version that chooses nothing: everything is as the settings say."""
 HALF = 0.5
+TO_TRY = 100
+"""Votes from which on a change is looked for that deserves a trial: it will cost thousands, so it is not to be the
+whim of a few; and how sure answers may be said to be is looked at before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +101,8 @@ def _proposed(log: Policies, base: Decision) -> Made:
         if found and base.rules["mode"] == "gated":
             why = "a confidence that foretells votes held out better than the one in use does; no answer changes by it"
             return _adopted(log, replace(base, action="weighed", why=why), champion, found)
+    if len(voted) < TO_TRY:
+        return Made(decision=replace(base, why=f"{len(voted)} votes; a trial may begin from {TO_TRY} on"))
     tried = [one for one in log.all() if one.version <= base.versions]
     found = proposing.challenger(champion, chosen, proposing.known_by(voted), tried)
     if found is None:

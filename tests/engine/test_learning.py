@@ -401,23 +401,45 @@ def test_a_decision_that_comes_second_is_refused(engine: Engine) -> None:
     assert actions(engine) == ["one"]
 
 
-def test_questions_with_known_answers_speak_for_a_change(tmp_path: Path) -> None:
-    """Vectors count nine tenths, and know the usual words of a question as well as the rare one that matters."""
-    dishes = [f"{first}{second}" for first in ("bean", "onion", "turnip") for second in ("soup", "pie", "stew", "rice")]
-    menu = [Document(id=f"{dish}.md", text=f"When there is {dish} the canteen is full of guests.") for dish in dishes]
-    menu += [Document(id=f"usual{n}.md", text=f"When is there time {n}?") for n in range(4)]
-    written = "question,source\n" + "".join(f"When is there {dish}?,{dish}.md\n" for dish in dishes)
+DISHES = [f"{first}{second}" for first in ("bean", "onion", "turnip") for second in ("soup", "pie", "stew", "rice")]
+
+
+@pytest.fixture
+def menu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """Vectors count nine tenths, and know the usual words of a question as well as the rare one that matters.
+
+    Of what a command names nothing would be learned.
+    """
+    monkeypatch.setenv("RAGSTONE_QUERY__VECTOR_WEIGHT", "0.9")
+    engine = open_fast(tmp_path / "menu", *GATED, "query.adapt=false", "rank.pool=40")
+    dishes = [Document(id=f"{dish}.md", text=f"When there is {dish} the canteen is full of guests.") for dish in DISHES]
+    add(engine, *dishes, *(Document(id=f"usual{n}.md", text=f"When is there time {n}?") for n in range(4)))
+    yield engine
+    engine.close()
+
+
+def test_a_trial_begins_by_itself_when_enough_was_said(menu: Engine) -> None:
+    for number in range(100):
+        dish, reader = DISHES[number % len(DISHES)], Reader(name=f"user{number % 40}")
+        answer = asyncio.run(menu.ask(f"When is there {dish}?", reader=reader))
+        menu.feedback(answer.response_id, vote="down", correction=f"{dish}.md", reader=reader)
+        assert number > 90 or "began" not in actions(menu)
+    menu._learner.close()
+    menu._learner.evaluate(anyway=True)
+    assert actions(menu)[-1] == "began"
+    assert menu.policies()[-1].choices().vector_weight == pytest.approx(0.7)
+    assert menu.check_decisions().different == ()
+
+
+def test_questions_with_known_answers_speak_for_a_change(menu: Engine, tmp_path: Path) -> None:
+    written = "question,source\n" + "".join(f"When is there {dish}?,{dish}.md\n" for dish in DISHES)
     (tmp_path / "known.csv").write_text(written)
-    with closing(
-        open_fast(tmp_path / "kb", *GATED, "query.vector_weight=0.9", "query.adapt=false", "rank.pool=40")
-    ) as engine:
-        add(engine, *menu)
-        found = asyncio.run(suggest(engine, tmp_path / "known.csv"))
-        assert found.questions == len(dishes)
-        assert found.proposal is not None
-        assert found.proposal.by_kind[""].vector_weight == pytest.approx(0.7)
-        engine.try_out(found.proposal.by_kind, "known questions")
-        assert engine.check_decisions().different == ()
-        (tmp_path / "none.csv").write_text("question,source,answerable\nWho won?,,no\n")
-        with pytest.raises(UsageError, match="no question with a document"):
-            asyncio.run(suggest(engine, tmp_path / "none.csv"))
+    found = asyncio.run(suggest(menu, tmp_path / "known.csv"))
+    assert found.questions == len(DISHES)
+    assert found.proposal is not None
+    assert found.proposal.by_kind[""].vector_weight == pytest.approx(0.7)
+    menu.try_out(found.proposal.by_kind, "known questions")
+    assert menu.check_decisions().different == ()
+    (tmp_path / "none.csv").write_text("question,source,answerable\nWho won?,,no\n")
+    with pytest.raises(UsageError, match="no question with a document"):
+        asyncio.run(suggest(menu, tmp_path / "none.csv"))
