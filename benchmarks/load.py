@@ -26,6 +26,8 @@ from ragstone.usage.keys import KeyLimits
 CHUNKS, QUICK_CHUNKS = 100_000, 10_000
 CLIENTS = (1, 8, 32, 128)
 SECONDS, QUICK_SECONDS = 30.0, 3.0
+WARMING, QUICK_WARMING = 20.0, 2.0
+"""Seconds that are not counted: files come from the disk, and word lists are read, once."""
 SOAKING, SOAK, QUICK_SOAK = 32, 600.0, 6.0
 SETTLED = 0.2
 """Share of the soak after which memory is compared with that at its end."""
@@ -74,7 +76,7 @@ async def measure(options: Options) -> Result:
     key = make_key(kb, f"load-{secrets.token_hex(4)}", KeyLimits())
     with served(kb, SETTINGS) as server:
         await warmed(server, key, questions[0])
-        await load(server, key, questions, clients=8, seconds=2)
+        await load(server, key, questions, clients=8, seconds=QUICK_WARMING if options.quick else WARMING)
         runs = {}
         for clients in CLIENTS:
             told(f"load: {clients} clients for {seconds:g} s")

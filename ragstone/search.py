@@ -96,6 +96,15 @@ class Searcher(Rebuilder):
         except Damaged:  # keyword search says so itself
             return Question(asked=question, text=question)
 
+    def read_words(self) -> None:
+        """Read the word lists of the documents' languages, so that no question waits for it.
+
+        Raises:
+            Damaged: the index of keyword search.
+        """
+        for language in self._words.languages():
+            query.understand("?", self.settings.query, language, self._words)
+
     async def _understood(self, question: str, *, analysed: bool) -> Question:
         """`understand`: in a thread the first time, when word lists are read; afterwards that would take longer."""
         if not self._has_understood:

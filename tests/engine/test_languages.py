@@ -15,6 +15,7 @@ from ragstone.contracts import Document, Finished, Skipped
 from ragstone.engine import Engine
 from ragstone.errors import SettingsMismatch
 from ragstone.keeping import languages
+from ragstone.query.diacritics import shipped
 
 GERMAN = "Die Karte kann am Schalter oder im Netz bestellt werden; sie kommt nach drei Tagen mit der Post."
 ENGLISH = "The card can be ordered at the counter or online; it arrives after three days by mail."
@@ -147,3 +148,15 @@ def test_an_embedder_that_tells_nothing_counts_as_much_as_keyword_search(kb: Pat
         add(engine, document(1, ENGLISH))
         (hit,) = asyncio.run(engine.search("card"))
         assert hit.why[-1].note.endswith("0.5 bm25 + 0.5 vector")
+
+
+def test_a_warmed_engine_has_read_the_words_of_its_languages(kb: Path) -> None:
+    lithuanian = "Kortelę galima užsisakyti skyriuje arba internetu; ji atkeliauja po trijų dienų paštu."
+    with closing(open_kb(kb)) as engine:
+        add(engine, *(document(n, lithuanian) for n in range(3)))
+        shipped.cache_clear()
+        engine.warm()
+        read = shipped.cache_info().misses
+        assert read > 0
+        assert engine.understand("kur gauti kortele?").text == "kur gauti kortelę?"
+        assert shipped.cache_info().misses == read
