@@ -38,7 +38,7 @@ SENT = 1000
 """Entries in a request."""
 READ = 10_000
 """Ids in a reply."""
-EFFORT = 128
+BUILD_EFFORT, EFFORT = 128, 256
 """Candidates that are looked at when a vector is added, and when one is searched for."""
 
 
@@ -72,7 +72,7 @@ class ChromaStore:
     def begin(self, sample: Vector) -> None:
         del sample  # it learns nothing
         name = self._names.begin()
-        shape = {"space": "cosine", "ef_construction": EFFORT, "ef_search": EFFORT}
+        shape = {"space": "cosine", "ef_construction": BUILD_EFFORT, "ef_search": EFFORT}
         with self._told():
             self._target = self._client.create_collection(name, configuration={"hnsw": shape}, embedding_function=None)
 

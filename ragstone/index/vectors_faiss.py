@@ -40,7 +40,7 @@ OUTGROWN = 10
 LEAST, SHARE = 2000, 20
 """The file is written when so many changed, or one in so many, whichever is more; at most `MOST`."""
 MOST = 40_000
-LINKS, BUILD_EFFORT, EFFORT = 32, 100, 128
+LINKS, BUILD_EFFORT, EFFORT = 32, 100, 256
 """Of HNSW: neighbours of each vector, candidates looked at when it is added, and when it is searched for."""
 LEAST_LISTS, LISTS_SHARE = 64, 8
 """Of IVF: lists that are read, at least, and one in so many."""

@@ -35,6 +35,8 @@ SENT = 512
 """Points in a request."""
 READ = 10_000
 """Ids in a reply."""
+EFFORT = 256
+"""Candidates of the graph that are looked at."""
 PATIENT = 120.0
 """Seconds that a change may take, of which nobody waits for an answer; a server that makes graphs may be slow."""
 STAMP = 0
@@ -149,6 +151,7 @@ class QdrantStore:
 
     def nearest(self, vector: Vector, k: int, allowed: Rows | None) -> Rows:
         only = None if allowed is None else models.Filter(must=[models.HasIdCondition(has_id=allowed.tolist())])
+        effort = models.SearchParams(exact=True) if self._is_exact else models.SearchParams(hnsw_ef=EFFORT)
         with self._told():
             found = self._client.query_points(
                 self._names.current,
@@ -156,7 +159,7 @@ class QdrantStore:
                 using=TEXT,
                 limit=k,
                 query_filter=only,
-                search_params=models.SearchParams(exact=True) if self._is_exact else None,
+                search_params=effort,
                 with_payload=False,
             )
         return np.array([point.id for point in found.points if point.id != STAMP], dtype=np.int64)

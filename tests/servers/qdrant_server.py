@@ -235,11 +235,12 @@ class _Handler(BaseHTTPRequestHandler):
         only = None
         if body.get("filter"):
             only = Filter(must=[HasIdCondition(set(one["has_id"])) for one in body["filter"]["must"]])
+        params = body.get("params") or {}
         asked = QueryRequest(
             limit=body["limit"],
             query=Query.Nearest(body["query"]["nearest"], using=body["using"]),
             filter=only,
-            params=SearchParams(exact=bool((body.get("params") or {}).get("exact"))),
+            params=SearchParams(exact=bool(params.get("exact")), hnsw_ef=params.get("hnsw_ef")),
             with_payload=False,
             with_vector=False,
         )

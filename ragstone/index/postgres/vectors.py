@@ -27,6 +27,8 @@ LONGEST, LONGEST_HALF = 2000, 4000
 """Dimensions of which a graph can be made, and by numbers of half the precision."""
 AT_ONCE = 5000
 """Rows in one transaction."""
+EFFORT = 256
+"""Candidates that are looked at, at least."""
 WIDEST = 1000
 """Most that ``hnsw.ef_search`` may be."""
 
@@ -116,7 +118,7 @@ class PostgresVectors:
                 db.execute("SET LOCAL enable_indexscan = off")
                 db.execute("SET LOCAL enable_bitmapscan = on")
             else:
-                width = min(WIDEST, max(100, 2 * k))
+                width = min(WIDEST, max(EFFORT, 2 * k))
                 db.execute(
                     "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
                     " set_config('hnsw.ef_search', %s, true), set_config('hnsw.max_scan_tuples', %s, true)",
