@@ -8,7 +8,8 @@ from ragstone.access import Reader
 from ragstone.engine import Engine
 from ragstone.policies.log import Voted, note_vote
 
-_SEEN = {"answerability": 0.5, "marks": None, "web": False, "found": [], "right": []}
+_SEEN = {"answerability": 0.5, "support": 1.0, "abstained": True, "marks": None, "web": False, "found": [], "right": []}
+"""A refusal, of which no confidence is learned."""
 
 
 def cast(engine: Engine, count: int, likes: Callable[[int], bool], *, decide: bool = True) -> None:

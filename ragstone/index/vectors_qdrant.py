@@ -35,7 +35,7 @@ SENT = 512
 """Points in a request."""
 READ = 10_000
 """Ids in a reply."""
-EFFORT = 256
+EFFORT = 400
 """Candidates of the graph that are looked at."""
 PATIENT = 120.0
 """Seconds that a change may take, of which nobody waits for an answer; a server that makes graphs may be slow."""
@@ -151,7 +151,9 @@ class QdrantStore:
 
     def nearest(self, vector: Vector, k: int, allowed: Rows | None) -> Rows:
         only = None if allowed is None else models.Filter(must=[models.HasIdCondition(has_id=allowed.tolist())])
-        effort = models.SearchParams(exact=True) if self._is_exact else models.SearchParams(hnsw_ef=EFFORT)
+        # A graph loses its way where few of its points are allowed; to compare those few is quick.
+        exact = self._is_exact or allowed is not None
+        effort = models.SearchParams(exact=True) if exact else models.SearchParams(hnsw_ef=EFFORT)
         with self._told():
             found = self._client.query_points(
                 self._names.current,

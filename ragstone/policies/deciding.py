@@ -26,6 +26,10 @@ HALF = 0.5
 TO_TRY = 100
 """Votes from which on a change is looked for that deserves a trial: it will cost thousands, so it is not to be the
 whim of a few; and how sure answers may be said to be is looked at before."""
+MORE = 1.1
+"""Times the votes of the last look, from which on it is looked again."""
+NEWEST = 5000
+"""Votes that are looked at: what was liked years ago says less of today, and costs as much to read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,17 +96,21 @@ def _weighed(log: Policies, base: Decision, trial: Trial) -> Made:
 
 
 def _proposed(log: Policies, base: Decision) -> Made:
-    """What the votes suggest, where nothing is tried: weights that foretell them better, or else a trial."""
-    champion, chosen = log.policy(base.champion), Choices(**base.rules["base"])
-    voted = log.voted(base.log)
-    if len(voted) >= max(weights.FEWEST, 2 * base.weighed):  # seldom, for each look may err
-        base = replace(base, weighed=len(voted))
+    """What the votes suggest, where nothing is tried: a confidence that foretells them better, or else a trial."""
+    said, champion, chosen = base.log.votes, log.policy(base.champion), Choices(**base.rules["base"])
+    weighs, looks = said >= max(weights.FEWEST, 2 * base.weighed), said >= max(TO_TRY, MORE * base.looked)
+    if not weighs and not looks:
+        return Made(decision=base)
+    voted = log.voted(base.log, NEWEST)
+    if weighs:  # seldom, for each look may err
+        base = replace(base, weighed=said)
         found = proposing.weights(champion, chosen, [vote for _, vote in voted])
         if found and base.rules["mode"] == "gated":
             why = "a confidence that foretells votes held out better than the one in use does; no answer changes by it"
             return _adopted(log, replace(base, action="weighed", why=why), champion, found)
-    if len(voted) < TO_TRY:
-        return Made(decision=replace(base, why=f"{len(voted)} votes; a trial may begin from {TO_TRY} on"))
+    if not looks:
+        return Made(decision=base)
+    base = replace(base, looked=said)
     tried = [one for one in log.all() if one.version <= base.versions]
     found = proposing.challenger(champion, chosen, proposing.known_by(voted), tried)
     if found is None:

@@ -19,7 +19,7 @@ from ragstone.errors import Locked, NotFound, UsageError
 from ragstone.learning.candidates import Logged
 from ragstone.learning.policy import Choices, Policy, to_json
 from ragstone.learning.trial import Assignment, assign
-from ragstone.policies.deciding import CODE, FIRST, decide, rules_of, same
+from ragstone.policies.deciding import CODE, FIRST, NEWEST, decide, rules_of, same
 from ragstone.policies.governed import as_set, overruled
 from ragstone.policies.log import BEGINNING, Assigned, Decision, Policies, Voted, note_vote
 from ragstone.policies.proposing import Proposal, challenger, known_by
@@ -213,7 +213,7 @@ class Learner:
 
     def suggest(self, known: Sequence[Logged]) -> Proposal | None:
         """A change of the version in use that deserves a trial, by these questions and those that were voted on."""
-        voted = known_by(self.log.voted(self.log.position()))
+        voted = known_by(self.log.voted(self.log.position(), NEWEST))
         return challenger(self.current(), as_set(self._settings), [*known, *voted], self.log.all())
 
     def _is_contested(self, last: Decision) -> bool:

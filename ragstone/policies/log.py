@@ -68,7 +68,8 @@ class Decision:
     ``action`` says it in a word and ``why`` in a sentence; ``log`` is how far the log was read. ``champion`` is the
     version in use, and votes on it behind ``since`` tell whether it still does; ``trial`` is the trial under way, 0:
     none, and ``began`` how far the log was then. ``versions`` and ``trials`` are the newest there are;
-    ``weighed`` how many votes there were when weights were last looked at. ``rules`` are the settings it was made by,
+    ``weighed`` and ``looked`` how many votes there were when weights, and what deserves a trial, were last looked at;
+    ``rules`` are the settings it was made by,
     ``figures`` what it rests on.
     """
 
@@ -84,6 +85,7 @@ class Decision:
     versions: int = 0
     trials: int = 0
     weighed: int = 0
+    looked: int = 0
     rules: Mapping[str, Any] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
 
@@ -101,6 +103,7 @@ class Decision:
                 "versions": self.versions,
                 "trials": self.trials,
                 "weighed": self.weighed,
+                "looked": self.looked,
                 "rules": dict(self.rules),
                 "figures": dict(self.figures),
             }
@@ -194,26 +197,33 @@ class Policies:
         sql = f"{_ASSIGNED} WHERE a.number > ?1 AND a.number <= ?2 AND {_IN_TRIAL} ORDER BY a.number"
         return [_assigned(row) for row in self._rows(sql, [after.assignments, log.assignments, trial])]
 
-    def votes(self, log: Position, *, since: float | None = None) -> dict[str, list[Voted]]:
+    def votes(self, log: Position, *, since: float | None = None, newest: int | None = None) -> dict[str, list[Voted]]:
         """The last vote of each voice on each answer, up to a position; by answer, in the order they came.
 
         Args:
             log: the position.
             since: only on answers that were voted on, also, behind this moment.
+            newest: only of so many before the position.
         """
-        newer = "" if since is None else "AND v.response IN (SELECT response FROM votes WHERE at > ?2)"
-        sql = f"{_VOTED} FROM votes v WHERE v.number <= ?1 {newer} ORDER BY v.number"
-        rows = self._rows(sql, [log.votes] if since is None else [log.votes, since])
+        newer = "" if since is None else "AND v.response IN (SELECT response FROM votes WHERE at > ?3)"
+        sql = f"{_VOTED} FROM votes v WHERE v.number <= ?1 AND v.number > ?2 {newer} ORDER BY v.number"
+        first = 0 if newest is None else log.votes - newest
+        rows = self._rows(sql, [log.votes, first] if since is None else [log.votes, first, since])
         return _last_of_each(_voted(row, json.loads(row[4])) for row in rows)
 
-    def voted(self, log: Position) -> list[tuple[Assigned, Voted]]:
-        """The questions that were voted on, with each vote, up to a position, in the order they were asked."""
-        votes = self.votes(log)
+    def voted(self, log: Position, newest: int) -> list[tuple[Assigned, Voted]]:
+        """The questions that were voted on, with each vote, in the order they were asked.
+
+        Args:
+            log: a position.
+            newest: so many votes before it are looked at.
+        """
+        votes = self.votes(log, newest=newest)
         sql = f"""
-            {_ASSIGNED} WHERE a.number <= ? AND a.response IN (SELECT response FROM votes WHERE number <= ?)
-            ORDER BY a.number
+            {_ASSIGNED} WHERE a.number <= ?
+            AND a.response IN (SELECT response FROM votes WHERE number <= ? AND number > ?) ORDER BY a.number
         """  # noqa: S608
-        asked = map(_assigned, self._rows(sql, [log.assignments, log.votes]))
+        asked = map(_assigned, self._rows(sql, [log.assignments, log.votes, log.votes - newest]))
         return [(one, vote) for one in asked for vote in votes.get(one.response_id, ())]
 
     def outcomes(self, log: Position, *, trial: int | None = None, after: Position = BEGINNING.log) -> list[Outcome]:

@@ -25,6 +25,7 @@ from ragstone.services import ChromaSettings, QdrantSettings
 
 Engine = Callable[[Path, Catalog], VectorIndex]
 COUNT = 3000
+pytestmark = pytest.mark.filterwarnings("ignore:Local mode performs exact")
 
 
 def make_embedded(folder: Path, catalog: Catalog, exact_limit: int) -> VectorIndex:

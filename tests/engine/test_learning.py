@@ -235,6 +235,29 @@ def test_an_evaluation_reads_what_is_new_and_not_years_of_votes(
     assert len(read) < 60
 
 
+def test_where_nothing_deserved_a_trial_it_is_looked_again_when_a_tenth_more_was_said(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise all votes there ever were are read after every fifth of them."""
+    cast(engine, 150, likes=lambda _: True, decide=False)
+    log = engine._learner.log
+    first = engine._learner.evaluate()
+    assert first
+    assert (first.action, first.looked) == ("waited", log.position().votes)
+    cast(engine, 5, likes=lambda _: True, decide=False)
+    read: list[object] = []
+    monkeypatch.setattr(logs, "row_crc", lambda *row: read.append(row) or row_crc(*row))
+    second = engine._learner.evaluate()
+    assert second
+    assert second.looked == first.looked
+    assert len(read) < 20
+    cast(engine, 50, likes=lambda _: True, decide=False)
+    third = engine._learner.evaluate()
+    assert third
+    assert third.looked == log.position().votes
+    assert engine.check_decisions().different == ()
+
+
 def test_a_kill_loses_nothing_and_decides_nothing_twice(engine: Engine, tmp_path: Path) -> None:
     engine.try_out(SHORT)
     told: list[list[str]] = []

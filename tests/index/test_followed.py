@@ -367,6 +367,7 @@ def test_an_engine_that_is_not_there_is_refused(tmp_path: Path) -> None:
         open_fast(tmp_path / "kb", "index.vectors=faiss:Nothing")
 
 
+@pytest.mark.filterwarnings("ignore:Local mode performs exact")
 def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> None:
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
     from ragstone.index.vectors_qdrant import QdrantStore
