@@ -36,6 +36,7 @@ def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> l
     """
     ruler = _ruler(document.text, settings, tokens_of)
     pieces = list(_pieces(document, settings, ruler))
+    pages = [mark for mark in document.marks if mark.kind == "page"]
     return [
         Chunk(
             id=chunk_id(document.id, index, piece.span.of(document.text)),
@@ -49,7 +50,7 @@ def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> l
             url=document.url,
             metadata=document.metadata,
             context=_context(document, piece.section, settings),
-            facts=facts_of(document, piece, ruler if settings.strategy == "structure" else None),
+            facts=facts_of(piece, pages, ruler if settings.strategy == "structure" else None),
         )
         for index, piece in enumerate(pieces)
     ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ragstone.conditions import Scalar
-from ragstone.contracts import Document, Metadata
+from ragstone.contracts import Mark, Metadata
 from ragstone.yaml_text import read_yaml
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from ragstone.chunk.structure import Piece
 
 
-def facts_of(document: Document, piece: Piece, ruler: Ruler | None) -> Metadata:
+def facts_of(piece: Piece, pages: Sequence[Mark], ruler: Ruler | None) -> Metadata:
     """The chunk's own metadata.
 
     ``section_title``, ``section_level`` and ``section`` (the path) where the document has headings; ``page``
@@ -27,9 +29,9 @@ def facts_of(document: Document, piece: Piece, ruler: Ruler | None) -> Metadata:
     section, span = piece.section, piece.span
     if section.titles:
         facts |= {"section_title": section.title, "section_level": section.level, "section": section.path}
-    page = next((m.label for m in document.marks if m.kind == "page" and m.start <= span.start < m.end), "")
-    if page:
-        facts["page"] = page
+    page = bisect_right(pages, span.start, key=lambda mark: mark.start) - 1
+    if page >= 0 and span.start < pages[page].end and pages[page].label:
+        facts["page"] = pages[page].label
     if ruler is not None:
         facts |= {
             "is_code": piece.kind == "code",

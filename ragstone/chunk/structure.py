@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -39,12 +40,14 @@ def structured(text: str, marks: Sequence[Mark], ruler: Ruler, size: int, overla
     """
     pieces: list[Piece] = []
     waiting: int | None = None
+    heading_ends = {mark.start: mark.end for mark in marks if mark.kind == "heading"}
+    blocks = [mark for mark in marks if mark.kind in ("code", "table")]
     for section in sections(len(text), marks):
-        bare = not text[_heading_end(section, marks) : section.end].strip()
+        bare = not text[heading_ends.get(section.start, section.start) : section.end].strip()
         if bare and section.level and section.end < len(text):
             waiting = section.start if waiting is None else waiting
             continue
-        own = list(_in_section(text, section, marks, ruler, size, overlap))
+        own = list(_in_section(text, section, _within(section, blocks), ruler, size, overlap))
         if waiting is not None and own:
             own = _with_headings(text, waiting, own, ruler, size)
             waiting = None
@@ -52,8 +55,10 @@ def structured(text: str, marks: Sequence[Mark], ruler: Ruler, size: int, overla
     return pieces
 
 
-def _heading_end(section: Section, marks: Sequence[Mark]) -> int:
-    return next((m.end for m in marks if m.kind == "heading" and m.start == section.start), section.start)
+def _within(section: Section, blocks: Sequence[Mark]) -> list[Mark]:
+    """Those of a document's blocks that lie in a section."""
+    first, last = (bisect_left(blocks, at, key=lambda mark: mark.start) for at in (section.start, section.end))
+    return [mark for mark in blocks[first:last] if mark.end <= section.end]
 
 
 def _with_headings(text: str, start: int, own: list[Piece], ruler: Ruler, size: int) -> list[Piece]:
@@ -66,13 +71,8 @@ def _with_headings(text: str, start: int, own: list[Piece], ruler: Ruler, size: 
 
 
 def _in_section(
-    text: str, section: Section, marks: Sequence[Mark], ruler: Ruler, size: int, overlap: int
+    text: str, section: Section, blocks: Sequence[Mark], ruler: Ruler, size: int, overlap: int
 ) -> Iterator[Piece]:
-    blocks = [
-        mark
-        for mark in marks
-        if mark.kind in ("code", "table") and section.start <= mark.start and mark.end <= section.end
-    ]
     at = section.start
     for block in blocks:
         if block.start < at:  # within the block before

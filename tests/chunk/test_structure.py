@@ -1,7 +1,8 @@
 """Cutting by headings and tokens: what it promises for any text and marks, and an example to read."""
 
 import re
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,6 +82,34 @@ def test_pages_are_facts_of_any_strategy():
     document = Document(id="a.pdf", text="Front.\nBody.\n ", marks=pages)
     chunks = split(document, ChunkSettings(strategy="paragraph", size=20, overlap=0), tokens)
     assert [chunk.facts for chunk in chunks] == [{"page": "i"}]
+
+
+class Counted(tuple[Mark, ...]):
+    """Marks that count how many of them are looked at."""
+
+    read = 0
+
+    def __iter__(self) -> Iterator[Mark]:
+        for one in super().__iter__():
+            self.read += 1
+            yield one
+
+
+def test_marks_are_gone_through_a_few_times_and_not_once_for_each_section_or_chunk():
+    parts = [f"## Part {n}\n\nIt says {n}.\n\n" for n in range(200)]
+    starts = [0, *accumulate(map(len, parts))]
+    text = "".join(parts)
+    headings = [
+        Mark(kind="heading", start=at, end=part_end, level=2, label=f"Part {n}")
+        for n, at in enumerate(starts[:-1])
+        for part_end in [text.index("\n", at)]
+    ]
+    pages = [Mark(kind="page", start=a, end=b, label=str(n)) for n, (a, b) in enumerate(pairwise(starts), start=1)]
+    marks = Counted(mark for both in zip(pages, headings, strict=True) for mark in both)
+    chunks = split(Document(id="book", text=text, marks=marks), STRUCTURE, tokens)
+    assert [chunk.facts["page"] for chunk in chunks] == [str(n) for n in range(1, 201)]
+    assert [chunk.facts["section"] for chunk in chunks] == [f"Part {n}" for n in range(200)]
+    assert marks.read < 10 * len(marks)
 
 
 PIECES = [
