@@ -9,7 +9,7 @@ SQLite has whole numbers of 64 bits; those beyond are kept, and compared, as the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import TYPE_CHECKING, Protocol, assert_never
 
@@ -45,6 +45,8 @@ Ask = Callable[[str, list[Value]], "Rows"]
 """From a query with places for values, and these, to the rows it gives: ascending, each once."""
 _OPERATORS = {"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EVERYTHING = "SELECT row FROM chunks"
+AT_ONCE = 1_000_000
+"""Rows of the parts of an "or" that are put together at once, at least."""
 
 
 def passing(where: Filter, ask: Ask, dialect: Dialect) -> Rows:
@@ -68,11 +70,22 @@ def passing(where: Filter, ask: Ask, dialect: Dialect) -> Rows:
             found = (passing(one, ask, dialect) for one in parts)
             return reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), found)
         case Or(parts=parts):
-            return reduce(np.union1d, (passing(one, ask, dialect) for one in parts), _none())
+            return united(passing(one, ask, dialect) for one in parts)
         case Not(part=part):
             return np.setdiff1d(ask(_EVERYTHING, []), passing(part, ask, dialect), assume_unique=True)
         case _:
             assert_never(where)
+
+
+def united(parts: Iterable[Rows]) -> Rows:
+    """The rows, ascending, that are in any of the parts. Many at once: one by one, all would be sorted for each."""
+    whole, waiting, count = _none(), list["Rows"](), 0
+    for part in parts:
+        waiting.append(part)
+        count += len(part)
+        if count > max(len(whole), AT_ONCE):
+            whole, waiting, count = np.unique(np.concatenate([whole, *waiting])), [], 0
+    return np.unique(np.concatenate([whole, *waiting]))
 
 
 def told(where: Filter) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragstone.conditions import And, Filter, Or
-from ragstone.index.filters import Dialect, passing, told
+from ragstone.index.filters import Dialect, passing, told, united
 from ragstone.index.records import Stamp
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST = 4_000_000
 """Row numbers that are kept, 8 bytes each."""
+MOST_FILTERS = 1000
+"""Filters that are kept: those that let nothing through take room too."""
 
 
 class Selections:
@@ -29,6 +31,7 @@ class Selections:
         self._one, self._dialect = one, dialect
         self._asking = threading.Lock()
         self._stamp, self._kept = Stamp(), dict[str, "Rows"]()
+        self._size = 0
 
     def passing(self, where: Filter, stamp: Stamp) -> Rows:
         """The rows, ascending, that a filter lets through, at the commit that is being read; not to be changed."""
@@ -36,23 +39,27 @@ class Selections:
             if stamp != self._stamp:
                 self._stamp = stamp
                 self._kept.clear()
-            rows = self._passing(where)
-            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > MOST:
-                del self._kept[next(iter(self._kept))]
-            return rows
+                self._size = 0
+            return self._passing(where)
 
     def _passing(self, where: Filter) -> Rows:
         """The same; of "and" and "or" each part is kept too, for what a reader may read is part of many filters."""
         key = told(where)
         rows = self._kept.pop(key, None)
-        if rows is None:
+        if rows is not None:
+            self._size -= len(rows)
+        else:
             if isinstance(where, And | Or) and len(where.parts) > 1:
-                join = np.union1d if isinstance(where, Or) else partial(np.intersect1d, assume_unique=True)
-                rows = reduce(join, map(self._passing, where.parts))
+                parts = map(self._passing, where.parts)
+                both = partial(np.intersect1d, assume_unique=True)
+                rows = united(parts) if isinstance(where, Or) else reduce(both, parts)
             else:
                 rows = passing(where, self._row_numbers, self._dialect)
             rows.flags.writeable = False
         self._kept[key] = rows
+        self._size += len(rows)
+        while len(self._kept) > 1 and (self._size > MOST or len(self._kept) > MOST_FILTERS):
+            self._size -= len(self._kept.pop(next(iter(self._kept))))
         return rows
 
     def _row_numbers(self, sql: str, values: Sequence[Any]) -> Rows:
