@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ragstone.contracts import Vector
 
 _WORD = re.compile(r"\w+")
-KEPT = 16
-"""Passages whose vectors stay in memory: some megabytes."""
+KEPT, MOST_KEPT = 16, 64
+"""Passages whose vectors stay in memory, half a megabyte each; up to the second number where so many are compared."""
 TURN = 2
 """Texts compared before the time is looked at: one takes some 50 ms where its token vectors are not kept."""
 
@@ -51,7 +51,9 @@ class LateInteraction:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             known |= zip(new, await self._embedder.embed_tokens(new, role="passage"), strict=True)
-        self._latest = dict(list((self._latest | known).items())[-KEPT:])
+        # Fewer than are compared at once would be embedded anew for each sentence of an answer.
+        kept = max(KEPT, min(len(known), MOST_KEPT))
+        self._latest = dict(list((self._latest | known).items())[-kept:])
         return [known[text] for text in texts]
 
     def _token_weights(self, question: str, spans: Sequence[Span]) -> Vector:

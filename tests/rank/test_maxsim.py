@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 import pytest
 
-from ragstone.contracts import Chunk, Hit, Span
+from ragstone.contracts import Chunk, Hit, Span, TokenVectors
 from ragstone.index.embed_local import MiniLM
+from ragstone.protocols import Role
 from ragstone.rank import build_matcher, build_reranker
 from ragstone.rank.maxsim import LateInteraction
 from ragstone.sections import RankSettings
@@ -75,3 +77,23 @@ def test_a_very_long_question_is_weighed_in_no_time(model: MiniLM):
     weights = LateInteraction(model, lambda words: [1.0] * len(words))._token_weights(question, spans)
     assert time.perf_counter() - started < 5
     assert weights == pytest.approx(1 / len(spans))
+
+
+@pytest.mark.parametrize("count", [5, 20, 40])
+def test_passages_are_embedded_once_for_all_sentences_of_an_answer(model: MiniLM, count: int):
+    """Each takes some 50 ms: an answer of many sentences from 20 passages took minutes."""
+    embedded: list[str] = []
+
+    class Counting:
+        async def embed_tokens(self, texts: Sequence[str], *, role: Role) -> list[TokenVectors]:
+            embedded.extend(texts if role == "passage" else ())
+            return await model.embed_tokens(texts, role=role)
+
+    matcher, passages = LateInteraction(Counting(), even), [f"Room {n}." for n in range(count)]
+
+    async def check() -> None:
+        for sentence in ("Cats sleep.", "Rain is wet.", "Stocks fell."):
+            assert len(await matcher.match(sentence, passages)) == count
+
+    asyncio.run(check())
+    assert embedded == passages
