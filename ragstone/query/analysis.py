@@ -93,7 +93,10 @@ def _entities(lower: str, lists: Mapping[str, Sequence[str]]) -> tuple[Entity, .
     found: dict[tuple[str, str], None] = {}
     for kind, names in lists.items():
         for name in names:
+            bare = name.rstrip("*").lower()
+            if bare not in lower:
+                continue  # most: to make a pattern of each would take longer than the rest of a search
             end = r"\w*" if name.endswith("*") else ""
-            for match in re.finditer(rf"(?<!\w){re.escape(name.rstrip('*').lower())}{end}(?!\w)", lower):
+            for match in re.finditer(rf"(?<!\w){re.escape(bare)}{end}(?!\w)", lower):
                 found[kind, match.group()] = None
     return tuple(Entity(kind=kind, text=text) for kind, text in found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from types import FrameType
 
 import pytest
 from hypothesis import given
@@ -126,3 +128,22 @@ def test_kinds(question: str, language: str, expected: str) -> None:
 @given(st.text(), st.sampled_from(["", "en", "de", "xx"]))
 def test_every_text_has_a_kind(text: str, language: str) -> None:
     assert kind(text, language)
+
+
+def test_long_lists_of_names_make_no_patterns_of_names_that_are_not_in_the_question():
+    """To make a thousand takes longer than the rest of a search, and no more than 500 are remembered."""
+    lists = {"companies": [f"Company {n}" for n in range(1000)], "places": ["Vilni*"]}
+    called: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            called.append(frame.f_code.co_name)
+
+    analyse("warm up", "en", lists)
+    sys.setprofile(note)
+    try:
+        found = analyse("What does Company 77 do in Vilnius?", "en", lists)
+    finally:
+        sys.setprofile(None)
+    assert [entity.text for entity in found.entities] == ["company 77", "vilnius"]
+    assert len(called) < 1000
