@@ -47,7 +47,8 @@ def _write(writer: Writer, cell: dict[str, Any], language: str) -> None:
             text = source.strip("\n")
             writer.marked(text, markdown.find_marks(text))
         case "heading":
-            writer.heading(source, int(cell.get("level", 1)))
+            level = cell.get("level")
+            writer.heading(source, level if isinstance(level, int) else 1)
         case "code":
             writer.code(source, language)
             outputs = cell.get("outputs")

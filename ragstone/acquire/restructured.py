@@ -171,7 +171,7 @@ class _Page:
         elif name == "list-table":
             self.writer.table(_plain_cells(list_table(body)), caption=inline(argument))
         elif name == "csv-table":
-            self.writer.table(_plain_cells(csv.reader(body)), caption=inline(argument))
+            self.writer.table(_plain_cells(_csv_rows(body)), caption=inline(argument))
         elif name == "math":
             self.writer.paragraph("\n".join([argument, *body]))
         else:
@@ -187,7 +187,15 @@ def inline(text: str) -> str:
     return text
 
 
-def _plain_cells(rows: Iterator[list[str]] | Sequence[Sequence[str]]) -> list[list[str]]:
+def _csv_rows(lines: Sequence[str]) -> list[list[str]]:
+    """The rows of a table written as CSV; a line each where they are none that can be read."""
+    try:
+        return list(csv.reader(lines))
+    except csv.Error:  # such as a cell beyond 131,072 characters
+        return [[line] for line in lines]
+
+
+def _plain_cells(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[inline(cell) for cell in row] for row in rows]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import time
 from collections.abc import Callable
@@ -203,6 +204,22 @@ def test_notebooks(read_one: ReadOne) -> None:
     assert "..." in document.text
     for noise in ("warning", "AAAA", "boom"):
         assert noise not in document.text
+
+
+@pytest.mark.parametrize("level", [None, "two", [2], {}])
+def test_a_heading_of_a_notebook_without_a_level_stops_nothing(read_one: ReadOne, level: object) -> None:
+    cells = [{"cell_type": "heading", "level": level, "source": "Setup"}, {"cell_type": "code", "source": "x = 1"}]
+    document = read_one("a.ipynb", json.dumps({"cells": cells}))
+    assert document.text == "Setup\n\nx = 1"
+
+
+def test_a_table_that_cannot_be_read_as_csv_stops_nothing(read_one: ReadOne) -> None:
+    usual = csv.field_size_limit(50)  # of the process; readers of tables raise it
+    try:
+        document = read_one("a.rst", f".. csv-table::\n\n   a,{'b' * 60}\n   c,d\n\nAfter it.\n")
+    finally:
+        csv.field_size_limit(usual)
+    assert document.text == f"a,{'b' * 60}\nc,d\n\nAfter it."
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "{", "[" * 100_000, '{"cells": 1}', '{"worksheets": []}', "null"])
