@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_
@@ -183,10 +184,8 @@ def _copy_files(source: Path, to: Path) -> int:
     """The files of a folder, each whole or not at all; how many. One that is taken away meanwhile is left out."""
     count = 0
     try:
-        for path in sorted(source.rglob("*")):
+        for path in _files_in(source):
             within = path.relative_to(source)
-            if any(part.startswith(".") for part in within.parts) or path.is_symlink() or not path.is_file():
-                continue  # what a server has received in part is no file yet
             with suppress(FileNotFoundError), path.open("rb") as file:
                 make_folder((to / within).parent.absolute())
                 beside = (to / within).with_name(f".copy.{os.getpid()}")
@@ -198,6 +197,19 @@ def _copy_files(source: Path, to: Path) -> int:
     except OSError as error:
         raise KnowledgeBaseError(f"the uploaded files of {source} could not be copied to {to}: {error}") from error
     return count
+
+
+def _files_in(source: Path) -> Iterator[Path]:
+    """Every file in a folder but hidden ones: what a server has received in part is no file yet, and moves away."""
+
+    def told(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
+    for folder, folders, names in os.walk(source, onerror=told):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        files = (Path(folder, name) for name in sorted(names) if not name.startswith("."))
+        yield from (path for path in files if path.is_file() and not path.is_symlink())
 
 
 def _refuse_damaged_journal(copy: Path, *, of: Path) -> None:

@@ -6,6 +6,7 @@ those of the same names are replaced.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ import secrets
 import shutil
 import unicodedata
 from collections.abc import AsyncIterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -82,7 +84,7 @@ async def receive(body: AsyncIterable[bytes], content_type: str, root: Path, set
     """
     root.mkdir(parents=True, exist_ok=True)
     upload = Upload(root / f"{INCOMING}{secrets.token_hex(8)}")
-    room = settings.total_mb * MEGABYTE - _taken(root)
+    room = settings.total_mb * MEGABYTE - await asyncio.to_thread(_taken, root)
     upload.folder.mkdir(mode=0o700)
     try:
         await _Receiver(upload, settings, room).take(parts(body, content_type))
@@ -186,7 +188,13 @@ def clear_leftovers(root: Path) -> None:
 
 
 def _taken(root: Path) -> int:
-    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+    """Bytes of all files. Others are put in their places, and taken away, meanwhile."""
+    taken = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            with suppress(FileNotFoundError):
+                taken += Path(folder, name).stat().st_size
+    return taken
 
 
 def _sync(path: Path) -> None:

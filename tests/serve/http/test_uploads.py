@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kb import open_fast
@@ -16,7 +18,8 @@ from ragstone.jobs.book import JobBook
 from ragstone.jobs.queue import Job, Work
 from ragstone.jobs.worker import Worker
 from ragstone.keeping.backup import backup, restore
-from ragstone.serve.http.uploads import safe_name
+from ragstone.serve.http import uploads
+from ragstone.serve.http.uploads import INCOMING, safe_name
 
 ROOM = b"Room 9 is called Lise Meitner."
 
@@ -265,6 +268,31 @@ def test_a_server_can_leave_its_jobs_to_workers(serving: Serving, tmp_path: Path
     assert (second["state"], second["report"]["added"]) == ("done", 1)
     assert "Lise Meitner" in live.ask("What is room 9 called?").json()["answer"]
     assert [one["kind"] for one in live.http.get("/jobs").json()["jobs"]] == ["sync", "upload"]
+
+
+@pytest.mark.parametrize("kind", ["upload", "backup"])
+def test_files_that_another_request_puts_in_place_are_in_nobodys_way(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it had received in part lies in a folder, which is gone before one who has seen it looks into it."""
+    folder, look = tmp_path / "kb", os.scandir
+    root = folder / "uploads"
+    if kind == "backup":
+        open_fast(folder).close()
+    incoming = root / f"{INCOMING}1"
+    incoming.mkdir(parents=True)
+    (root / "room.txt").write_bytes(ROOM)
+
+    def scandir(path: Any = ".") -> Any:
+        if path in (incoming, str(incoming)) and incoming.exists():
+            incoming.rmdir()
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    if kind == "backup":
+        assert backup(folder, tmp_path / "copy").files == 1
+    else:
+        assert uploads._taken(root) == len(ROOM)
 
 
 def _fields(job: Job) -> dict[str, object]:
