@@ -142,7 +142,7 @@ def test_people_teach_how_sure_answers_may_be_said_to_be(tmp_path: Path) -> None
         chance = random.Random(6)
         use(engine, 100, lambda _: chance.random() < 0.15)
         assert "weighed" in actions(engine)
-        after = ask(engine)
+        after = next(one for one in (ask(engine) for _ in range(40)) if one.policy)  # some are answered as before
         assert (after.answer, after.citations) == (before.answer, before.citations)
         assert after.confidence < before.confidence - 0.2
         assert after.confidence == pytest.approx(0.15, abs=0.15)
