@@ -15,6 +15,8 @@ import numpy as np
 from ragstone.learning.eprocess import Floats
 from ragstone.learning.policy import BOUNDS, Bound, Choices
 
+FEWEST = 10
+"""Questions below which nothing passes: of so few, a spread says nothing."""
 MARGIN = 0.02
 """Of the measure: a loss that is let pass."""
 _ONE_SIDED = 1.645
@@ -123,7 +125,7 @@ def screened(base: Floats, tried: Sequence[tuple[Choices, Floats]], margin: floa
     out = []
     for choices, quality in tried:
         differences = quality - base
-        if len(differences) < 2:
+        if len(differences) < FEWEST:
             continue
         mean = float(differences.mean())
         error = float(differences.std(ddof=1) / np.sqrt(len(differences)))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from ragstone.experiment.golden import Suggestion
+from ragstone.learning.candidates import FEWEST
 from ragstone.learning.policy import NAMES, Difference, Policy
 from ragstone.policies.learner import Checked
 from ragstone.policies.log import SEED, Decision
@@ -64,6 +65,8 @@ def suggestion(found: Suggestion) -> Iterator[Line]:
     if found.proposal is None:
         yield line(f"nothing deserves a trial by {asked} and what was voted on: no small change is surely no worse")
         yield line("and better on the whole", indent=2)
+        if found.questions < FEWEST:
+            yield line(f"fewer than {FEWEST} questions say nothing", indent=2)
         return
     told = found.proposal.figures
     kind = f" for questions of kind {one_line(told['kind'])}" if told["kind"] else ""

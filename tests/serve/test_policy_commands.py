@@ -42,6 +42,7 @@ def test_a_change_is_suggested(learning: Path, run: Run, tmp_path: Path) -> None
     told = run("policy", "suggest", str(known))
     assert told.code == 0, told.err
     assert told.out.startswith("nothing deserves a trial by 1 question")
+    assert "fewer than 10 questions say nothing" in told.out
     assert run("policy", "suggest", str(known), "--try", "--json").json == {"questions": 1, "proposal": None}
     known.write_text("question,source\nWhere?,nowhere.md\n")
     assert "known.csv, line 2" in run("policy", "suggest", str(known)).err
