@@ -80,14 +80,14 @@ def test_a_very_long_question_is_weighed_in_no_time(model: MiniLM):
 
 
 @pytest.mark.parametrize("count", [5, 20, 40])
-def test_passages_are_embedded_once_for_all_sentences_of_an_answer(model: MiniLM, count: int):
+def test_passages_are_embedded_once_for_all_sentences_of_an_answer(count: int):
     """Each takes some 50 ms: an answer of many sentences from 20 passages took minutes."""
     embedded: list[str] = []
 
-    class Counting:
+    class Counting(MiniLM):
         async def embed_tokens(self, texts: Sequence[str], *, role: Role) -> list[TokenVectors]:
             embedded.extend(texts if role == "passage" else ())
-            return await model.embed_tokens(texts, role=role)
+            return await super().embed_tokens(texts, role=role)
 
     matcher, passages = LateInteraction(Counting(), even), [f"Room {n}." for n in range(count)]
 
