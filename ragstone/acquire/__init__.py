@@ -16,7 +16,7 @@ from ragstone.acquire.parsed import File
 from ragstone.acquire.walk import files_under, printable
 from ragstone.acquire.worker import Worker
 from ragstone.contracts import Acquired, Document, Finished, Skipped, Unchanged
-from ragstone.errors import SourceError
+from ragstone.errors import RagstoneError, SourceError
 from ragstone.sections import AccessSettings, AcquireSettings
 
 __all__ = ["Pages", "count", "files_of", "is_known", "kinds", "read", "read_files", "root", "with_groups"]
@@ -246,6 +246,10 @@ def _read_file(file: File, worker: Worker) -> Iterator[Document | Skipped]:
         yield Skipped(source=file.source, reason=str(error))
     except OSError as error:
         yield Skipped(source=file.source, reason=error.strerror or str(error))
+    except (RagstoneError, MemoryError):
+        raise
+    except Exception as error:  # whatever no reader foresaw, the next file is read
+        yield Skipped(source=file.source, reason=f"damaged: {type(error).__name__}: {error}")
 
 
 def _complete(document: Document, settings: AcquireSettings) -> Document:

@@ -247,3 +247,16 @@ def test_real_press_releases_are_read_whole(data_dir: Path):
     results = read_all(folder)
     assert len(results) == len([*folder.iterdir()])
     assert all(isinstance(result, Document) for result in results)
+
+
+def test_what_no_reader_foresaw_ends_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> list[Document]:
+        raise IndexError("no such cell")
+
+    monkeypatch.setitem(acquire._READERS, ".md", fail)
+    (tmp_path / "a.md").write_text("# Rooms")
+    (tmp_path / "b.txt").write_text("Visitors park behind the mill.")
+    skipped, document = read_all(tmp_path)
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason == "damaged: IndexError: no such cell"
+    assert isinstance(document, Document)
