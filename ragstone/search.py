@@ -192,7 +192,8 @@ class Searcher(Rebuilder):
         if not seconds:
             return await search()
         try:
-            return await asyncio.wait_for(search(), seconds)
+            async with asyncio.timeout(seconds):  # `wait_for` may swallow a cancellation before Python 3.12
+                return await search()
         except TimeoutError:
             raise OutOfTime(f"it took longer than {seconds:g} s (query.leg_seconds)") from None
 

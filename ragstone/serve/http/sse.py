@@ -61,7 +61,8 @@ class EventStream(Response):
         try:
             while True:
                 try:
-                    one = await asyncio.wait_for(queue.get(), SILENCE)
+                    async with asyncio.timeout(SILENCE):  # `wait_for` may swallow a cancellation before Python 3.12
+                        one = await queue.get()
                 except TimeoutError:
                     if begun:
                         await send({"type": "http.response.body", "body": b": waiting\n\n", "more_body": True})
