@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks.common import ROOT, Options, Result, Table, main, skipped, told
-from ragstone.index.embed_local import WINDOW, MiniLM
+from ragstone.index.embed.local import WINDOW, MiniLM
 
 PEER = "PEER_PYTHON"
 TEXTS, QUICK_TEXTS, TURNS = 400, 60, 3
@@ -125,7 +125,7 @@ def product() -> str:
 
     limits = {"f32": fastest(lambda: a @ b)}
     if find_spec("openvino"):
-        from ragstone.index.embed_openvino import op, ov
+        from ragstone.index.embed.openvino_network import op, ov
 
         x = op.parameter([size, size], np.float32)
         model = ov.Model([op.matmul(x, op.constant(b), False, False)], [x], "product")  # pyright: ignore

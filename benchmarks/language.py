@@ -23,7 +23,7 @@ from ragstone.acquire.language import detect
 from ragstone.contracts import Span
 from ragstone.engine import Engine
 from ragstone.experiment import add_corpus
-from ragstone.index.profiles import Learning, Profiles
+from ragstone.index.terms.profiles import Learning, Profiles
 from ragstone.protocols import Role
 from ragstone.query.diacritics import bare, restore, shipped
 from ragstone.review.dataset import Dataset, Query, load

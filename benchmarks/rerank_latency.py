@@ -19,7 +19,7 @@ async def main(folder: str, count: int) -> None:
     from benchmarks.query import Given
     from benchmarks.rerank import MAXSIM
     from ragstone.engine import Engine
-    from ragstone.index.embed_local import MiniLM
+    from ragstone.index.embed.local import MiniLM
 
     class Real(MiniLM):
         """Embeds questions itself; the passages of the knowledge base have these vectors already."""

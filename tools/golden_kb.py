@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from kb import open_fast  # noqa: E402
 
 from ragstone.contracts import Document  # noqa: E402
-from ragstone.index.migrations import FORMAT  # noqa: E402
+from ragstone.index.catalog.migrations import FORMAT  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden"
 FILES = {

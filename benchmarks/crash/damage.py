@@ -14,7 +14,7 @@ import kb
 from benchmarks.crash.story import Unsafe, document
 from ragstone.engine import Engine
 from ragstone.errors import RagstoneError
-from ragstone.index import embedded
+from ragstone.index.vectors import embedded
 from ragstone.keeping.doctor import doctor
 
 QUESTIONS = ("word3 version", "part 2 of document 7", "word11 word12", "0")

@@ -17,7 +17,7 @@ from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import NotFound
 from ragstone.index import disk as disks
-from ragstone.index import embedded
+from ragstone.index.vectors import embedded
 from ragstone.keeping import ingest
 from ragstone.keeping.backup import backup, restore
 

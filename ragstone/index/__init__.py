@@ -7,24 +7,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.index.among import nearest_among, nearest_stored
-from ragstone.index.any_catalog import AnyCatalog
-from ragstone.index.catalog import Catalog
-from ragstone.index.collection_names import CollectionNames
-from ragstone.index.following import FollowingKeywords, FollowingVectors, Outside, VectorStore
-from ragstone.index.home import Held, Home
+from ragstone.index.catalog.any_catalog import AnyCatalog
+from ragstone.index.catalog.home import Held, Home
+from ragstone.index.catalog.listing import Listed, Listing
+from ragstone.index.catalog.lock import ONCE, Patience, evaluating, indexing, rebuilding
+from ragstone.index.catalog.sqlite import Catalog
+from ragstone.index.catalog.store import Prepared, signature, text_hash
+from ragstone.index.catalog.verify import RESTORE, verify
+from ragstone.index.following.collection_names import CollectionNames
+from ragstone.index.following.differences import differences
+from ragstone.index.following.protocol import FollowingKeywords, FollowingVectors, Outside, VectorStore
 from ragstone.index.journal import Journal
-from ragstone.index.listing import Listed, Listing
-from ragstone.index.lock import ONCE, Patience, evaluating, indexing, rebuilding
-from ragstone.index.records import NO_MATCHES, Counts, EngineStatus, Stamp
-from ragstone.index.store import Prepared, signature, text_hash
-from ragstone.index.verify import RESTORE, Finding, differences, verify
+from ragstone.index.records import NO_MATCHES, Counts, EngineStatus, Finding, Stamp
 from ragstone.outside import load
 from ragstone.protocols import Analyzer, Detector, Embedder, TokenEmbedder
 from ragstone.sections import IndexSettings
 from ragstone.services import ServiceSettings
 
 if TYPE_CHECKING:
-    from ragstone.index.bm25 import TermIndex
+    from ragstone.index.terms.bm25 import TermIndex
 
 __all__ = [
     "AnyCatalog",
@@ -86,20 +87,20 @@ def build_embedder(settings: IndexSettings, services: ServiceSettings = NO_SERVI
     """
     match settings.embedder:
         case "auto" | "minilm":  # which of them it is, is settled when the first documents are added
-            from ragstone.index.embed_local import MiniLM
+            from ragstone.index.embed.local import MiniLM
 
             return MiniLM(threads=settings.threads, engine=settings.engine)
         case "e5-small":
-            from ragstone.index.embed_e5 import E5Small
+            from ragstone.index.embed.multilingual import E5Small
 
             return E5Small(threads=settings.threads)
         case name if name.startswith(BY_NAME):
-            from ragstone.index.embed_sentence_transformers import SentenceTransformersEmbedder
+            from ragstone.index.embed.sentence_transformers_embedder import SentenceTransformersEmbedder
 
             return SentenceTransformersEmbedder(name.removeprefix(BY_NAME), threads=settings.threads)
         case name if name.startswith(SERVICES):
             services.refuse_incomplete(name)
-            from ragstone.index.embed_openai import OpenAIEmbedder
+            from ragstone.index.embed.openai_embedder import OpenAIEmbedder
 
             return OpenAIEmbedder(name, services, dimensions=settings.dimensions)
         case name:
@@ -117,7 +118,7 @@ def has_multilingual() -> bool:
 
 def build_token_embedder(settings: IndexSettings) -> TokenEmbedder:
     """The embedder for token vectors where the one chosen gives none."""
-    from ragstone.index.embed_local import MiniLM
+    from ragstone.index.embed.local import MiniLM
 
     return MiniLM(threads=settings.threads, engine=settings.engine)
 
@@ -126,11 +127,11 @@ def build_analyzer(settings: IndexSettings) -> Analyzer:
     """The analyzer that ``index.analyzer`` names."""
     match settings.analyzer:
         case "plain":
-            from ragstone.index.analyze import Plain
+            from ragstone.index.terms.analyze import Plain
 
             return Plain()
         case "language":
-            from ragstone.index.analyze_language import ByLanguage
+            from ragstone.index.terms.analyze_language import ByLanguage
 
             return ByLanguage()
         case name:
@@ -159,11 +160,11 @@ def build_vector_index(
         MissingExtra: it needs a package that is not installed.
     """
     if settings.vectors == "embedded":
-        from ragstone.index.embedded import EmbeddedVectors
+        from ragstone.index.vectors.embedded import EmbeddedVectors
 
         folder = version / "vectors"
         return EmbeddedVectors(folder, catalog, dimensions=embedder.dimensions, exact_limit=settings.exact_limit)
-    from ragstone.index.followed import FollowedVectors
+    from ragstone.index.following.followed_vectors import FollowedVectors
 
     store = _build_vector_store(settings, services, version, embedder.dimensions)
     return FollowedVectors(store, catalog, dimensions=embedder.dimensions)
@@ -174,17 +175,17 @@ def _build_vector_store(
 ) -> VectorStore:
     match settings.vectors:
         case name if name.startswith(FAISS):
-            from ragstone.index.vectors_faiss import FaissStore
+            from ragstone.index.vectors.faiss_store import FaissStore
 
             kind = name.removeprefix(FAISS)
             return FaissStore(version / f"faiss-{kind.lower()}", kind, dimensions)
         case "chroma":
-            from ragstone.index.vectors_chroma import ChromaStore
+            from ragstone.index.vectors.chroma_store import ChromaStore
 
             names = CollectionNames(version, "chroma", services.chroma.collection)
             return ChromaStore(services.chroma, version / "chroma", names)
         case "qdrant":
-            from ragstone.index.vectors_qdrant import QdrantStore
+            from ragstone.index.vectors.qdrant_store import QdrantStore
 
             names = CollectionNames(version, "qdrant", services.qdrant.collection)
             return QdrantStore(services.qdrant, names, dimensions, exact_limit=settings.exact_limit)
@@ -210,7 +211,7 @@ def build_keyword_index(
     """
     if settings.keywords == "embedded":
         return terms
-    from ragstone.index.followed_keywords import FollowedKeywords
+    from ragstone.index.following.followed_keywords import FollowedKeywords
     from ragstone.index.postgres.connection import Server
     from ragstone.index.postgres.keywords import PostgresTerms
 
@@ -235,7 +236,7 @@ def build_term_index(
     settings: IndexSettings, folder: Path, catalog: AnyCatalog, analyzer: Analyzer, detect: Detector
 ) -> TermIndex:
     """The keyword index of a version of a knowledge base, kept in ``folder``; the plain one knows no languages."""
-    from ragstone.index.bm25 import TermIndex
+    from ragstone.index.terms.bm25 import TermIndex
 
     told = None if settings.analyzer == "plain" else detect
     return TermIndex(folder, catalog, analyzer, told, k1=settings.k1, b=settings.b)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ragstone.conditions import Filter
 from ragstone.contracts import Matches
-from ragstone.index.any_catalog import AnyCatalog
+from ragstone.index.catalog.any_catalog import AnyCatalog
 from ragstone.index.records import NO_MATCHES
 
 if TYPE_CHECKING:

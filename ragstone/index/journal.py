@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import Damaged, KnowledgeBaseError
+from ragstone.index.catalog.migrations import connect, crc32
 from ragstone.index.disk import drop, put_in_place
 from ragstone.index.journal_tables import FORMAT, MIGRATIONS, SUMS
-from ragstone.index.migrations import connect, crc32
-from ragstone.index.verify import Finding
+from ragstone.index.records import Finding
 
 NAME = "journal.db"
 

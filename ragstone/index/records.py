@@ -1,4 +1,4 @@
-"""What the catalog tells of itself, and what an index tells where there is nothing to find."""
+"""What the catalog and the indexes tell of themselves, and what an index tells where there is nothing to find."""
 
 from __future__ import annotations
 
@@ -52,6 +52,21 @@ class Notes:
     files: tuple[tuple[str, str], ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     added: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that is not as it should be.
+
+    ``documents`` are the ids of those it touches; ``remedy`` is what a person has to do, and empty where `doctor`
+    can mend it, and ``mended`` says that it did.
+    """
+
+    part: str
+    what: str
+    documents: tuple[str, ...] = ()
+    remedy: str = ""
+    mended: bool = False
 
 
 NO_MATCHES = Matches(rows=np.empty(0, dtype=np.int64), scores=np.empty(0, dtype=np.float32))

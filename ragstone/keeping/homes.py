@@ -8,8 +8,8 @@ from pathlib import Path
 from ragstone import index
 from ragstone.config import Loaded, load
 from ragstone.errors import SettingsMismatch
+from ragstone.index.catalog.home import MARKER
 from ragstone.index.files import read_json
-from ragstone.index.home import MARKER
 from ragstone.sections import Settings
 
 

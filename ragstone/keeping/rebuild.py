@@ -21,7 +21,7 @@ from ragstone import index
 from ragstone.config import load
 from ragstone.contracts import Span
 from ragstone.errors import KnowledgeBaseError, NotFound, SettingsMismatch
-from ragstone.index.versions import Behind, behind, documents
+from ragstone.index.catalog.versions import Behind, behind, documents
 from ragstone.keeping import languages
 from ragstone.keeping.built import BuiltWith, create_version, megabytes
 from ragstone.keeping.ingest import OnProgress, ingest

@@ -16,7 +16,7 @@ from ragstone import query
 from ragstone.access import Reader
 from ragstone.conditions import Filter
 from ragstone.errors import Damaged, KnowledgeBaseError
-from ragstone.index.readable import reading
+from ragstone.index.terms.readable import reading
 from ragstone.keeping.built import refuse_other_store
 from ragstone.keeping.homes import refuse_outside
 from ragstone.keeping.moving import on_newest

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.index.analyze import Plain, fold
-from ragstone.index.analyze_language import ByLanguage
-from ragstone.index.compounds import Compounds
+from ragstone.index.terms.analyze import Plain, fold
+from ragstone.index.terms.analyze_language import ByLanguage
+from ragstone.index.terms.compounds import Compounds
 from ragstone.protocols import Analyzer
 
 ANALYZERS: dict[str, Analyzer] = {"plain": Plain(), "language": ByLanguage()}

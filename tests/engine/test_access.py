@@ -17,8 +17,8 @@ from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import NotFound, UsageError
 from ragstone.experiment import evaluate_questions
-from ragstone.index.listing import readable
-from ragstone.index.readable import reading
+from ragstone.index.catalog.listing import readable
+from ragstone.index.terms.readable import reading
 from ragstone.sections import AccessSettings
 from ragstone.serve.notebook import Ragstone
 from ragstone.usage.responses import answer_json

@@ -15,7 +15,7 @@ from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import EngineError, Locked, SettingsError
 from ragstone.index import indexing
-from ragstone.index.home import Home
+from ragstone.index.catalog.home import Home
 
 pytest.importorskip("faiss", reason="needs faiss-cpu")
 FAISS = {"vectors": "faiss:Flat"}

@@ -19,7 +19,7 @@ from ragstone.cache_redis import PREFIX, SharedCache
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import SettingsError
-from ragstone.index.breaker import Breaker
+from ragstone.index.following.breaker import Breaker
 from ragstone.services import RedisSettings
 
 LIMITS = {"embeddings": 10**6, "searches": 10**6, "questions": 10**6}

@@ -29,7 +29,7 @@ from ragstone.jobs.worker import Worker
 ROOT = Path(__file__).parent.parent.parent
 NURSERY = """
 import asyncio, os, signal, sys
-import ragstone.index.bm25, ragstone.index.embedded, ragstone.jobs.postgres
+import ragstone.index.terms.bm25, ragstone.index.vectors.embedded, ragstone.jobs.postgres
 from kb import open_fast
 from ragstone.index import Patience
 from ragstone.jobs.worker import Worker

@@ -14,9 +14,9 @@ from kb import check_whole, commit
 
 from ragstone.contracts import Document
 from ragstone.index import Catalog, signature
-from ragstone.index.analyze import Plain
-from ragstone.index.bm25 import TermIndex
-from ragstone.index.embedded import EmbeddedVectors
+from ragstone.index.terms.analyze import Plain
+from ragstone.index.terms.bm25 import TermIndex
+from ragstone.index.vectors.embedded import EmbeddedVectors
 
 
 class Machine(RuleBasedStateMachine):

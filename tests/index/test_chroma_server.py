@@ -16,7 +16,7 @@ import pytest
 from kb import add, open_fast
 
 from ragstone.contracts import Document
-from ragstone.index import breaker
+from ragstone.index.following import breaker
 
 pytest.importorskip("chromadb", reason="needs chromadb")
 

@@ -18,7 +18,7 @@ from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import EmbeddingError, SettingsError
 from ragstone.index import build_embedder
-from ragstone.index.embed_openai import OpenAIEmbedder
+from ragstone.index.embed.openai_embedder import OpenAIEmbedder
 from ragstone.monitor import Spent, counting
 from ragstone.sections import IndexSettings
 from ragstone.services import ServiceSettings

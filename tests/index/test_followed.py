@@ -19,17 +19,18 @@ from kb import add, commit, open_fast
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import Behind, EngineError, SettingsError
-from ragstone.index import Catalog, Stamp, followed
-from ragstone.index.breaker import FIRST, Breaker
-from ragstone.index.collection_names import CollectionNames
-from ragstone.index.followed import FollowedVectors
-from ragstone.index.home import Home
+from ragstone.index import Catalog, Stamp
+from ragstone.index.catalog.home import Home
+from ragstone.index.following import followed_vectors
+from ragstone.index.following.breaker import FIRST, Breaker
+from ragstone.index.following.collection_names import CollectionNames
+from ragstone.index.following.followed_vectors import FollowedVectors
 from ragstone.keeping.doctor import doctor
 from ragstone.services import QdrantSettings
 
 pytest.importorskip("faiss", reason="needs faiss-cpu")
-from ragstone.index import vectors_faiss
-from ragstone.index.vectors_faiss import FaissStore
+from ragstone.index.vectors import faiss_store
+from ragstone.index.vectors.faiss_store import FaissStore
 
 HERE = Path(__file__).parent
 DIMENSIONS = 32
@@ -111,8 +112,8 @@ def test_any_history_is_found_whole(tmp_path_factory: pytest.TempPathFactory, st
     catalog = Catalog.create(folder / "catalog.db", {})
     number, alive = 0, []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vectors_faiss, "LEAST", least)
-        patch.setattr(vectors_faiss, "MOST", least)
+        patch.setattr(faiss_store, "LEAST", least)
+        patch.setattr(faiss_store, "MOST", least)
         store = FaissStore(folder / "faiss", "HNSW", DIMENSIONS)
         index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
         index.follow(write=True)
@@ -156,7 +157,7 @@ def test_an_engine_too_far_behind_is_not_asked(catalog: Catalog, monkeypatch: py
     with pytest.raises(Behind, match="memory does not know 20 changes yet"):
         found(index)
     index.follow(write=True)
-    monkeypatch.setattr(followed, "LATE", 2)
+    monkeypatch.setattr(followed_vectors, "LATE", 2)
     commit(catalog, *(Document(id=f"e{i}", text=f"more{i}") for i in range(3)))
     with pytest.raises(Behind, match="3 changes"):
         found(index)
@@ -285,20 +286,20 @@ from pathlib import Path
 from kb import commit
 from ragstone.contracts import Document
 from ragstone.index import Catalog
-from ragstone.index import vectors_faiss
-from ragstone.index.followed import FollowedVectors
-from ragstone.index.home import Home
+from ragstone.index.vectors import faiss_store
+from ragstone.index.following.followed_vectors import FollowedVectors
+from ragstone.index.catalog.home import Home
 from ragstone.services import QdrantSettings
-vectors_faiss.LEAST = vectors_faiss.MOST = 0
+faiss_store.LEAST = faiss_store.MOST = 0
 folder, number = Path(sys.argv[1]), int(sys.argv[2])
 catalog = Catalog(folder / "catalog.db")
 if sys.argv[3] == "chroma":
-    from ragstone.index.collection_names import CollectionNames
-    from ragstone.index.vectors_chroma import ChromaStore
+    from ragstone.index.following.collection_names import CollectionNames
+    from ragstone.index.vectors.chroma_store import ChromaStore
     from ragstone.services import ChromaSettings
     store = ChromaStore(ChromaSettings(), folder / "chroma", CollectionNames(folder, "chroma", "killed"))
 else:
-    store = vectors_faiss.FaissStore(folder / "faiss", "HNSW", 32)
+    store = faiss_store.FaissStore(folder / "faiss", "HNSW", 32)
 index = FollowedVectors(store, catalog, dimensions=32)
 index.follow(write=True)
 print("ready", flush=True)
@@ -332,7 +333,7 @@ def test_killed_while_it_follows_nothing_is_lost_or_there_twice(tmp_path: Path, 
         child.wait()
         child.stdout.close()
     if engine == "chroma":
-        from ragstone.index.vectors_chroma import ChromaStore
+        from ragstone.index.vectors.chroma_store import ChromaStore
         from ragstone.services import ChromaSettings
 
         store = ChromaStore(ChromaSettings(), tmp_path / "chroma", CollectionNames(tmp_path, "chroma", "killed"))
@@ -370,7 +371,7 @@ def test_an_engine_that_is_not_there_is_refused(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:Local mode performs exact")
 def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> None:
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
-    from ragstone.index.vectors_qdrant import QdrantStore
+    from ragstone.index.vectors.qdrant_store import QdrantStore
 
     client, home = qdrant.QdrantClient(":memory:"), Home(tmp_path)
 

@@ -13,7 +13,7 @@ from kb import add, check_whole, look, open_fast
 from ragstone.contracts import Document
 from ragstone.errors import KnowledgeBaseError
 from ragstone.index import Catalog
-from ragstone.index.migrations import FORMAT
+from ragstone.index.catalog.migrations import FORMAT
 from ragstone.keeping.backup import backup, restore
 from ragstone.keeping.doctor import doctor
 

@@ -11,7 +11,8 @@ from kb import add, open_fast
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
-from ragstone.index import Catalog, Home, embedded
+from ragstone.index import Catalog, Home
+from ragstone.index.vectors import embedded
 
 DOCUMENTS = [Document(id=f"d{i}", text=f"word{i} common place{i % 5}") for i in range(32)]
 """Few enough that every similarity is exact, however the vectors are kept."""

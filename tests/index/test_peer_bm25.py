@@ -21,9 +21,9 @@ from kb import commit
 from ragstone.conditions import In
 from ragstone.contracts import Document
 from ragstone.index import Catalog
-from ragstone.index.analyze import Plain
-from ragstone.index.bm25 import TermIndex
-from ragstone.index.scoring import bm25
+from ragstone.index.terms.analyze import Plain
+from ragstone.index.terms.bm25 import TermIndex
+from ragstone.index.terms.scoring import bm25
 
 
 @pytest.fixture(scope="module")

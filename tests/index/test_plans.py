@@ -13,7 +13,8 @@ from servers.postgres_server import PostgresServer
 
 from ragstone.conditions import Compare, In, Or
 from ragstone.contracts import Document, Finished
-from ragstone.index import Catalog, filters, selections
+from ragstone.index import Catalog
+from ragstone.index.catalog import filters, selections
 from ragstone.index.postgres.catalog_changes import UNCUT
 
 

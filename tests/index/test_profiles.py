@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.acquire.language import detect
-from ragstone.index.profiles import LANGUAGES, SOON, Learning, Profiles
+from ragstone.index.terms.profiles import LANGUAGES, SOON, Learning, Profiles
 
 Texts = list[tuple[str, str]]
 

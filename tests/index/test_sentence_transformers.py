@@ -85,7 +85,7 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @installed
 def test_prompts_come_from_the_configuration_or_the_table() -> None:
-    from ragstone.index.embed_sentence_transformers import prompts
+    from ragstone.index.embed.sentence_transformers_embedder import prompts
 
     e5 = {"query": "query: ", "passage": "passage: "}
     assert prompts("intfloat/multilingual-e5-large", {}) == e5
@@ -96,6 +96,6 @@ def test_prompts_come_from_the_configuration_or_the_table() -> None:
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    monkeypatch.delitem(sys.modules, "ragstone.index.embed_sentence_transformers", raising=False)
+    monkeypatch.delitem(sys.modules, "ragstone.index.embed.sentence_transformers_embedder", raising=False)
     with pytest.raises(MissingExtra, match=r"ragstone\[sentence-transformers\]"):
         build("intfloat/multilingual-e5-large")

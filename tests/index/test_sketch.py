@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragstone.index.sketch import Sketcher, nearest
+from ragstone.index.vectors.sketch import Sketcher, nearest
 
 COUNT, DIMENSIONS, K = 20_000, 384, 10
 

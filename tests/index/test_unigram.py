@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from ragstone.index import embed_e5, has_multilingual
-from ragstone.index.packaged import Tensors
-from ragstone.index.unigram import UNKNOWN, Unigram, _normalised
+from ragstone.index import has_multilingual
+from ragstone.index.embed import multilingual
+from ragstone.index.embed.packaged import Tensors
+from ragstone.index.embed.unigram import UNKNOWN, Unigram, _normalised
 
 pytestmark = pytest.mark.skipif(not has_multilingual(), reason="needs the extra multilingual")
 
@@ -31,12 +32,12 @@ TEXTS = (
 
 @pytest.fixture(scope="module")
 def weights() -> Tensors:
-    return Tensors(embed_e5._verified_package(), Path(embed_e5.__file__).parent / "e5" / "weights.json")
+    return Tensors(multilingual._verified_package(), Path(multilingual.__file__).parent / "e5" / "weights.json")
 
 
 @pytest.fixture(scope="module")
 def ours(weights: Tensors) -> Unigram:
-    return embed_e5._tokenizer(weights)
+    return multilingual._tokenizer(weights)
 
 
 def test_it_cuts_as_the_reference_does(weights: Tensors, ours: Unigram) -> None:

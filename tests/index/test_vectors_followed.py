@@ -13,8 +13,9 @@ from kb import commit
 from ragstone.conditions import Compare
 from ragstone.contracts import Document
 from ragstone.errors import Damaged
-from ragstone.index import Catalog, columns, embedded
-from ragstone.index.embedded import EmbeddedVectors
+from ragstone.index import Catalog, columns
+from ragstone.index.vectors import embedded
+from ragstone.index.vectors.embedded import EmbeddedVectors
 
 DIMENSIONS = 32
 STEPS = st.lists(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ragstone.contracts import Document
 from ragstone.engine import Engine
-from ragstone.index.profiles import SOON
-from ragstone.index.vocabulary import Words, kept
-from ragstone.index.wordbook import LATE
+from ragstone.index.terms.profiles import SOON
+from ragstone.index.terms.vocabulary import Words, kept
+from ragstone.index.terms.wordbook import LATE
 from ragstone.query.spelling import distance
 
 WORD = st.text(st.sampled_from("abcdeąж"), min_size=1, max_size=9)

@@ -21,21 +21,21 @@ from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import Behind, EngineError, SettingsError
 from ragstone.index import Catalog, Stamp
-from ragstone.index import breaker as breaker_module
-from ragstone.index import followed as followed_module
-from ragstone.index import followed_keywords as keywords_module
-from ragstone.index.analyze import Plain
-from ragstone.index.bm25 import TermIndex
-from ragstone.index.breaker import Breaker
-from ragstone.index.collection_names import CollectionNames
-from ragstone.index.embedded import EmbeddedVectors
-from ragstone.index.followed import FollowedVectors
-from ragstone.index.followed_keywords import FollowedKeywords
+from ragstone.index.following import breaker as breaker_module
+from ragstone.index.following import followed_keywords as keywords_module
+from ragstone.index.following import followed_vectors as followed_module
+from ragstone.index.following.breaker import Breaker
+from ragstone.index.following.collection_names import CollectionNames
+from ragstone.index.following.followed_keywords import FollowedKeywords
+from ragstone.index.following.followed_vectors import FollowedVectors
 from ragstone.index.postgres import keywords as terms_module
 from ragstone.index.postgres import vectors as vectors_module
 from ragstone.index.postgres.connection import Server
 from ragstone.index.postgres.keywords import PostgresTerms
 from ragstone.index.postgres.vectors import PostgresVectors
+from ragstone.index.terms.analyze import Plain
+from ragstone.index.terms.bm25 import TermIndex
+from ragstone.index.vectors.embedded import EmbeddedVectors
 
 COUNT = 1000
 WORDS = [f"w{i}" for i in range(80)]

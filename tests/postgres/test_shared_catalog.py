@@ -20,7 +20,7 @@ from ragstone.chunk import chunk_id
 from ragstone.contracts import Document
 from ragstone.engine import Engine
 from ragstone.errors import KnowledgeBaseError, Locked, NotFound, SettingsError, SettingsMismatch
-from ragstone.index.home import MARKER
+from ragstone.index.catalog.home import MARKER
 from ragstone.keeping import backup, doctor
 from ragstone.serve import render
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from ragstone.contracts import Chunk, Hit, Span, TokenVectors
-from ragstone.index.embed_local import MiniLM
+from ragstone.index.embed.local import MiniLM
 from ragstone.protocols import Role
 from ragstone.rank import build_matcher, build_reranker
 from ragstone.rank.maxsim import LateInteraction

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ragstone import chunk
 from ragstone.answers import Draft
 from ragstone.contracts import Document, Evidence, Hit
-from ragstone.index.embed_local import MiniLM
+from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
 from ragstone.respond.answerability import FITTED, Features, estimate_for

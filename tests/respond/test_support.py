@@ -9,7 +9,7 @@ from ragstone import chunk
 from ragstone.answers import Message, Piece, Reply
 from ragstone.contracts import Document, Hit
 from ragstone.errors import ModelError
-from ragstone.index.embed_local import MiniLM
+from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond.facts import words
 from ragstone.respond.second_look import SecondLook

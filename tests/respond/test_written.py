@@ -10,7 +10,7 @@ from ragstone import chunk
 from ragstone.answers import Draft, Message, Piece, SentenceClosed, TextWritten, Turn
 from ragstone.contracts import Document, Evidence, Hit
 from ragstone.errors import ModelError
-from ragstone.index.embed_local import MiniLM
+from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer
 from ragstone.sections import ChunkSettings, RespondSettings

@@ -16,7 +16,7 @@ from ragstone.chunk import sentences
 from ragstone.config import load
 from ragstone.contracts import Evidence
 from ragstone.errors import ModelError, SettingsError
-from ragstone.index.analyze import Plain
+from ragstone.index.terms.analyze import Plain
 from ragstone.models import chat
 from ragstone.review.heuristic import HeuristicJudge
 from ragstone.review.judge import ModelJudge, build_judge, marks, sufficiency

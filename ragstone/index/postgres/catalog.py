@@ -1,4 +1,4 @@
-"""The catalog in PostgreSQL, for several hosts: the same truth as `ragstone.index.catalog`, in a schema of a server.
+"""The catalog in PostgreSQL, for several hosts: the same truth as `index.catalog.sqlite`, in a schema of a server.
 
 Each version of a knowledge base has a schema of its own. Whoever writes holds the lock of the knowledge base
 (`ragstone.index.postgres.shared_lock`); anybody reads. Commits are numbered in the order in which they are seen, so the
@@ -18,8 +18,10 @@ from ragstone.access import READERS, groups_in
 from ragstone.conditions import Filter
 from ragstone.contracts import Chunk, Document, Finished, Skipped
 from ragstone.errors import Damaged, NotFound
-from ragstone.index.listing import MOST, Listing, listed
-from ragstone.index.migrations import crc32, new_mark
+from ragstone.index.catalog.listing import MOST, Listing, listed
+from ragstone.index.catalog.migrations import crc32, new_mark
+from ragstone.index.catalog.selections import Selections
+from ragstone.index.catalog.store import Orphans, Prepared, chunk_from, marks_from_json, metadata_from_json, text_hash
 from ragstone.index.postgres.catalog_beside import PostgresBeside
 from ragstone.index.postgres.catalog_changes import CHUNKS, PostgresChanges
 from ragstone.index.postgres.catalog_database import Fence, unfenced
@@ -27,8 +29,6 @@ from ragstone.index.postgres.catalog_facts import POSTGRES, readable
 from ragstone.index.postgres.catalog_store import UNDER, clear, put, put_files, put_skipped, take_out, under
 from ragstone.index.postgres.connection import Server
 from ragstone.index.records import Counts
-from ragstone.index.selections import Selections
-from ragstone.index.store import Orphans, Prepared, chunk_from, marks_from_json, metadata_from_json, text_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class PostgresCatalog(PostgresChanges, PostgresBeside):
         return {row: np.frombuffer(value, "<f4") for row, value in self._rows(sql, [_numbers(rows)], binary=True)}
 
     def document(self, id: str, groups: Sequence[str] | None = None) -> Document:
-        """A document by its id, or by the end of its id; see `ragstone.index.catalog.Catalog.document`."""
+        """A document by its id, or by the end of its id; see `ragstone.index.catalog.sqlite.Catalog.document`."""
         columns = (
             "SELECT d.id, t.text, d.source, d.title, d.url, d.metadata, d.marks"
             " FROM documents d JOIN contents t USING (content)"
@@ -112,7 +112,7 @@ class PostgresCatalog(PostgresChanges, PostgresBeside):
             yield self.document(id)
 
     def listing(self, groups: Sequence[str] | None, wanted: str, after: str, limit: int) -> Listing:
-        """Documents in the order of their ids; see `ragstone.index.listing`."""
+        """Documents in the order of their ids; see `ragstone.index.catalog.listing`."""
         allowed, values = readable(groups)
         if wanted:
             forms = sorted({wanted, wanted.lower(), wanted.upper(), wanted.title(), wanted.capitalize()})
@@ -189,7 +189,7 @@ class PostgresCatalog(PostgresChanges, PostgresBeside):
     def commit(
         self, prepared: Sequence[Prepared], vectors: Mapping[str, Vector], finished: Sequence[Finished] = ()
     ) -> int:
-        """Store documents with their chunks, in one transaction; see `ragstone.index.catalog.Catalog.commit`."""
+        """Store documents with their chunks, in one transaction; see `ragstone.index.catalog.sqlite.Catalog.commit`."""
         with self.transaction() as (db, generation):
             orphans = Orphans()
             put(db, prepared, vectors, generation, orphans)

@@ -1,4 +1,4 @@
-"""What a catalog in PostgreSQL tells others, and takes from them; see `ragstone.index.beside`."""
+"""What a catalog in PostgreSQL tells others, and takes from them; see `ragstone.index.catalog.beside`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragstone.contracts import Chunk
-from ragstone.index.migrations import crc32
+from ragstone.index.catalog.migrations import crc32
+from ragstone.index.catalog.store import TABLES, chunk_from, facts_of, metadata_from_json, packed, text_hash
+from ragstone.index.catalog.verify import IdOf
 from ragstone.index.postgres.catalog_changes import CHUNKS, UNCUT, cut
 from ragstone.index.postgres.catalog_database import PostgresDatabase
 from ragstone.index.postgres.catalog_store import copy, put_facts, put_files, put_skipped
 from ragstone.index.postgres.catalog_verify import verify
-from ragstone.index.records import Notes
-from ragstone.index.store import TABLES, chunk_from, facts_of, metadata_from_json, packed, text_hash
-from ragstone.index.verify import Finding, IdOf
+from ragstone.index.records import Finding, Notes
 
 if TYPE_CHECKING:
     from ragstone.contracts import Vector

@@ -1,4 +1,4 @@
-"""The change log of a catalog in PostgreSQL; see `ragstone.index.changes`."""
+"""The change log of a catalog in PostgreSQL; see `ragstone.index.catalog.changes`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragstone.contracts import Chunk
-from ragstone.index.changes import PART
+from ragstone.index.catalog.changes import PART
+from ragstone.index.catalog.store import chunk_from, stacked
 from ragstone.index.postgres.catalog_database import PostgresDatabase
 from ragstone.index.records import Stamp
-from ragstone.index.store import chunk_from, stacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import EngineError, KnowledgeBaseError
-from ragstone.index.migrations import new_mark
+from ragstone.index.catalog.migrations import new_mark
 from ragstone.index.postgres.connection import STREAMED, Server, Values
 from ragstone.index.records import Stamp
 

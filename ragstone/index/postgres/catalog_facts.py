@@ -12,7 +12,7 @@ from math import isinf
 
 from ragstone.access import READERS
 from ragstone.conditions import Scalar
-from ragstone.index.filters import COLUMNS, Value, stored
+from ragstone.index.catalog.filters import COLUMNS, Value, stored
 
 LOOSE = {"=": "=", "<": "<=", "<=": "<=", ">": ">=", ">=": ">="}
 """How the beginnings of two texts compare that compare so themselves; an index knows the beginnings."""

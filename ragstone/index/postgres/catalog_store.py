@@ -1,6 +1,6 @@
 """What a transaction does to the tables of a catalog in PostgreSQL: many documents in, or out, at once.
 
-The same as `ragstone.index.store` does to SQLite's, in as few statements as can be, for each takes a journey.
+The same as `ragstone.index.catalog.store` does to SQLite's, in as few statements as can be, for each takes a journey.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.contracts import Document
 from ragstone.errors import NotFound
-from ragstone.index.migrations import crc32
-from ragstone.index.postgres.catalog_facts import columns_of
-from ragstone.index.store import (
+from ragstone.index.catalog.migrations import crc32
+from ragstone.index.catalog.store import (
     Orphans,
     Prepared,
     facts_of,
@@ -24,6 +23,7 @@ from ragstone.index.store import (
     signature,
     text_hash,
 )
+from ragstone.index.postgres.catalog_facts import columns_of
 
 if TYPE_CHECKING:
     from ragstone.contracts import Vector
@@ -34,7 +34,7 @@ UNDER = """(source_hash = %(hash)s OR (left(source, 500) >= left(%(root)s::text 
     AND source > %(root)s::text || '/' AND source < %(root)s::text || '0')
     OR (left(source, 500) >= left(%(root)s::text || '#', 500) AND left(source, 500) <= left(%(root)s::text || '$', 500)
     AND source > %(root)s::text || '#' AND source < %(root)s::text || '$'))"""
-"""Whether a source is another one or lies in it; see `ragstone.index.store`."""
+"""Whether a source is another one or lies in it; see `ragstone.index.catalog.store`."""
 
 
 def under(root: str) -> dict[str, str]:

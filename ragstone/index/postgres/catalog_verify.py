@@ -1,4 +1,4 @@
-"""Everything a catalog in PostgreSQL says, compared with what it says of itself; see `ragstone.index.verify`.
+"""Everything a catalog in PostgreSQL says, compared with what it says of itself; see `ragstone.index.catalog.verify`.
 
 The structure of its files the server knows, and checks with checksums of its own where it was made with them.
 """
@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from ragstone.index.filters import Value
+from ragstone.index.catalog.filters import Value
+from ragstone.index.catalog.verify import DOCUMENT, RESTORE, Fact, IdOf, crc_of, told, wrong_with
 from ragstone.index.postgres.catalog_facts import columns_of
-from ragstone.index.verify import DOCUMENT, RESTORE, Fact, Finding, IdOf, crc_of, told, wrong_with
+from ragstone.index.records import Finding
 
 AT_ONCE = 100
 """Documents."""

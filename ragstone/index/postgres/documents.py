@@ -20,13 +20,13 @@ import numpy as np
 from ragstone.access import READERS
 from ragstone.contracts import Chunk, Document
 from ragstone.errors import EngineError
-from ragstone.index.any_catalog import AnyCatalog
-from ragstone.index.breaker import Breaker
-from ragstone.index.collection_names import CollectionNames
+from ragstone.index.catalog.any_catalog import AnyCatalog
+from ragstone.index.catalog.versions import documents
+from ragstone.index.following.breaker import Breaker
+from ragstone.index.following.collection_names import CollectionNames
 from ragstone.index.postgres.connection import Server
 from ragstone.index.postgres.script import SCHEMA
 from ragstone.index.records import EngineStatus
-from ragstone.index.versions import documents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

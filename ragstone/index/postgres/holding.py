@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragstone.index.collection_names import CollectionNames
+from ragstone.index.following.collection_names import CollectionNames
 from ragstone.index.postgres.connection import Server
 from ragstone.index.records import Stamp
 

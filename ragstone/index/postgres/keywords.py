@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragstone.contracts import Matches
-from ragstone.index.collection_names import CollectionNames
+from ragstone.index.following.collection_names import CollectionNames
 from ragstone.index.postgres.connection import Server
 from ragstone.index.postgres.holding import Holding, quoted
 from ragstone.index.records import NO_MATCHES
+from ragstone.index.terms.scoring import Weighed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,17 +40,8 @@ LOOKED_UP, MOST_LOOKED_UP = 4000, 64_000
 """Chunks that the rarest terms may be in at first; and at most, if the best have been found by then."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weighed:
-    """A term of a question: what it counts, and how many chunks have it."""
-
-    term: str
-    weight: float
-    chunks: int
-
-
 class PostgresTerms:
-    """Holds terms for `ragstone.index.followed_keywords`."""
+    """Holds terms, as a `TermStore`."""
 
     def __init__(self, server: Server, names: CollectionNames, analyzer: str, *, k1: float, b: float) -> None:
         """

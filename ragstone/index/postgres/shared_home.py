@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import EngineError, KnowledgeBaseError, NotFound
+from ragstone.index.catalog.home import MARKER, Held, Home
+from ragstone.index.catalog.lock import Patience, indexing, rebuilding
 from ragstone.index.disk import clear_away, make_folder
 from ragstone.index.files import read_json, write_json
-from ragstone.index.home import MARKER, Held, Home
-from ragstone.index.lock import Patience, indexing, rebuilding
 from ragstone.index.postgres.catalog import PostgresCatalog, make_tables
 from ragstone.index.postgres.connection import Server, refused
 from ragstone.index.postgres.shared_lock import SharedLocks, number_of

