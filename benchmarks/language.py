@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.common import Options, Result, Table, main, skipped, told
 from benchmarks.retrieval import SETS
-from ragstone.acquire.language import detect
+from ragstone.acquire.facts.language import detect
 from ragstone.contracts import Span
 from ragstone.engine import Engine
 from ragstone.experiment import add_corpus

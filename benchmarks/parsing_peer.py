@@ -16,7 +16,7 @@ def converter(name):
         from pathlib import Path
 
         from ragstone.acquire import _READERS
-        from ragstone.acquire.parsed import File
+        from ragstone.acquire.readers.parsed import File
         from ragstone.sections import AcquireSettings
 
         def read(path):
@@ -24,7 +24,7 @@ def converter(name):
             file = File(path=Path(path), name="a", source="a", suffix=suffix, settings=AcquireSettings())
             reader = _READERS[suffix]
             if isinstance(reader, str):
-                return import_module(f"ragstone.acquire.{reader}").parse(file).text
+                return import_module(f"ragstone.acquire.readers.{reader}").parse(file).text
             return "".join(one.text for one in reader(file))
 
         return read

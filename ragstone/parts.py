@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone import chunk, index, query, rank, respond
-from ragstone.acquire import language
+from ragstone.acquire.facts import language
 from ragstone.answers import Draft
 from ragstone.cache import Cache, key
 from ragstone.contracts import Evidence

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ragstone import index, query, rank
-from ragstone.acquire.language import detect
+from ragstone.acquire.facts.language import detect
 from ragstone.answers import Turn
 from ragstone.conditions import Filter
 from ragstone.contracts import Considered, Evidence, Hit, Matches, Question, Trace

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from ragstone.acquire import archive, files, notebook, restructured, tables
-from ragstone.acquire.decode import MEGABYTE, Unreadable
-from ragstone.acquire.groups import with_groups
-from ragstone.acquire.metadata import enrich
-from ragstone.acquire.parsed import File
+from ragstone.acquire.facts.groups import with_groups
+from ragstone.acquire.facts.metadata import enrich
+from ragstone.acquire.readers import archive, notebook, restructured, tables, text
+from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.walk import files_under, printable
 from ragstone.acquire.worker import Worker
 from ragstone.contracts import Acquired, Document, Finished, Skipped, Unchanged
@@ -24,10 +24,10 @@ __all__ = ["Pages", "count", "files_of", "is_known", "kinds", "read", "read_file
 _Read = Callable[[File], Iterable[Document | Skipped | File]]
 
 _READERS: dict[str, _Read | str] = {
-    ".txt": files.read_text,
-    ".text": files.read_text,
-    ".md": files.read_markdown,
-    ".markdown": files.read_markdown,
+    ".txt": text.read_text,
+    ".text": text.read_text,
+    ".md": text.read_markdown,
+    ".markdown": text.read_markdown,
     ".rst": restructured.read_restructured,
     ".csv": tables.read_csv,
     ".tsv": tables.read_csv,
@@ -263,7 +263,7 @@ def _parsed(module: str, file: File, worker: Worker) -> Iterator[Document | Skip
         raise Unreadable("empty")
     if size > file.settings.max_file_mb * MEGABYTE:
         raise Unreadable(f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={file.settings.max_file_mb:g}")
-    parsed = worker.parse(f"ragstone.acquire.{module}", file)
+    parsed = worker.parse(f"ragstone.acquire.readers.{module}", file)
     try:
         yield parsed.document(file)
     except Unreadable as error:

@@ -16,8 +16,8 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from ragstone.acquire.decode import MEGABYTE, Unreadable
-from ragstone.acquire.parsed import File, Parsed, from_json, to_json
+from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.parsed import File, Parsed, from_json, to_json
 from ragstone.sections import AcquireSettings
 
 _START_SECONDS = 60

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from ragstone import index
-from ragstone.acquire.language import detect
+from ragstone.acquire.facts.language import detect
 from ragstone.contracts import Acquired, Document
 from ragstone.sections import AUTO, Settings
 

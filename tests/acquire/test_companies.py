@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.acquire import companies
+from ragstone.acquire.facts import companies
 
 
 @pytest.mark.parametrize(

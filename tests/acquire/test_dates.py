@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire import dates, words
+from ragstone.acquire.facts import dates, words
 
 DAYS = st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31))
 

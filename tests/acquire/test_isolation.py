@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.parsed import File, Mark, Parsed, Part, from_json, to_json
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.parsed import File, Mark, Parsed, Part, from_json, to_json
 from ragstone.acquire.worker import Worker
 from ragstone.sections import AcquireSettings
 
 MISBEHAVING = """
 import ctypes, os, socket, subprocess, sys, time
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.parsed import Parsed
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.parsed import Parsed
 
 def parse(file):
     match file.path.read_text():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire import language
+from ragstone.acquire.facts import language
 
 Texts = list[tuple[str, str]]
 

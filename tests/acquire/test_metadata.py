@@ -10,8 +10,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire import companies, dates, read, topics
-from ragstone.acquire.metadata import enrich
+from ragstone.acquire import read
+from ragstone.acquire.facts import companies, dates, topics
+from ragstone.acquire.facts.metadata import enrich
 from ragstone.config import load
 from ragstone.contracts import Document
 from ragstone.sections import AcquireSettings, MetadataSettings

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structure import marked, outline
 
-from ragstone.acquire.html import parse_page
+from ragstone.acquire.readers.html import parse_page
 from ragstone.contracts import Document, Skipped
 
 ReadOne = Callable[..., Document]

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structure import check, marked, outline
 
-from ragstone.acquire.markdown import find_marks
-from ragstone.acquire.restructured import parse
+from ragstone.acquire.readers.markdown import find_marks
+from ragstone.acquire.readers.restructured import parse
 from ragstone.contracts import Document
 
 ReadOne = Callable[..., Document]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 from structure import marked, outline
 
-from ragstone.acquire.parsed import Writer
-from ragstone.acquire.pdf_layout import Line, Word, vocabulary, write_page
+from ragstone.acquire.readers.parsed import Writer
+from ragstone.acquire.readers.pdf_layout import Line, Word, vocabulary, write_page
 from ragstone.contracts import Document
 
 

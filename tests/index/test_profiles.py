@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire.language import detect
+from ragstone.acquire.facts.language import detect
 from ragstone.index.terms.profiles import LANGUAGES, SOON, Learning, Profiles
 
 Texts = list[tuple[str, str]]

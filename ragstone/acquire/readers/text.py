@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragstone.acquire.decode import Unreadable, clean, detect
-from ragstone.acquire.markdown import find_marks, front_matter_title
-from ragstone.acquire.parsed import File, Parsed
+from ragstone.acquire.readers.decode import Unreadable, clean, detect
+from ragstone.acquire.readers.markdown import find_marks, front_matter_title
+from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.conditions import Scalar
 from ragstone.contracts import Document
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragstone.acquire.package import Element, Package
-from ragstone.acquire.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.package import Element, Package
+from ragstone.acquire.readers.parsed import File, Parsed, Writer
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.parsed import File, Parsed, Writer, tidy
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.parsed import File, Parsed, Writer, tidy
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})?[ ]?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|[\r\n]+|([^\\{}\r\n]+)", re.DOTALL

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cache
 
-from ragstone.acquire import words
+from ragstone.acquire.facts import words
 
 _ISO = re.compile(r"(?<![\w.-])([12]\d{3})([-/])(\d\d)\2(\d\d)(?![\d/-])", re.ASCII)
 _NUMERIC = re.compile(r"(?<![\w./-])(\d{1,2})([./-])[ ]?(\d{1,2})\2[ ]?([12]\d{3})(?![\d/-]|\.\d)", re.ASCII)

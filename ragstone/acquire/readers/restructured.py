@@ -10,9 +10,9 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 
-from ragstone.acquire.files import text_of
-from ragstone.acquire.parsed import File, Parsed, Writer
-from ragstone.acquire.restructured_table import grid_table, is_border, list_table, simple_table
+from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.restructured_table import grid_table, is_border, list_table, simple_table
+from ragstone.acquire.readers.text import text_of
 from ragstone.contracts import Document
 
 _ADORNMENT = re.compile(r"([!-/:-@[-`{-~])\1*$")

@@ -10,8 +10,8 @@ from types import TracebackType
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.parsed import iso_date, tidy
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.parsed import iso_date, tidy
 from ragstone.conditions import Scalar
 
 Element = ElementTree.Element

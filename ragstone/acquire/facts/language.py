@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ragstone.acquire import words
+from ragstone.acquire.facts import words
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

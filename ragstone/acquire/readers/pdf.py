@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.parsed import File, Parsed, Writer, iso_date, tidy
-from ragstone.acquire.pdf_layout import Line, Word, vocabulary, write_page
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date, tidy
+from ragstone.acquire.readers.pdf_layout import Line, Word, vocabulary, write_page
 
 _HYPHENS = "\x02\ufffe"
 """How PDFium shows a hyphen that only ends a line."""

@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Any, TextIO
 
 from ragstone.access import READERS, groups_in
-from ragstone.acquire.decode import MEGABYTE, Encoding, Unreadable, clean, detect
-from ragstone.acquire.fields import as_fact, as_list, as_text, as_time, tidy, typed
-from ragstone.acquire.files import text_of
-from ragstone.acquire.parsed import File, Parsed
+from ragstone.acquire.readers.decode import MEGABYTE, Encoding, Unreadable, clean, detect
+from ragstone.acquire.readers.fields import as_fact, as_list, as_text, as_time, tidy, typed
+from ragstone.acquire.readers.parsed import File, Parsed
+from ragstone.acquire.readers.text import text_of
 from ragstone.conditions import Scalar
 from ragstone.contracts import Document, Skipped
 from ragstone.errors import SourceError

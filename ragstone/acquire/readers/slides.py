@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragstone.acquire.package import Element, Package
-from ragstone.acquire.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.package import Element, Package
+from ragstone.acquire.readers.parsed import File, Parsed, Writer
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.html_main import main_content
-from ragstone.acquire.parsed import File, Parsed, Writer, iso_date
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.html_main import main_content
+from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 from ragstone.conditions import Scalar
 
 _BLOCKS = {

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ragstone.acquire.decode import Unreadable, clean
+from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.conditions import Scalar
 from ragstone.contracts import Document, Mark
 from ragstone.sections import AcquireSettings

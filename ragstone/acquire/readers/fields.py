@@ -8,7 +8,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from ragstone.acquire.decode import clean
+from ragstone.acquire.readers.decode import clean
 from ragstone.conditions import Scalar
 
 # No leading zeros, so that "007" stays text; no more digits than 64 bits hold.

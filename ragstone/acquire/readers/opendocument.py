@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.package import Element, Package
-from ragstone.acquire.parsed import File, Parsed, Writer, iso_date
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.package import Element, Package
+from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"

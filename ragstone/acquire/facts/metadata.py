@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from ragstone.acquire import companies, dates, language, topics
+from ragstone.acquire.facts import companies, dates, language, topics
 from ragstone.conditions import Scalar
 from ragstone.contracts import Document
 from ragstone.sections import MetadataSettings

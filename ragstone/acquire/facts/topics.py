@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from ragstone.acquire import words
+from ragstone.acquire.facts import words
 from ragstone.sections import MetadataSettings
 
 _WORD = re.compile(r"\w+")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ragstone.acquire import words
+from ragstone.acquire.facts import words
 
 _UPPER = "".join(char for char in map(chr, range(0x500)) if char.isupper())
 _REST = rf"(?:[\w.&-]|['’](?=[{_UPPER}]))*(?<![.&-])"

@@ -8,9 +8,9 @@ from typing import Any
 
 import python_calamine as calamine
 
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.package import Package, refuse_document_type
-from ragstone.acquire.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.package import Package, refuse_document_type
+from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.conditions import Scalar
 
 

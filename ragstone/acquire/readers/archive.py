@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from ragstone.acquire.decode import MEGABYTE, Unreadable
-from ragstone.acquire.parsed import Budget, File, Part
+from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.parsed import Budget, File, Part
 from ragstone.contracts import Skipped
 
 _BLOCK = 1 << 16

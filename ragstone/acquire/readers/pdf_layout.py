@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from ragstone.acquire.parsed import Writer
+from ragstone.acquire.readers.parsed import Writer
 
 _CELL_GAP = 1.3
 """Words further apart than so many heights of a line are in different cells. A space is a third of a height."""

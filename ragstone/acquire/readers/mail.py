@@ -8,9 +8,9 @@ from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parsedate_to_datetime
 
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.html import parse_page
-from ragstone.acquire.parsed import File, Parsed, Part, Writer, tidy
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.html import parse_page
+from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
 from ragstone.conditions import Scalar
 
 _MOST_PARTS = 500

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-from ragstone.acquire.decode import Unreadable
-from ragstone.acquire.html import decoded, parse_page
-from ragstone.acquire.package import Package, joined
-from ragstone.acquire.parsed import File, Parsed, Writer, iso_date
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.html import decoded, parse_page
+from ragstone.acquire.readers.package import Package, joined
+from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 _OPF = "{http://www.idpf.org/2007/opf}"

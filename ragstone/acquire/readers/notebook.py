@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ragstone.acquire import markdown
-from ragstone.acquire.decode import Unreadable, clean
-from ragstone.acquire.files import text_of
-from ragstone.acquire.parsed import File, Writer
+from ragstone.acquire.readers import markdown
+from ragstone.acquire.readers.decode import Unreadable, clean
+from ragstone.acquire.readers.parsed import File, Writer
+from ragstone.acquire.readers.text import text_of
 from ragstone.contracts import Document
 
 MOST_OUTPUT = 1000

@@ -1,0 +1,1 @@
+"""What a text tells of itself: language, dates, companies, topics, and who may read it. What can be filtered by?"""
