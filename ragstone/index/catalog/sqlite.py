@@ -28,13 +28,15 @@ from ragstone.index.catalog.migrations import crc32, create, migrate
 from ragstone.index.catalog.selections import Selections
 from ragstone.index.catalog.store import (
     CHUNKS,
+    DOCUMENTS,
     UNDER,
     Orphans,
     Prepared,
     chunk_from,
     clear,
-    marks_from_json,
+    endings,
     metadata_from_json,
+    only,
     packed,
     put,
     take_out,
@@ -128,29 +130,13 @@ class Catalog(ChangeLog, Beside):
         Raises:
             NotFound: none, or more than one.
         """
-        columns = (
-            "SELECT d.id, t.text, d.source, d.title, d.url, d.metadata, d.marks"
-            " FROM documents d JOIN contents t USING (content)"
-        )
         allowed, values = readable(groups)
-        found = list(self._rows(f"{columns} WHERE d.id = ? AND {allowed}", [id, *values]))
+        found = list(self._rows(f"{DOCUMENTS} WHERE d.id = ? AND {allowed}", [id, *values]))
         if not found and id:
-            ends = [id] if id[0] in "/#" else [f"/{id}", f"#{id}"]
-            sql = f"{columns} WHERE substr(d.id, ?) IN (SELECT value FROM json_each(?)) AND {allowed} LIMIT 3"  # noqa: S608
+            ends = endings(id)
+            sql = f"{DOCUMENTS} WHERE substr(d.id, ?) IN (SELECT value FROM json_each(?)) AND {allowed} LIMIT 3"  # noqa: S608
             found = list(self._rows(sql, [-len(ends[0]), json.dumps(ends), *values]))
-        if len(found) != 1:
-            several = f"; it could be {', '.join(row[0] for row in found)}" if found else ""
-            raise NotFound(f"there is no document '{id}'{several}")
-        name, text, source, title, url, metadata, marks = found[0]
-        return Document(
-            id=name,
-            text=text,
-            source=source,
-            title=title,
-            url=url,
-            metadata=metadata_from_json(metadata),
-            marks=marks_from_json(marks),
-        )
+        return only(id, found)
 
     def documents(self) -> Iterator[Document]:
         """Every document, in the order of adding."""

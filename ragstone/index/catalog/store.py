@@ -15,7 +15,7 @@ import numpy as np
 
 from ragstone.access import NOBODY, READERS
 from ragstone.contracts import Chunk, Document, Mark, Metadata
-from ragstone.errors import Damaged
+from ragstone.errors import Damaged, NotFound
 from ragstone.index.catalog.filters import Value, stored
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 
 K = TypeVar("K")
+DOCUMENTS = """
+    SELECT d.id, t.text, d.source, d.title, d.url, d.metadata, d.marks FROM documents d JOIN contents t USING (content)
+"""
+"""What a document is made of."""
 CHUNKS = """
     SELECT c.row, c.id, d.id, c.position, d.chunks, c.start, c.end,
            substr(t.text, c.start + 1, c.end - c.start), d.title, d.url, d.metadata, c.context, c.facts
@@ -226,6 +230,33 @@ def chunk_from(row: Sequence[Any]) -> Chunk:
         context=context,
         facts=metadata_from_json(facts),
     )
+
+
+def document_from(row: Sequence[Any]) -> Document:
+    """A row of `DOCUMENTS` as a document."""
+    id, text, source, title, url, metadata, marks = row
+    return Document(
+        id=id,
+        text=text,
+        source=source,
+        title=title,
+        url=url,
+        metadata=metadata_from_json(metadata),
+        marks=marks_from_json(marks),
+    )
+
+
+def endings(id: str) -> list[str]:
+    """How a document's id may end where this is its last part; all of one length."""
+    return [id] if id[0] in "/#" else [f"/{id}", f"#{id}"]
+
+
+def only(id: str, found: Sequence[Sequence[Any]]) -> Document:
+    """The one row of `DOCUMENTS` that was found for an id; `NotFound` where there is none, or more than one."""
+    if len(found) != 1:
+        several = f"; it could be {', '.join(row[0] for row in found)}" if found else ""
+        raise NotFound(f"there is no document '{id}'{several}")
+    return document_from(found[0])
 
 
 def cut(rows: Iterable[Sequence[Any]], text_of: Callable[[int], str | None]) -> Iterator[tuple[int, Chunk]]:

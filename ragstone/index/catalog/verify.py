@@ -17,10 +17,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ragstone.contracts import Document
 from ragstone.errors import Damaged
 from ragstone.index.catalog.filters import Value
-from ragstone.index.catalog.store import facts_of, marks_from_json, metadata_from_json, signature, text_hash
+from ragstone.index.catalog.store import document_from, facts_of, metadata_from_json, signature, text_hash
 from ragstone.index.records import Finding
 
 IdOf = Callable[[str, int, str], str]
@@ -163,15 +162,7 @@ def wrong_with(
     if hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest() != hash:
         yield "their texts are not what was written"
         return
-    stored = Document(
-        id=id,
-        text=text,
-        source=source,
-        title=title,
-        url=url,
-        metadata=metadata_from_json(metadata),
-        marks=marks_from_json(marks),
-    )
+    stored = document_from((id, text, source, title, url, metadata, marks))
     if signature(stored) != signed:
         yield "their titles, sources or metadata are not what was written"
     if not _same(((key, shaped(value)) for key, value in facts_of(stored.metadata)), facts.get(None, ())):

@@ -17,11 +17,20 @@ import numpy as np
 from ragstone.access import READERS, groups_in
 from ragstone.conditions import Filter
 from ragstone.contracts import Chunk, Document, Finished, Skipped
-from ragstone.errors import Damaged, NotFound
+from ragstone.errors import Damaged
 from ragstone.index.catalog.listing import MOST, Listing, listed
 from ragstone.index.catalog.migrations import crc32, new_mark
 from ragstone.index.catalog.selections import Selections
-from ragstone.index.catalog.store import Orphans, Prepared, chunk_from, marks_from_json, metadata_from_json, text_hash
+from ragstone.index.catalog.store import (
+    DOCUMENTS,
+    Orphans,
+    Prepared,
+    chunk_from,
+    endings,
+    metadata_from_json,
+    only,
+    text_hash,
+)
 from ragstone.index.postgres.catalog_beside import PostgresBeside
 from ragstone.index.postgres.catalog_changes import CHUNKS, PostgresChanges
 from ragstone.index.postgres.catalog_database import Fence, unfenced
@@ -81,29 +90,13 @@ class PostgresCatalog(PostgresChanges, PostgresBeside):
 
     def document(self, id: str, groups: Sequence[str] | None = None) -> Document:
         """A document by its id, or by the end of its id; see `ragstone.index.catalog.sqlite.Catalog.document`."""
-        columns = (
-            "SELECT d.id, t.text, d.source, d.title, d.url, d.metadata, d.marks"
-            " FROM documents d JOIN contents t USING (content)"
-        )
         allowed, values = readable(groups)
-        found = self._rows(f"{columns} WHERE d.id_hash = %s AND {allowed}", [text_hash(id), *values])
+        found = self._rows(f"{DOCUMENTS} WHERE d.id_hash = %s AND {allowed}", [text_hash(id), *values])
         if not found and id:
-            ends = [id] if id[0] in "/#" else [f"/{id}", f"#{id}"]
-            sql = f"{columns} WHERE right(d.id, %s) = ANY(%s) AND {allowed} LIMIT 3"
+            ends = endings(id)
+            sql = f"{DOCUMENTS} WHERE right(d.id, %s) = ANY(%s) AND {allowed} LIMIT 3"
             found = self._rows(sql, [len(ends[0]), ends, *values])
-        if len(found) != 1:
-            several = f"; it could be {', '.join(row[0] for row in found)}" if found else ""
-            raise NotFound(f"there is no document '{id}'{several}")
-        name, text, source, title, url, metadata, marks = found[0]
-        return Document(
-            id=name,
-            text=text,
-            source=source,
-            title=title,
-            url=url,
-            metadata=metadata_from_json(metadata),
-            marks=marks_from_json(marks),
-        )
+        return only(id, found)
 
     def documents(self) -> Iterator[Document]:
         """Every document, in the order of adding."""
