@@ -70,7 +70,13 @@ class Compared:
 
 
 def compare(
-    cast: Ballots, new: tuple[int, float], old: tuple[int, float], *, trim: float, looks: Sequence[int] | None = None
+    cast: Ballots,
+    new: tuple[int, float],
+    old: tuple[int, float],
+    *,
+    trim: float,
+    voices: int = 0,
+    looks: Sequence[int] | None = None,
 ) -> Compared:
     """What votes say of a challenger.
 
@@ -79,6 +85,7 @@ def compare(
         new: the challenger's version, and the probability of its arm.
         old: the same of the champion.
         trim: share of the users left out.
+        voices: users there are at least, also where fewer have voted yet.
         looks: after how many votes, ascending; after all of them, if not given.
     """
     ends = np.array([len(cast)] if looks is None else looks, dtype=np.int64)
@@ -99,7 +106,7 @@ def compare(
     known = (counts > 0).sum(axis=1)  # users who had voted by then: never fewer than before
     for users in map(int, np.unique(known)):
         rows = slice(*np.searchsorted(known, [users, users + 1]))
-        out = left_out(users, trim)
+        out = left_out(max(users, voices), trim)
         either = min(out, max(0, (users - 1) // 2))
         evidence[rows] = mixed(np.stack([least(one[rows], out) for one in wealth], axis=-1))
         difference[rows] = trimmed(sums[rows], counts[rows], either) / 2

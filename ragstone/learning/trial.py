@@ -46,6 +46,8 @@ class Trial:
         alpha: how probable it may be that a challenger which is no better is promoted.
         trim: share of the users, the most influential ones, without whom the evidence must do; 0: nobody is left out.
         most: votes after which it ends.
+        voices: users who had voted before it began. Colluders may be the first to vote in it, so the share is of these
+            at least.
         worth: an advantage, in shares of votes, below which nothing is worth a change.
         doubt: `drift.watch` doubts the champion: it is compared with version 0 alone, and kept or rolled back. The
             holdout is then half of the requests, and there are no challengers.
@@ -61,6 +63,7 @@ class Trial:
     alpha: float = ALPHA / 2
     trim: float = TRIM
     most: int = MOST
+    voices: int = 0
     worth: float = WORTH
     doubt: bool = False
     began: float = 0.0
@@ -172,7 +175,7 @@ def weigh(trial: Trial, outcomes: Iterable[Outcome]) -> Verdict:
     found = compared(trial, cast)
     state = STATES[ruled(trial, found)[-1]] if len(cast) and found else "going"
     winner = winning(state, found)
-    arms = tuple(_arm(trial, version, known, found.get(version), cast.users) for version in sorted(shares))
+    arms = tuple(_arm(trial, version, known, found.get(version), max(cast.users, trial.voices)) for version in sorted(shares))
     return Verdict(
         trial=trial.id,
         state=state,
@@ -188,7 +191,9 @@ def compared(trial: Trial, cast: Ballots, looks: Sequence[int] | None = None) ->
     """Each rival of the champion against it, after each of the looks; after all votes, if not given."""
     shares, rivals = trial.shares, (0,) if trial.doubt else trial.challengers
     old = (trial.champion, shares[trial.champion])
-    return {one: compare(cast, (one, shares[one]), old, trim=trial.trim, looks=looks) for one in rivals}
+    return {
+        one: compare(cast, (one, shares[one]), old, trim=trial.trim, voices=trial.voices, looks=looks) for one in rivals
+    }
 
 
 def ruled(trial: Trial, found: Mapping[int, Compared]) -> NDArray[np.int64]:

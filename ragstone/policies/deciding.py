@@ -18,7 +18,7 @@ from ragstone.policies.log import Decision, Policies, Position
 from ragstone.policies.proposing import Proposal
 from ragstone.sections import LearningSettings
 
-CODE = 2
+CODE = 3
 """Of what decides, here and in `learning`: raised where the same log would lead to another decision."""
 FIRST = 0
 """The version that chooses nothing: everything is as the settings say."""
@@ -189,6 +189,7 @@ def _begun(log: Policies, decision: Decision, challengers: tuple[int, ...] = (),
         alpha=spent(contest, rules["alpha"]),
         trim=rules["trim"],
         most=rules["most"],
+        voices=log.voices(decision.log, NEWEST),
         doubt=doubt,
         began=decision.at,
     )

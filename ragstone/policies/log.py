@@ -69,8 +69,7 @@ class Decision:
     version in use, and votes on it behind ``since`` tell whether it still does; ``trial`` is the trial under way, 0:
     none, and ``began`` how far the log was then. ``versions`` and ``trials`` are the newest there are;
     ``weighed`` and ``looked`` how many votes there were when weights, and what deserves a trial, were last looked at;
-    ``rules`` are the settings it was made by,
-    ``figures`` what it rests on.
+    ``rules`` are the settings it was made by, ``figures`` what it rests on.
     """
 
     number: int = 0
@@ -210,6 +209,11 @@ class Policies:
         first = 0 if newest is None else log.votes - newest
         rows = self._rows(sql, [log.votes, first] if since is None else [log.votes, first, since])
         return _last_of_each(_voted(row, json.loads(row[4])) for row in rows)
+
+    def voices(self, log: Position, newest: int) -> int:
+        """How many there are among the newest votes before a position."""
+        sql = f"{_VOTED} FROM votes v WHERE v.number <= ? AND v.number > ?"
+        return len({row[2] for row in self._rows(sql, [log.votes, log.votes - newest])})
 
     def voted(self, log: Position, newest: int) -> list[tuple[Assigned, Voted]]:
         """The questions that were voted on, with each vote, in the order they were asked.

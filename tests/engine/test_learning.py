@@ -176,6 +176,22 @@ def test_a_few_who_agree_promote_nothing(engine: Engine) -> None:
     assert engine.learned().champion == 0
 
 
+def test_who_voted_before_a_trial_counts_among_the_users_in_it(engine: Engine) -> None:
+    """Four of forty rush into a new trial, and vote for whatever is new, before anybody else is back."""
+    cast(engine, 80, lambda _: True)
+    engine.try_out(SHORT)
+    for number in range(60):
+        answer = ask(engine, number % 4)
+        vote = "up" if answer.policy == 1 else "down"
+        engine.feedback(answer.response_id, vote=vote, reader=Reader(name=f"user{number % 4}"))
+    engine._learner.close()
+    trial = engine._learner.log.trial(1)
+    assert trial is not None
+    assert trial.voices == 40
+    assert engine.learned().champion == 0
+    assert engine.check_decisions().different == ()
+
+
 def test_it_is_decided_after_every_few_votes_and_once(engine: Engine, tmp_path: Path) -> None:
     others = [open_fast(tmp_path / "kb", *GATED, create=False) for _ in range(3)]
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from math import sqrt
 
 import pytest
@@ -119,3 +120,17 @@ def test_trials_together_spend_no_more_than_alpha(alpha: float, trials: int) -> 
     assert sum(parts) <= alpha
     assert parts == sorted(parts, reverse=True)
     assert sum(parts) == pytest.approx(alpha * (1 - 1 / (trials + 1)))
+
+
+def test_colluders_who_are_the_first_to_vote_are_left_out_by_how_many_users_there_are() -> None:
+    """Four of forty vote before anybody else does: without the others, nobody could tell them from a majority."""
+    trial = Trial(id="t", champion=0, challengers=(1,), seed="s")
+    rushed = [
+        replace(one, vote=1 if one.version == 1 else -1) for one in drawn(trial, {0: 0.5, 1: 0.5}, 400, voices=4)
+    ]
+    assert weigh(trial, rushed).state == "promoted"
+    known = weigh(replace(trial, voices=40), rushed)
+    assert known.state == "going"
+    (arm,) = [one for one in known.arms if one.version == 1]
+    assert arm.evidence is not None
+    assert arm.evidence <= 1
