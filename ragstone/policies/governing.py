@@ -121,13 +121,13 @@ class Governed(Searcher):
         return self._learner.check()
 
     @property
-    def _learns(self) -> bool:
+    def learns(self) -> bool:
         """Whether questions here are answered under policies."""
         return self._lender is None and self._learner.is_on
 
     async def _assigned(self, question: str, response_id: str, reader: Reader) -> tuple[Self, str]:
         """The engine under the version that is to answer a question, and what to tell where that is not known."""
-        if not self._learns or not question.strip() or not self._settle():
+        if not self.learns or not question.strip() or not self._settle():
             return self, ""
         kind = self._kind(question, reader)
         try:
@@ -138,7 +138,7 @@ class Governed(Searcher):
 
     def _current(self, question: str, reader: Reader) -> Self:
         """The engine under the version in use, for a search of which nothing is learned."""
-        if not self._learns or not question.strip() or not self._settle():
+        if not self.learns or not question.strip() or not self._settle():
             return self
         try:
             policy = self._learner.current()

@@ -102,7 +102,8 @@ class Chat:
         self._last = answer = self._runner.run(watched(events))
         if not self._session:
             self._said.append(Turn(question=question, answer=answer.answer))
-        write(render.answer(answer, metadata=self._engine.settings.respond.metadata))
+        metadata = self._engine.settings.respond.metadata
+        write(render.answer(answer, metadata=metadata, rated=self._engine.learns))
         write(render.notices(answer), sys.stderr)
         write([line()])
 

@@ -43,8 +43,8 @@ _PLACE = {"path", "kind", "publication_id", "word_count", "language", "source"}
 """Facts that the place of a document already says, or that only filters need."""
 
 
-def answer(answer: Answer, *, metadata: bool = True, explain: bool = False) -> Iterator[Line]:
-    """An answer, what it rests on, and how sure it is."""
+def answer(answer: Answer, *, metadata: bool = True, explain: bool = False, rated: bool = False) -> Iterator[Line]:
+    """An answer, what it rests on, and how sure it is; ``rated`` tells how to say what one thinks of it."""
     yield from _with_markers(answer)
     if not answer.abstained:
         yield line()
@@ -53,6 +53,8 @@ def answer(answer: Answer, *, metadata: bool = True, explain: bool = False) -> I
             yield line((_how_sure(answer), "dim"))
     if explain:
         yield from explanation(answer)
+    if rated and answer.response_id:
+        yield line((f"was it good? ragstone feedback {answer.response_id} up, or down", "dim"))
 
 
 def _with_markers(answer: Answer) -> Iterator[Line]:

@@ -34,6 +34,22 @@ def test_before_anything_was_learned(run: Run) -> None:
     assert "there is none before it" in refused.err
 
 
+@pytest.mark.usefixtures("learning")
+def test_an_answer_that_is_learned_from_tells_how_to_say_what_one_thinks_of_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = re.search(r"was it good\? ragstone (feedback \w+ up), or down", run("ask", "Where is what?").out)
+    assert told is not None
+    assert run(*told[1].split()).out == "noted: up\n"
+    assert "opinions counted: 1" in run("policy", "explain").out
+    assert "was it good? ragstone feedback" in run("chat", typed="Where is what?\n").out
+    monkeypatch.setenv("RAGSTONE_REVIEW__RESPONSES_DAYS", "0")
+    assert "was it good?" not in run("ask", "Where is what?").out
+    monkeypatch.setenv("RAGSTONE_REVIEW__RESPONSES_DAYS", "7")
+    monkeypatch.setenv("RAGSTONE_LEARNING__MODE", "off")
+    assert "was it good?" not in run("ask", "Where is what?").out
+
+
 def test_a_change_is_suggested(learning: Path, run: Run, tmp_path: Path) -> None:
     with closing(Engine.open(learning)) as engine:
         stored = next(iter(engine.documents()))

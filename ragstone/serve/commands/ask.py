@@ -42,11 +42,11 @@ def ask(
     with closing(asked.open(kb)) as engine:
         events = engine.stream(typed.text(question), where, session=session, reader=reader)
         answer = asyncio.run(watched(events, quiet=as_json))
-        metadata = engine.settings.respond.metadata
+        metadata, rated = engine.settings.respond.metadata, engine.learns
     if as_json:
         screen.write_json(json.answer(answer, explain=explain))
         return
-    screen.write(render.answer(answer, metadata=metadata, explain=explain))
+    screen.write(render.answer(answer, metadata=metadata, explain=explain, rated=rated))
     screen.write(render.notices(answer), sys.stderr)
 
 
