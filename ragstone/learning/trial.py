@@ -175,7 +175,9 @@ def weigh(trial: Trial, outcomes: Iterable[Outcome]) -> Verdict:
     found = compared(trial, cast)
     state = STATES[ruled(trial, found)[-1]] if len(cast) and found else "going"
     winner = winning(state, found)
-    arms = tuple(_arm(trial, version, known, found.get(version), max(cast.users, trial.voices)) for version in sorted(shares))
+    arms = tuple(
+        _arm(trial, version, known, found.get(version), max(cast.users, trial.voices)) for version in sorted(shares)
+    )
     return Verdict(
         trial=trial.id,
         state=state,

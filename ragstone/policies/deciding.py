@@ -28,6 +28,7 @@ TO_TRY = 100
 whim of a few; and how sure answers may be said to be is looked at before."""
 MORE = 1.1
 """Times the votes of the last look, from which on it is looked again."""
+_SURER = "a confidence that foretells votes held out better than the one in use does; no answer changes by it"
 NEWEST = 5000
 """Votes that are looked at: what was liked years ago says less of today, and costs as much to read."""
 
@@ -67,9 +68,10 @@ def decide(log: Policies, before: Decision, upto: Position, rules: Mapping[str, 
     trial = log.trial(before.trial)
     if rules["mode"] == "shadow" and trial and trial.challengers:
         return Made(decision=replace(base, action="went on", why="in shadow: what is on trial answers nothing"))
-    if before.champion != FIRST and not (trial and trial.doubt):
+    watched = trial.champion if trial else before.champion
+    if watched != FIRST and not (trial and trial.doubt):
         holdout = trial.holdout if trial else rules["holdout"]
-        seen = watch(before.champion, log.outcomes(upto, after=before.since), holdout=holdout)
+        seen = watch(watched, log.outcomes(upto, after=before.since), holdout=holdout)
         base = replace(base, action="watched", why=seen.why, figures={"watch": asdict(seen)})
         if seen.doubtful:
             return _begun(log, replace(base, action="doubted"), doubt=True)
@@ -84,39 +86,74 @@ def _weighed(log: Policies, base: Decision, trial: Trial) -> Made:
     match verdict.state:
         case "promoted":
             assert verdict.winner is not None, "what was promoted has a version"
-            return _in_use(log, replace(made, action="promoted", since=base.began), verdict.winner)
+            return _promoted(log, replace(made, action="promoted", since=base.began), verdict.winner)
         case "rolled back":
             return _in_use(log, replace(made, action="rolled back", since=made.log), FIRST)
         case "kept":
             return _in_use(log, replace(made, action="kept", since=made.log), base.champion)
         case "stopped":
-            return _in_use(log, replace(made, action="stopped"), base.champion)
+            since = made.log if base.stands else base.since  # the votes before were on another number
+            return _in_use(log, replace(made, action="stopped", since=since), base.champion)
         case "going":
-            return Made(decision=replace(made, action="went on"))
+            made, found = _surer(log, replace(made, action="went on"))
+            return _stood_in(log, made, trial, found) if found else Made(decision=made)
+
+
+def _promoted(log: Policies, decision: Decision, winner: int) -> Made:
+    """The decision, with the winner of a trial in use, or what answers in its place."""
+    stands = decision.answering(winner)
+    if stands != winner:
+        why = f"{decision.why}; version {stands} is the same, and says better how sure it is"
+        decision = replace(decision, why=why, since=decision.log)
+    return _in_use(log, decision, stands)
+
+
+def _stood_in(log: Policies, decision: Decision, trial: Trial, found: Proposal) -> Made:
+    """The decision, with a confidence that foretells votes better in every arm of a trial, which goes on.
+
+    No answer changes by it, so what the votes say of the versions on trial holds of those that answer in their place.
+    """
+    champion, new, stands = log.policy(decision.champion), list[Policy](), dict(decision.stands)
+    decision = replace(decision, action="weighed", why=_SURER)
+    for arm in (trial.champion, *trial.challengers):
+        now = log.policy(decision.answering(arm))
+        by_kind = proposing.as_sure(now, champion, found)
+        new.append(_version(decision, now, replace(found, by_kind=by_kind)))
+        decision = replace(decision, versions=new[-1].version)
+        stands[str(arm)] = new[-1].version
+    figures = {**decision.figures, "proposed": dict(found.figures)}
+    in_use = stands[str(trial.champion)]
+    return Made(decision=replace(decision, champion=in_use, stands=stands, figures=figures), policies=tuple(new))
 
 
 def _proposed(log: Policies, base: Decision) -> Made:
     """What the votes suggest, where nothing is tried: a confidence that foretells them better, or else a trial."""
-    said, champion, chosen = base.log.votes, log.policy(base.champion), Choices(**base.rules["base"])
-    weighs, looks = said >= max(weights.FEWEST, 2 * base.weighed), said >= max(TO_TRY, MORE * base.looked)
-    if not weighs and not looks:
-        return Made(decision=base)
-    voted = log.voted(base.log, NEWEST)
-    if weighs:  # seldom, for each look may err
-        base = replace(base, weighed=said)
-        found = proposing.weights(champion, chosen, [vote for _, vote in voted])
-        if found and base.rules["mode"] == "gated":
-            why = "a confidence that foretells votes held out better than the one in use does; no answer changes by it"
-            return _adopted(log, replace(base, action="weighed", why=why), champion, found)
-    if not looks:
+    base, found = _surer(log, base)
+    champion, said = log.policy(base.champion), base.log.votes
+    if found:
+        return _adopted(log, replace(base, action="weighed", why=_SURER), champion, found)
+    if said < max(TO_TRY, MORE * base.looked):
         return Made(decision=base)
     base = replace(base, looked=said)
     tried = [one for one in log.all() if one.version <= base.versions]
-    found = proposing.challenger(champion, chosen, proposing.known_by(voted), tried)
+    known, chosen = proposing.known_by(log.voted(base.log, NEWEST)), Choices(**base.rules["base"])
+    found = proposing.challenger(champion, chosen, known, tried)
     if found is None:
         return Made(decision=base)
     made = begin(log, base, (_version(base, champion, found),))
     return replace(made, decision=replace(made.decision, figures={**base.figures, "replayed": dict(found.figures)}))
+
+
+def _surer(log: Policies, base: Decision) -> tuple[Decision, Proposal | None]:
+    """The decision that also looks, where that is due, for a confidence that foretells votes better; and what it found.
+
+    That is seldom, for each look may err.
+    """
+    if base.log.votes < max(weights.FEWEST, 2 * base.weighed):
+        return base, None
+    voted = [vote for _, vote in log.voted(base.log, NEWEST)]
+    found = proposing.weights(log.policy(base.champion), Choices(**base.rules["base"]), voted)
+    return replace(base, weighed=base.log.votes), found if base.rules["mode"] == "gated" else None
 
 
 def _stepped(log: Policies, before: Decision, base: Decision) -> Made:
@@ -160,7 +197,7 @@ def _in_use(log: Policies, decision: Decision, version: int) -> Made:
     """The decision, with a version in use from now on, and no challengers; it is watched beside version 0."""
     decision = replace(decision, champion=version)
     if version == FIRST:
-        return Made(decision=replace(decision, trial=0, began=decision.log))
+        return Made(decision=replace(decision, trial=0, began=decision.log, stands={}))
     return _begun(log, decision)
 
 
@@ -189,11 +226,11 @@ def _begun(log: Policies, decision: Decision, challengers: tuple[int, ...] = (),
         alpha=spent(contest, rules["alpha"]),
         trim=rules["trim"],
         most=rules["most"],
-        voices=log.voices(decision.log, NEWEST),
+        voices=log.voices(decision.log, NEWEST) if challengers else 0,
         doubt=doubt,
         began=decision.at,
     )
-    return Made(decision=replace(decision, trial=number, trials=number, began=decision.log), trial=trial)
+    return Made(decision=replace(decision, trial=number, trials=number, began=decision.log, stands={}), trial=trial)
 
 
 def same(made: Made, log: Policies, decision: Decision) -> bool:

@@ -79,7 +79,8 @@ class Learner:
         last = self.log.last()
         trial = self.log.trial(last.trial)
         drawn = assign(trial, response_id) if trial else Assignment(version=last.champion, probability=1.0)
-        acted = last.champion if self.mode == "shadow" else drawn.version
+        in_use = trial.champion if trial else last.champion
+        acted = in_use if self.mode == "shadow" else drawn.version
         one = Assigned(
             response_id=response_id,
             trial=last.trial if trial else 0,
@@ -91,7 +92,7 @@ class Learner:
             at=self._clock(),
         )
         self.log.assign(one)
-        return self.log.policy(acted)
+        return self.log.policy(last.answering(acted))
 
     # ------------------------------------------------------------ opinions
 

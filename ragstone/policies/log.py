@@ -67,7 +67,8 @@ class Decision:
 
     ``action`` says it in a word and ``why`` in a sentence; ``log`` is how far the log was read. ``champion`` is the
     version in use, and votes on it behind ``since`` tell whether it still does; ``trial`` is the trial under way, 0:
-    none, and ``began`` how far the log was then. ``versions`` and ``trials`` are the newest there are;
+    none, and ``began`` how far the log was then; ``stands`` names the versions that answer in place of those on trial,
+    and differ from them only in how sure answers are said to be. ``versions`` and ``trials`` are the newest there are;
     ``weighed`` and ``looked`` how many votes there were when weights, and what deserves a trial, were last looked at;
     ``rules`` are the settings it was made by, ``figures`` what it rests on.
     """
@@ -81,6 +82,7 @@ class Decision:
     since: Position = Position()
     trial: int = 0
     began: Position = Position()
+    stands: Mapping[str, int] = field(default_factory=dict)
     versions: int = 0
     trials: int = 0
     weighed: int = 0
@@ -90,23 +92,13 @@ class Decision:
 
     def to_json(self) -> str:
         """One canonical line, without the number."""
-        return canonical(
-            {
-                "action": self.action,
-                "why": self.why,
-                "log": [self.log.assignments, self.log.votes],
-                "champion": self.champion,
-                "since": [self.since.assignments, self.since.votes],
-                "trial": self.trial,
-                "began": [self.began.assignments, self.began.votes],
-                "versions": self.versions,
-                "trials": self.trials,
-                "weighed": self.weighed,
-                "looked": self.looked,
-                "rules": dict(self.rules),
-                "figures": dict(self.figures),
-            }
-        )
+        told = {name: getattr(self, name) for name in Decision.__slots__ if name not in ("number", "at")}
+        places = {name: [told[name].assignments, told[name].votes] for name in _PLACES}
+        return canonical({**told, **places, **{name: dict(told[name]) for name in ("stands", "rules", "figures")}})
+
+    def answering(self, version: int) -> int:
+        """The version that answers where this one was drawn."""
+        return self.stands.get(str(version), version)
 
     @classmethod
     def of(cls, number: int, at: float, text: str) -> Decision:

@@ -26,6 +26,8 @@ REPLAYED = ("vector_weight", "top_k")
 """Choices whose effect can be told from what a search found; others go on trial only where somebody says so."""
 LINE = ("slope", "shift")
 """Choices that calibrate the confidence."""
+SURE = (*MARKS, "retrieval_share", *LINE)
+"""Choices that say how sure an answer is, and change none."""
 OF_A_KIND = 100
 """Votes on questions of a kind, from which on it may have choices of its own."""
 MOVED = 0.01
@@ -101,6 +103,16 @@ def weights(champion: Policy, base: Choices, voted: Sequence[Voted]) -> Proposal
     if not new:
         return None
     return Proposal(by_kind=_everywhere(champion, new), figures={**figures, "calibration": asdict(learned)})
+
+
+def as_sure(policy: Policy, champion: Policy, found: Proposal) -> dict[str, Choices]:
+    """The choices of another version, with what `weights` found for the champion, but where it has its own instead."""
+    out = {}
+    for kind in {OTHERS, *policy.by_kind}:
+        own, old, new = policy.choices(kind), champion.choices(kind), found.by_kind.get(kind, found.by_kind[OTHERS])
+        shared = {name: getattr(new, name) for name in SURE if getattr(own, name) == getattr(old, name)}
+        out[kind] = replace(own, **shared)
+    return out
 
 
 def _shares(

@@ -93,7 +93,7 @@ def learned(learner: Learner, settings: Settings) -> Learned:
     last = decisions[-1] if decisions else Decision()
     trial, verdict = log.trial(last.trial), verdict_now(log, last, upto)
     arms = (
-        [_on_trial(arm, trial, verdict, changes(log.policy(arm.version), base)) for arm in verdict.arms]
+        [_on_trial(arm, trial, verdict, changes(log.policy(last.answering(arm.version)), base)) for arm in verdict.arms]
         if verdict and trial
         else []
     )
@@ -109,7 +109,7 @@ def learned(learner: Learner, settings: Settings) -> Learned:
         next_in=max(0, waiting),
         arms=tuple(arms),
         moments=tuple(_moment(one, doubts) for one in decisions),
-        cautions=tuple(_cautions(learner, trial, arms, verdict.voices if verdict else 0)),
+        cautions=(*_cautions(learner, trial, arms, verdict.voices if verdict else 0), *_stand_ins(last)),
         trouble=str(learner.trouble or ""),
     )
 
@@ -209,6 +209,12 @@ def _cautions(learner: Learner, trial: Trial | None, arms: Sequence[OnTrial], vo
     elif challengers and all(one.arm.needs is None for one in challengers):
         out.append("as it goes, no challenger would be promoted before the votes of this trial are spent")
     return out
+
+
+def _stand_ins(last: Decision) -> list[str]:
+    """Which versions answer in place of those on trial."""
+    named = [f"version {by} answers in place of version {version}" for version, by in sorted(last.stands.items())]
+    return [f"{', '.join(named)}: they differ only in how sure answers are said to be"] if named else []
 
 
 def _takes(trial: Trial, arm: Arm, voices: int) -> str:

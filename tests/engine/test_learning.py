@@ -149,6 +149,32 @@ def test_people_teach_how_sure_answers_may_be_said_to_be(tmp_path: Path) -> None
         assert engine.check_decisions().different == ()
 
 
+def test_people_teach_it_during_a_trial_which_goes_on(tmp_path: Path) -> None:
+    with closing(make(tmp_path / "kb", *GATED, "respond.abstain_below=0")) as engine:
+        engine.try_out(SHORT)
+        before, chance = ask(engine), random.Random(6)
+        use(engine, 100, lambda _: chance.random() < 0.15)
+        now = engine.learned()
+        assert (now.trial, now.votes, sum(one.arm.votes for one in now.arms)) == ("trial 1", 100, 100)
+        assert actions(engine).count("began") == 1
+        assert "weighed" in actions(engine)
+        assert now.champion > 1
+        assert f"version {now.champion} answers in place of version 0" in now.cautions[-1]
+        after = [ask(engine) for _ in range(12)]
+        assert {one.policy for one in after} == {now.champion, now.champion + 1}, "one in place of each that is tried"
+        assert {len(one.hits) for one in after} == {2, 5}
+        assert all(one.confidence < before.confidence - 0.2 for one in after)
+        assert engine.policies()[now.champion].parent == 0
+        assert engine.policies()[now.champion + 1].parent == 1
+        use(engine, 200, lambda answer: len(answer.hits) == 2)
+        assert "promoted" in actions(engine)
+        in_use = engine._learner.current().choices()
+        assert in_use.top_k == 2
+        assert in_use.slope is not None or in_use.shift is not None
+        assert ask(engine).policy in (0, engine.learned().champion)
+        assert engine.check_decisions().different == ()
+
+
 def test_what_is_not_better_is_not(engine: Engine) -> None:
     chance = random.Random(5)
     engine.try_out(SHORT)
@@ -237,7 +263,7 @@ def test_an_evaluation_reads_what_is_new_and_not_years_of_votes(
     engine: Engine, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise every fifth vote costs seconds, once there are tens of thousands."""
-    cast(engine, 200, likes=lambda version: version == 0, decide=False)
+    cast(engine, 200, likes=lambda version: version == 0)  # all are read here, and next when there are twice as many
     log = engine._learner.log
     engine.try_out(SHORT)
     cast(engine, 10, likes=lambda version: version > 0, decide=False)

@@ -125,9 +125,7 @@ def test_trials_together_spend_no_more_than_alpha(alpha: float, trials: int) -> 
 def test_colluders_who_are_the_first_to_vote_are_left_out_by_how_many_users_there_are() -> None:
     """Four of forty vote before anybody else does: without the others, nobody could tell them from a majority."""
     trial = Trial(id="t", champion=0, challengers=(1,), seed="s")
-    rushed = [
-        replace(one, vote=1 if one.version == 1 else -1) for one in drawn(trial, {0: 0.5, 1: 0.5}, 400, voices=4)
-    ]
+    rushed = [replace(one, vote=1 if one.version == 1 else -1) for one in drawn(trial, {0: 0.5, 1: 0.5}, 400, voices=4)]
     assert weigh(trial, rushed).state == "promoted"
     known = weigh(replace(trial, voices=40), rushed)
     assert known.state == "going"

@@ -14,7 +14,12 @@ from ragstone.serve.options import DEFAULT_KB, Json, Kb, open_kb
 
 
 def feedback(
-    response_id: Annotated[str, typer.Argument(metavar="RESPONSE_ID", help="As ask told it, with --json also where nothing is learned.", show_default=False)],
+    response_id: Annotated[
+        str,
+        typer.Argument(
+            metavar="RESPONSE_ID", help="As ask told it, with --json also where nothing is learned.", show_default=False
+        ),
+    ],
     vote: Annotated[str, typer.Argument(metavar="up|down", help="Whether it was good.", show_default=False)],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)] = "",
     source: Annotated[
