@@ -15,7 +15,7 @@ from typing import Self
 from ragstone import query
 from ragstone.access import Reader
 from ragstone.conditions import Filter
-from ragstone.errors import Damaged, KnowledgeBaseError
+from ragstone.errors import Damaged, KnowledgeBaseError, UsageError
 from ragstone.index.terms.readable import reading
 from ragstone.keeping.built import refuse_other_store
 from ragstone.keeping.homes import refuse_outside
@@ -102,8 +102,11 @@ class Governed(Searcher):
         """Put choices of one's own on trial, by kind of question; an empty kind stands for all others.
 
         Raises:
-            UsageError: a trial is under way, or a choice is out of bounds.
+            UsageError: a trial is under way, a choice is out of bounds or changes nothing, or there is no such kind.
         """
+        for kind in by_kind:
+            if kind and kind not in query.KINDS:
+                raise UsageError(f"no question is of the kind '{kind}'; kinds are {', '.join(query.KINDS)}")
         return self._learner.try_out(by_kind, why)
 
     @on_newest

@@ -199,7 +199,7 @@ class Learner:
         """Put choices of one's own on trial, as a new version: what the version in use chooses, and these.
 
         Raises:
-            UsageError: a trial of others is under way, or a choice is out of bounds.
+            UsageError: a trial of others is under way, or a choice is out of bounds, or nothing would change.
         """
         last = self.log.last()
         if self._is_contested(last):
@@ -210,6 +210,9 @@ class Learner:
         new = Policy(
             version=last.versions + 1, parent=current.version, at=self._clock(), by_kind=kinds, evidence=evidence
         )
+        base = as_set(self._settings)
+        if all(new.choices(kind).over(base) == current.choices(kind).over(base) for kind in kinds):
+            raise UsageError(f"that is chosen already, by version {current.version}: there is nothing to try")
         return self._told({"to_try": to_json(new)}, last)
 
     def suggest(self, known: Sequence[Logged]) -> Proposal | None:

@@ -1,6 +1,6 @@
 """A question -> candidates. Which chunks might answer it?"""
 
-from ragstone.query.analysis import analyse, kind
+from ragstone.query.analysis import KINDS, analyse, kind
 from ragstone.query.follow_up import standalone
 from ragstone.query.fuse import Fused, fuse
 from ragstone.query.gather import above, allocate, beside, gather, leg_of
@@ -10,6 +10,7 @@ from ragstone.query.web import build_web_search, why_search, with_web
 from ragstone.query.where import describe, parse
 
 __all__ = [
+    "KINDS",
     "Fused",
     "above",
     "allocate",

@@ -27,6 +27,8 @@ _CLOSING = " \t\n?!.,;:…\"'“”„»«()"
 _QUESTION_MARKS = ("?", "？", "؟")
 LOOKED_AT, LONGEST = 2000, 80
 """Characters of a question that are looked at, and of a word in it: what is longer is no question, and no word."""
+KINDS = (*(intent for intent in get_args(Intent) if intent != "other"), "question", "keywords", "statement")
+"""What `kind` may say."""
 SHORT = 3
 """A question of up to so many words is searched for as keywords."""
 

@@ -458,6 +458,16 @@ def test_one_thing_is_tried_at_a_time(engine: Engine) -> None:
     assert len(asyncio.run(engine.search(QUESTION))) == 5
 
 
+def test_what_would_change_nothing_spends_no_trial(engine: Engine) -> None:
+    """A trial takes thousands of votes, and half of what may ever err: not for a slip of the pen."""
+    with pytest.raises(UsageError, match="kind 'howto'; kinds are .*how_to"):
+        engine.try_out({"howto": Choices(top_k=2)})
+    for kind in ("", "how_to"):
+        with pytest.raises(UsageError, match="chosen already, by version 0: there is nothing to try"):
+            engine.try_out({kind: Choices(top_k=engine.settings.rank.top_k)})
+    assert (len(engine.policies()), actions(engine)) == (1, [])
+
+
 def test_a_decision_that_comes_second_is_refused(engine: Engine) -> None:
     log = engine._learner.log
     before = log.last()
