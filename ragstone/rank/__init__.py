@@ -8,7 +8,7 @@ from ragstone.errors import SettingsError
 from ragstone.protocols import ChatModel, Reranker, TokenEmbedder, TokenMatcher, Weigher
 from ragstone.rank.boost import boost
 from ragstone.rank.fit import join_neighbours, within_budget
-from ragstone.rank.select import mmr, one_per_document, round_robin
+from ragstone.rank.select import mmr, one_per_document, round_robin, unit_scaled
 from ragstone.sections import RankSettings
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "mmr",
     "one_per_document",
     "round_robin",
+    "unit_scaled",
     "within_budget",
 ]
 

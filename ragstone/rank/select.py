@@ -1,6 +1,6 @@
 """Which of the ranked hits an answer rests on: spread over sources, or over content.
 
-Pure functions over hits, best first. None changes a hit's score; each adds the rank it gave to the
+Pure functions over hits, best first. None but `unit_scaled` changes a hit's score; each adds the rank it gave to the
 hit's history.
 """
 
@@ -72,6 +72,15 @@ def mmr(hits: Sequence[Hit], k: int, lambda_: float) -> list[Hit]:
         cosine = matrix @ matrix[best]
         similarity = cosine if len(picked) == 1 else np.maximum(similarity, cosine)
     return _with_steps("mmr", picked)
+
+
+def unit_scaled(ranked: Sequence[Hit], rest: Sequence[Hit] = ()) -> list[Hit]:
+    """Hits with their scores stretched to 0..1, as models score on scales of their own, and the rest below them at 0."""
+    if not ranked:
+        return list(rest)
+    scores = _unit_scale(np.array([hit.score for hit in ranked], dtype=np.float64))
+    told = [replace(hit, score=float(score)) for hit, score in zip(ranked, scores, strict=True)]
+    return [*told, *(replace(hit, score=0.0) for hit in rest)]
 
 
 def _best_first(hits: Iterable[Hit]) -> list[Hit]:

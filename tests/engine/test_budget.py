@@ -56,6 +56,8 @@ def test_reranking_that_fits_is_done(filled: Path):
     unlimited = ask(opened(filled, "rank.reranker=maxsim", "cache.enabled=false", step=0.01))
     assert hurried.notices == ()
     assert "maxsim" in hurried.retrieval_method
+    assert max(hit.score for hit in hurried.hits) == 1
+    assert min(hit.score for hit in hurried.hits) >= 0
     assert [(hit.chunk.id, hit.score) for hit in hurried.hits] == [(hit.chunk.id, hit.score) for hit in unlimited.hits]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.contracts import Chunk, Hit, Step
-from ragstone.rank.select import mmr, one_per_document, round_robin
+from ragstone.rank.select import mmr, one_per_document, round_robin, unit_scaled
 
 
 def hit(document: str, score: float, n: int = 0, vector: list[float] | None = None) -> Hit:
@@ -125,3 +125,14 @@ def test_mmr_needs_vectors_and_a_share() -> None:
         mmr([hit("a", 1.0, 1, [1, 0]), replace(hit("b", 0.5), vector=None)], 2, 0.5)
     with pytest.raises(ValueError, match=r"0\.\.1"):
         mmr([], 2, 1.5)
+
+
+def test_what_was_not_reranked_stays_below_what_was_on_a_scale_from_0_to_1() -> None:
+    """A reranker gives scores below 0, and fusion none: by them, the twenty-first would pass the second."""
+    ranked, rest = [hit("a", 7.4), hit("b", -0.3), hit("c", -2.6)], [hit("d", 0.016), hit("e", 0.015)]
+    scaled = unit_scaled(ranked, rest)
+    assert [one.score for one in scaled] == pytest.approx([1, 0.23, 0, 0, 0])
+    assert ids(one_per_document(scaled)) == ids([*ranked, *rest])
+    assert [one.why for one in scaled] == [one.why for one in (*ranked, *rest)]
+    assert [one.score for one in unit_scaled([hit("a", -5)])] == [1]
+    assert unit_scaled([], rest) == rest
