@@ -296,7 +296,9 @@ class Searcher(Rebuilder):
         if self._reranker:  # of more hits than the pool, the rest stays as it is, below
             pool = settings.pool
             try:
-                hits = rank.unit_scaled(await self._reranker.rerank(asked.text, hits[:pool], budget.pace()), hits[pool:])
+                hits = rank.unit_scaled(
+                    await self._reranker.rerank(asked.text, hits[:pool], budget.pace()), hits[pool:]
+                )
             except OutOfTime:
                 return hits, (f"not reranked: that would not have ended within {settings.budget_ms} ms",)
             except ModelError as error:

@@ -21,7 +21,9 @@ _FOLDS = 5
 _HOLD = 10.0
 """How strongly weights hold on to what they are, in votes."""
 _ROUNDS = 25
-_ONE_SIDED = 1.645
+_SURE = 2.326
+"""Standard errors that a gain must be above 0: for 99 cases of 100, were the fifths independent. They are not, for each
+is foretold by the others; so where the weights in force are the best, about 95 of 100 looks leave them."""
 BINS = 10
 
 
@@ -108,7 +110,7 @@ def _adopted(
         new, old = (foretold(values, x, y)(features[out]) for values in (fit(x, y), start))
         gains[out] = _said(new, ups[out]) - _said(old, ups[out])
     gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(count))
-    low = gain - _ONE_SIDED * error
+    low = gain - _SURE * error
     values = fit(features, ups) if low > 0 else start
     return Learned(values=_rounded(values), votes=count, gain=round(gain, 6), low=round(low, 6), adopted=low > 0)
 

@@ -75,7 +75,7 @@ def mmr(hits: Sequence[Hit], k: int, lambda_: float) -> list[Hit]:
 
 
 def unit_scaled(ranked: Sequence[Hit], rest: Sequence[Hit] = ()) -> list[Hit]:
-    """Hits with their scores stretched to 0..1, as models score on scales of their own, and the rest below them at 0."""
+    """Hits with scores stretched to 0..1, for each model has a scale of its own; the rest stays below them, at 0."""
     if not ranked:
         return list(rest)
     scores = _unit_scale(np.array([hit.score for hit in ranked], dtype=np.float64))

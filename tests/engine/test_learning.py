@@ -460,7 +460,7 @@ def test_one_thing_is_tried_at_a_time(engine: Engine) -> None:
 
 def test_what_would_change_nothing_spends_no_trial(engine: Engine) -> None:
     """A trial takes thousands of votes, and half of what may ever err: not for a slip of the pen."""
-    with pytest.raises(UsageError, match="kind 'howto'; kinds are .*how_to"):
+    with pytest.raises(UsageError, match=r"kind 'howto'; kinds are .*how_to"):
         engine.try_out({"howto": Choices(top_k=2)})
     for kind in ("", "how_to"):
         with pytest.raises(UsageError, match="chosen already, by version 0: there is nothing to try"):

@@ -51,6 +51,16 @@ def test_a_mark_that_votes_follow_gains_weight_and_chance_is_not_adopted() -> No
     assert (few.adopted, few.values) == (False, pytest.approx(THIRD, abs=1e-5))
 
 
+@pytest.mark.parametrize("count", [50, 100])
+def test_the_best_weights_are_left_alone_in_about_95_looks_of_100(count: int) -> None:
+    chance, adopted = np.random.default_rng(7), 0
+    for _ in range(150):
+        marks = np.clip(chance.normal(0.6, 0.2, (count, 3)), 0, 1)
+        ups = (chance.random(count) < 1 / (1 + np.exp(-6 * (marks.mean(axis=1) - 0.55)))).astype(np.float64)
+        adopted += learn_weights(marks, ups, THIRD).adopted
+    assert adopted <= 0.08 * 150
+
+
 def test_fewer_votes_pull_less() -> None:
     pulls = [
         np.mean([learn_weights(*votes_on(seed, count, (1, 0, 0)), THIRD).values[0] for seed in range(5)])
