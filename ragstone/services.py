@@ -124,6 +124,7 @@ class ChromaSettings(Section):
     )
     api_key: Key = Field(default=SecretStr(""), description="key of the Chroma server, sent as a bearer token")
     collection: CollectionName = Field(default="ragstone", description="beginning of the names of collections")
+    timeout_seconds: float = Field(default=10.0, gt=0, description="longest wait for one reply of a Chroma server")
 
 
 class QdrantSettings(Section):

@@ -3,9 +3,12 @@
 An engine is added by one line in ``ENGINES``.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -22,6 +25,11 @@ from ragstone.index.following.followed_vectors import FollowedVectors
 from ragstone.index.vectors.embedded import EmbeddedVectors
 from ragstone.protocols import VectorIndex
 from ragstone.services import ChromaSettings, QdrantSettings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ragstone.contracts import Vector
 
 Engine = Callable[[Path, Catalog], VectorIndex]
 COUNT = 3000
@@ -212,6 +220,35 @@ def test_changes_are_followed(name: str, tmp_path: Path):
         assert set(found.rows.tolist()) == alive
     assert set(found.rows.tolist()) <= alive
     assert len(found) == len(alive)
+    catalog.close()
+
+
+@pytest.mark.parametrize("name", [name for name in ENGINES if not name.startswith("embedded")])
+def test_who_asks_meanwhile_does_not_disturb_a_change(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    commit(catalog, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(200)))
+    index = ENGINES[name][0](tmp_path / "index", catalog)
+    assert isinstance(index, FollowedVectors)
+    store, put = index._store, index._store.put
+
+    def put_while_asked(rows: NDArray[np.int64], vectors: Vector) -> None:
+        half = len(rows) // 2
+        put(rows[:half], vectors[:half])
+        assert not asyncio.run(asyncio.to_thread(index.status)).problem
+        asyncio.run(index.search(random_vector(1), 5))
+        put(rows[half:], vectors[half:])
+
+    monkeypatch.setattr(store, "put", put_while_asked)
+    everything = store.rows()
+    store.drop(everything)
+    index._bring_up(anew=True)
+    assert np.array_equal(store.rows(), everything)
+    store.begin(random_vector(2)[None])  # is cut short here, and another process makes it whole
+    commit(catalog, *(Document(id=f"new{i}", text=f"word{i} fresh{i}") for i in range(100)))
+    index._bring_up()
+    found = asyncio.run(index.search(random_vector(1), 400))
+    assert len(found) == 300
+    assert [len(rows) for rows in index.difference(mend=False)] == [0, 0]
     catalog.close()
 
 

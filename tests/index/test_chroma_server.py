@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -87,4 +88,32 @@ def test_questions_go_on_while_the_server_is_away(
     assert engine.status().engines[0].behind == 0
     (leg,) = engine._outside()
     assert [len(rows) for rows in leg.difference(mend=False)] == [0, 0]
+    engine.close()
+
+
+def test_no_question_waits_for_a_server_that_says_nothing(
+    tmp_path: Path, port: int, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(breaker, "FIRST", 0.2)
+    server = start()
+    url = f"services.chroma.url=http://127.0.0.1:{port}"
+    chroma = ("index.vectors=chroma", url, "services.chroma.timeout_seconds=2", "cache.enabled=false")
+    engine = open_fast(tmp_path / "kb", *chroma)
+    add(engine, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(30)))
+    began = time.monotonic()
+    server.send_signal(signal.SIGSTOP)
+    try:
+        found = asyncio.run(engine.trace("word7 other7")).evidence
+        (leg,) = engine.status().engines
+        again = open_fast(tmp_path / "kb", *chroma)  # one that has yet to connect
+        assert asyncio.run(again.trace("word7 other7")).evidence.missing
+        again.close()
+    finally:
+        server.send_signal(signal.SIGCONT)
+    assert time.monotonic() - began < 30
+    assert found.hits[0].chunk.document_id == "d7"
+    assert "took longer than 2 s" in found.missing[0]
+    assert "took longer than 2 s" in leg.problem
+    time.sleep(1)  # longer than it is left alone
+    assert not asyncio.run(engine.trace("word7 other7")).evidence.missing
     engine.close()

@@ -83,6 +83,10 @@ class Holding:
             db.execute("INSERT INTO ragstone.indexes (name, made_with) VALUES (%s, %s)", [name, self._made_with])
         self._making = True
 
+    def resume(self) -> None:
+        """Change the table that is searched, whatever became of one that was being made."""
+        self._making = False
+
     def count(self, db: Connection, chunks: int, length: int = 0) -> int:
         """Note so many more rows, in the transaction that puts them; gives how many there are."""
         sql = "UPDATE ragstone.indexes SET chunks = chunks + %s, length = length + %s WHERE name = %s RETURNING chunks"

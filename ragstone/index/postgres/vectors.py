@@ -70,6 +70,7 @@ class PostgresVectors:
         self._held.begin()
 
     def drop(self, rows: Rows) -> None:
+        self._held.resume()
         if len(rows):
             with self._server.transaction(patient=True) as db:
                 self._delete(db, rows)

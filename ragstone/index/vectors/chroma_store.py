@@ -7,10 +7,11 @@ are told as ids, for facts of a document may change while its chunks, and so its
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -34,12 +35,16 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
+Found = TypeVar("Found")
+
 SENT = 1000
 """Entries in a request."""
 READ = 10_000
 """Ids in a reply."""
 BUILD_EFFORT, EFFORT = 128, 256
 """Candidates that are looked at when a vector is added, and when one is searched for."""
+PATIENT = 120.0
+"""Seconds that a change may take, of which nobody waits for an answer."""
 
 
 class ChromaStore:
@@ -49,22 +54,24 @@ class ChromaStore:
         self._settings, self._folder, self._names = settings, folder, names
         self._connecting = threading.Lock()
         self._connected: Any = None
-        self._target: Any = None
+        self._searched: Any = None
+        self._changed: Any = None
         self.name = f"chroma at {settings.url}" if settings.url else "chroma in this process"
         self.least, self.refine, self.worn = 0, 1, False
 
     def stamp(self) -> Stamp:
-        self._target = None
-        name = self._names.current
-        with self._told():
-            if not name:
-                self._client.heartbeat()  # whether it is there at all
-                return Stamp()
+        if not self._names.current:
+            self._asked(lambda: self._client.heartbeat())  # whether it is there at all
+            return Stamp()
+
+        def look() -> Any:
             try:
-                self._target = self._client.get_collection(name, embedding_function=None)
+                return self._current()
             except NotFoundError:
-                return Stamp()
-        about = self._target.metadata or {}
+                return None
+
+        self._searched = found = self._asked(look)
+        about = (found and found.metadata) or {}
         return Stamp(generation=about["generation"], mark=about["mark"]) if "mark" in about else Stamp()
 
     # ------------------------------------------------------------ changing
@@ -72,76 +79,112 @@ class ChromaStore:
     def begin(self, sample: Vector) -> None:
         del sample  # it learns nothing
         name = self._names.begin()
-        shape = {"space": "cosine", "ef_construction": BUILD_EFFORT, "ef_search": EFFORT}
-        with self._told():
-            self._target = self._client.create_collection(name, configuration={"hnsw": shape}, embedding_function=None)
+        how = {"hnsw": {"space": "cosine", "ef_construction": BUILD_EFFORT, "ef_search": EFFORT}}
+
+        def create() -> Any:
+            return self._client.create_collection(name, configuration=how, embedding_function=None)
+
+        self._changed = self._asked(create, patient=True)
 
     def drop(self, rows: Rows) -> None:
-        with self._told():
-            for start in range(0, len(rows), SENT):
-                self._target.delete(ids=_ids(rows[start : start + SENT]))
+        self._changed = held = self._asked(self._current)
+        for start in range(0, len(rows), SENT):
+            ids = _ids(rows[start : start + SENT])
+            self._asked(partial(held.delete, ids=ids), patient=True)
 
     def put(self, rows: Rows, vectors: Vector) -> None:
-        with self._told():
-            for start in range(0, len(rows), SENT):
-                part = slice(start, start + SENT)
-                self._target.upsert(ids=_ids(rows[part]), embeddings=vectors[part])
+        for start in range(0, len(rows), SENT):
+            part = slice(start, start + SENT)
+            entries = partial(self._changed.upsert, ids=_ids(rows[part]), embeddings=vectors[part])
+            self._asked(entries, patient=True)
 
     def seal(self, stamp: Stamp) -> None:
-        with self._told():
-            self._target.modify(metadata={"generation": stamp.generation, "mark": stamp.mark})
-        if self._target.name == self._names.coming:
+        about = {"generation": stamp.generation, "mark": stamp.mark}
+        self._asked(partial(self._changed.modify, metadata=about), patient=True)
+        if self._changed.name == self._names.coming:
             self._names.settle()
 
     def publish(self) -> None:
-        with self._told():
-            for name in self._names.stale([one.name for one in self._client.list_collections()]):
-                self._client.delete_collection(name)
+        collections = self._asked(lambda: self._client.list_collections(), patient=True)
+        for name in self._names.stale([one.name for one in collections]):
+            self._asked(partial(self._client.delete_collection, name), patient=True)
 
     # ------------------------------------------------------------ searching
 
     def nearest(self, vector: Vector, k: int, allowed: Rows | None) -> Rows:
         only = None if allowed is None else _ids(allowed)
-        with self._told():
-            held = self._target or self._client.get_collection(self._names.current, embedding_function=None)
-            found = held.query(query_embeddings=vector[None], n_results=k, ids=only, include=["distances"])
-        return np.array(found["ids"][0], dtype=np.int64)
+
+        def query() -> Any:
+            held = self._searched or self._current()
+            return held.query(query_embeddings=vector[None], n_results=k, ids=only, include=["distances"])
+
+        return np.array(self._asked(query)["ids"][0], dtype=np.int64)
 
     def rows(self) -> Rows:
-        found: list[str] = []
-        with self._told():
-            while part := self._target.get(limit=READ, offset=len(found), include=[])["ids"]:
-                found += part
+        held, found = self._asked(self._current), list[str]()
+        while part := self._asked(partial(held.get, limit=READ, offset=len(found), include=[]))["ids"]:
+            found += part
         return np.sort(np.array(found, dtype=np.int64))
+
+    def _current(self) -> Any:
+        return self._client.get_collection(self._names.current, embedding_function=None)
 
     @property
     def _client(self) -> Any:
         """Made when it is first needed: making it asks the server."""
+        if self._settings.url:
+            self._connected = self._connected or self._to_server()
+            return self._connected
         with self._connecting:
             if self._connected is None:
-                quiet = chromadb.Settings(anonymized_telemetry=False)
-                if self._settings.url:
-                    parts = urlsplit(self._settings.url)
-                    key = self._settings.api_key.get_secret_value()
-                    self._connected = chromadb.HttpClient(
-                        host=parts.hostname or "",
-                        port=parts.port or (443 if parts.scheme == "https" else 80),
-                        ssl=parts.scheme == "https",
-                        headers={"Authorization": f"Bearer {key}"} if key else None,
-                        settings=quiet,
-                    )
-                else:
-                    make_folder(self._folder.absolute())
-                    self._connected = chromadb.PersistentClient(path=self._folder, settings=quiet)
+                make_folder(self._folder.absolute())
+                self._connected = chromadb.PersistentClient(path=self._folder, settings=_quiet())
             return self._connected
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _to_server(self) -> Any:
+        parts = urlsplit(self._settings.url)
+        key = self._settings.api_key.get_secret_value()
+        return chromadb.HttpClient(
+            host=parts.hostname or "",
+            port=parts.port or (443 if parts.scheme == "https" else 80),
+            ssl=parts.scheme == "https",
+            headers={"Authorization": f"Bearer {key}"} if key else None,
+            settings=_quiet(),
+        )
+
+    def _asked(self, call: Callable[[], Found], *, patient: bool = False) -> Found:
+        """What a call gives; of a server, in time."""
+        seconds = self._settings.timeout_seconds
         try:
-            yield
+            return _within(max(PATIENT, seconds) if patient else seconds, call) if self._settings.url else call()
+        except TimeoutError as error:
+            self._searched = self._connected = None  # its connections may wait for ever
+            raise EngineError(f"{self.name} took longer than {seconds:g} s") from error
         except Exception as error:  # connections fail in many ways, by several libraries
-            self._target = None
+            self._searched = None
             raise EngineError(f"{self.name} failed: {error}") from error
+
+
+def _within(seconds: float, call: Callable[[], Found]) -> Found:
+    """What a call gives, if it does so soon enough: Chroma's client waits for ever, and cannot be told otherwise.
+
+    Raises:
+        TimeoutError: it does not; its thread is left behind, and ends when the server answers or is gone.
+    """
+    given: Future[Found] = Future()
+
+    def work() -> None:
+        try:
+            given.set_result(call())
+        except BaseException as error:  # whatever it is, it is raised there
+            given.set_exception(error)
+
+    threading.Thread(target=work, name="chroma", daemon=True).start()
+    return given.result(seconds)
+
+
+def _quiet() -> Any:
+    return chromadb.Settings(anonymized_telemetry=False)
 
 
 def _ids(rows: Rows) -> list[str]:

@@ -92,7 +92,6 @@ class QdrantStore:
             found = self._client.retrieve(name, [STAMP]) if self._client.collection_exists(name) else []
             points = self._client.count(name, exact=False).count - 1 if found else 0
             self._is_exact = 0 < points <= self._exact_limit
-        self._target = name
         payload = found[0].payload if found else None
         return Stamp(generation=payload["generation"], mark=payload["mark"]) if payload else Stamp()
 
@@ -111,6 +110,7 @@ class QdrantStore:
             )
 
     def drop(self, rows: Rows) -> None:
+        self._target = self._names.current
         with self._told():
             for start in range(0, len(rows), READ):
                 points = models.PointIdsList(points=rows[start : start + READ].tolist())
@@ -174,7 +174,7 @@ class QdrantStore:
         while True:
             with self._told():
                 points, offset = self._client.scroll(
-                    self._target, limit=READ, offset=offset, with_payload=False, with_vectors=False
+                    self._names.current, limit=READ, offset=offset, with_payload=False, with_vectors=False
                 )
             yield from (int(point.id) for point in points if point.id != STAMP)
             if offset is None:
