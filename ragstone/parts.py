@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -103,6 +104,7 @@ class Parts:
         self._version, self._catalog = version, catalog
         self._build_embedder, self._lender = build_embedder, lender
         self._clock: Clock = time.perf_counter
+        self._bringing_up = threading.Lock()
 
     def _settle(self) -> bool:
         """Whether it is settled which embedder was meant; what was made before another process did that is let go."""

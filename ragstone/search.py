@@ -214,7 +214,7 @@ class Searcher(Rebuilder):
 
     def _keyword_leg(self, asked: Question, fetch_k: int, where: Filter | None) -> Awaitable[Matches]:
         terms = self._terms_of(asked)
-        return self._in_time(lambda: self._keywords.search(terms, fetch_k, where))
+        return self._brought_up(self._keywords, lambda: self._keywords.search(terms, fetch_k, where))
 
     async def _vector_leg(self, asked: Question, fetch_k: int, where: Filter | None) -> Matches:
         if not self._settle():
@@ -226,20 +226,25 @@ class Searcher(Rebuilder):
             return await asyncio.to_thread(
                 index.nearest_among, self._catalog, candidates.rows.tolist(), vector, fetch_k
             )
-        try:
-            return await self._in_time(lambda: self._vectors.search(vector, fetch_k, where))
-        except Behind as error:  # as where an engine was just named in the settings
-            if error.changes > CAUGHT_UP or not await asyncio.to_thread(self._bring_vectors_up):
-                raise
-            return await self._in_time(lambda: self._vectors.search(vector, fetch_k, where))
+        return await self._brought_up(self._vectors, lambda: self._vectors.search(vector, fetch_k, where))
 
-    def _bring_vectors_up(self) -> bool:
-        """Bring the engine of the vectors up, where nobody is at it."""
+    async def _brought_up(self, leg: index.Following, search: Callable[[], Awaitable[Matches]]) -> Matches:
+        """What a leg finds; one whose engine lacks too much, as where it was just named, is brought up for that."""
         try:
-            with index.indexing(self._home.folder, index.ONCE, asking=True):
-                self._vectors.follow(write=True)
-        except Locked:
-            return False
+            return await self._in_time(search)
+        except Behind as error:
+            if error.changes > CAUGHT_UP or not await asyncio.to_thread(self._bring_up, leg):
+                raise
+            return await self._in_time(search)
+
+    def _bring_up(self, leg: index.Following) -> bool:
+        """Bring an engine up, where nobody is at it; one after the other."""
+        with self._bringing_up:
+            try:
+                with index.indexing(self._home.folder, index.ONCE, asking=True):
+                    leg.follow(write=True)
+            except Locked:
+                return False
         return True
 
     def _weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:

@@ -16,7 +16,7 @@ from ragstone.index.catalog.store import Prepared, signature, text_hash
 from ragstone.index.catalog.verify import RESTORE, verify
 from ragstone.index.following.collection_names import CollectionNames
 from ragstone.index.following.differences import differences
-from ragstone.index.following.protocol import FollowingKeywords, FollowingVectors, Outside, VectorStore
+from ragstone.index.following.protocol import Following, FollowingKeywords, FollowingVectors, Outside, VectorStore
 from ragstone.index.journal import Journal
 from ragstone.index.records import NO_MATCHES, Counts, EngineStatus, Finding, Stamp
 from ragstone.outside import load
@@ -33,6 +33,7 @@ __all__ = [
     "Counts",
     "EngineStatus",
     "Finding",
+    "Following",
     "FollowingKeywords",
     "FollowingVectors",
     "Held",

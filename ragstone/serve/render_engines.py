@@ -28,6 +28,8 @@ def compared(outside: Sequence[EngineStatus], findings: Sequence[Finding]) -> It
         )
     if not outside:
         yield line("all indexes are embedded; ragstone doctor looks at them")
+    elif any(one.behind for one in outside):
+        yield line("what they lack is put there with the next change; or now: ragstone index verify --mend")
     elif not findings:
         yield line("all is well")
 

@@ -258,7 +258,7 @@ def test_the_doctor_compares_an_engine_with_the_catalog(tmp_path: Path, monkeypa
     store.drop(np.array([3, 4], dtype=np.int64))
     store.seal(stamp)
     (finding,) = doctor(kb).findings
-    assert (finding.part, finding.what) == ("faiss:Flat", "it lacks 2 chunks and has 0 that are gone")
+    assert (finding.part, finding.what) == ("vectors in faiss:Flat", "it lacks 2 chunks and has 0 that are gone")
     assert doctor(kb, mend=True).well
     assert doctor(kb).findings == ()
 

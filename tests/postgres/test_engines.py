@@ -262,6 +262,19 @@ def asked(engine: Engine, question: str) -> tuple[list[str], bool]:
 BOTH = ("index.vectors=postgres", "index.keywords=postgres")
 
 
+def test_a_question_brings_both_legs_up_that_have_lost_everything(postgres: PostgresServer, tmp_path: Path) -> None:
+    database = postgres.database("lost")
+    with closing(opened(tmp_path / "kb", postgres.address(database), *BOTH)) as engine:
+        add(engine, *documents(50))
+        expected = asked(engine, WORDS[3])
+        with closing(postgres.connect(database)) as db:
+            db.execute("DROP SCHEMA ragstone CASCADE")
+    with closing(opened(tmp_path / "kb", postgres.address(database), *BOTH)) as engine:
+        assert asked(engine, WORDS[3]) == expected
+        assert [one.behind for one in engine.status().engines] == [0, 0]
+    assert not expected[1]
+
+
 def test_an_engine_answers_from_it_as_from_its_own(postgres: PostgresServer, tmp_path: Path) -> None:
     address = postgres.address(postgres.database("whole"))
     texts = [Document(id=f"d{i}", text=f"Room {i} is called {WORDS[i]} and has {i % 7} windows.") for i in range(40)]

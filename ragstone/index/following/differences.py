@@ -17,7 +17,8 @@ def differences(legs: Iterable[Outside], *, mend: bool) -> Iterator[Finding]:
         mend: bring each up first, then put and delete what differs; only for who holds the lock.
     """
     for leg in legs:
-        name = leg.status().engine
+        state = leg.status()
+        name = f"{state.leg} in {state.engine}"
         try:
             if mend:
                 leg.follow(write=True)

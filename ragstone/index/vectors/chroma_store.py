@@ -24,6 +24,7 @@ from ragstone.services import ChromaSettings
 
 try:
     import chromadb  # pyright: ignore[reportMissingImports]
+    from chromadb.config import Settings  # pyright: ignore[reportMissingImports]
     from chromadb.errors import NotFoundError  # pyright: ignore[reportMissingImports]
 except ImportError as error:
     raise MissingExtra("chromadb", extra="chroma") from error
@@ -184,7 +185,7 @@ def _within(seconds: float, call: Callable[[], Found]) -> Found:
 
 
 def _quiet() -> Any:
-    return chromadb.Settings(anonymized_telemetry=False)
+    return Settings(anonymized_telemetry=False)
 
 
 def _ids(rows: Rows) -> list[str]:
