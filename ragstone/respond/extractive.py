@@ -28,6 +28,7 @@ from ragstone.sections import RespondSettings
 _MARKUP = ("", "|", "`", "~", "<")
 _BULLET = re.compile(r"(?:[-*+>]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
 _WORD = re.compile(r"\w+")
+_ONE_WORD = re.compile(r"[^\W\d_]+[.!]\s+")
 _EDGE = 3
 CONTEXT = 0.5
 """How much a sentence's chunk counts beside the sentence: a short answer owes its topic to its title and neighbours."""
@@ -39,6 +40,8 @@ SHOWN = 3
 """Passages that a refusal names, each with its nearest sentence."""
 RANK = 0.02
 """What each place further down in the ranking costs a sentence."""
+TITLED = 0.9
+"""The least probability of an answer where a document has the very question for its title, as in lists of questions."""
 
 _UNPROMISED = "so small a risk (respond.risk) cannot be promised with this embedder, so nothing is answered"
 
@@ -102,7 +105,8 @@ class ExtractiveAnswerer:
         scored = await self._read(evidence)
         if not scored:
             return abstained(evidence, 0.0, (), self._settings)
-        answerability = self._estimate(self._features(evidence.question, scored))
+        answerability = self._probability(evidence.question, scored)
+        scored = _under_title(evidence.question, scored) or scored
         if answerability < self._abstain_below:
             draft = abstained(evidence, answerability, _nearest(scored), self._settings)
             return replace(draft, notices=(_UNPROMISED,)) if self._abstain_below > 1 else draft
@@ -123,12 +127,16 @@ class ExtractiveAnswerer:
     async def answerability(self, evidence: Evidence) -> float:
         """The probability, 0 to 1, that the evidence answers its question."""
         scored = await self._read(evidence)
-        return self._estimate(self._features(evidence.question, scored)) if scored else 0.0
+        return self._probability(evidence.question, scored) if scored else 0.0
 
     async def features(self, evidence: Evidence) -> Features | None:
         """What the probability of an answer rests on; None where there is nothing to read."""
         scored = await self._read(evidence)
         return self._features(evidence.question, scored) if scored else None
+
+    def _probability(self, question: str, scored: Sequence[_Sentence]) -> float:
+        estimate = self._estimate(self._features(question, scored))
+        return max(estimate, TITLED) if _under_title(question, scored) else estimate
 
     def _features(self, question: str, scored: Sequence[_Sentence]) -> Features:
         words = _WORD.findall(question)
@@ -166,6 +174,12 @@ class ExtractiveAnswerer:
         return scored
 
 
+def _under_title(question: str, scored: Sequence[_Sentence]) -> list[_Sentence]:
+    """The sentences of documents whose title is the question itself."""
+    asked = _words(question)
+    return [one for one in scored if asked and _words(one.hit.chunk.title) == asked and not one.hit.chunk.is_web]
+
+
 def _nearest(scored: Sequence[_Sentence]) -> tuple[Nearest, ...]:
     """The best sentence of each document, the nearest documents first."""
     best: dict[str, _Sentence] = {}
@@ -185,7 +199,16 @@ def _whole(sentence: _Sentence) -> _Sentence | None:
         return replace(sentence, span=code) if code.end - code.start <= blocks.LONGEST else None
     if span.of(text).endswith("?") or blocks.is_heading(text, span) or blocks.is_table(text, span):
         return None
-    return replace(sentence, span=blocks.led_to(text, span))
+    span = blocks.led_to(text, span)
+    if span.of(text).endswith(":") and not text[span.end :].strip():
+        return None  # what it leads to is in another chunk
+    return replace(sentence, span=_with_yes_or_no(sentence.hit.chunk, span))
+
+
+def _with_yes_or_no(chunk: Chunk, span: Span) -> Span:
+    """A sentence with the one word before it that answers the question in the title: "No. Masks do not help." """
+    answers = chunk.index == 0 and chunk.title.rstrip().endswith("?")
+    return Span(start=0, end=span.end) if answers and _ONE_WORD.fullmatch(chunk.text[: span.start]) else span
 
 
 def _quotable(spans: list[Span], chunk: Chunk) -> list[Span]:
@@ -206,18 +229,28 @@ def _bare(text: str, span: Span) -> Span:
 
 
 def _distinct(sentences: list[_Sentence]) -> list[_Sentence]:
-    """Overlapping chunks hold the same sentence twice, and a list its items; what a longer quote says is left out."""
+    """What a longer quote says is left out: overlapping chunks hold a sentence twice, a list its items, and documents
+    repeat each other.
+    """
     longest_first = sorted(sentences, key=lambda one: one.span.start - one.span.end)
     kept: list[_Sentence] = []
     for sentence in longest_first:
-        start, end = _place(sentence)
-        document = sentence.hit.chunk.document_id
-        inside = (
-            one.hit.chunk.document_id == document and _place(one)[0] <= start and end <= _place(one)[1] for one in kept
-        )
-        if not any(inside):
+        if not any(_is_inside(sentence, one) for one in kept):
             kept.append(sentence)
     return [one for one in sentences if one in kept]
+
+
+def _is_inside(sentence: _Sentence, other: _Sentence) -> bool:
+    """Whether another sentence has these characters of the document, or these words."""
+    (start, end), (first, last) = _place(sentence), _place(other)
+    if sentence.hit.chunk.document_id == other.hit.chunk.document_id and first <= start and end <= last:
+        return True
+    said = _words(sentence.text)
+    return bool(said) and f" {said} " in f" {_words(other.text)} "
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def _place(sentence: _Sentence) -> tuple[int, int]:

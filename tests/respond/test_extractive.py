@@ -1,6 +1,7 @@
 """The extractive answerer, with the embedded model and real sentences."""
 
 import asyncio
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -85,6 +86,36 @@ def test_a_sentence_of_two_overlapping_chunks_is_quoted_once(model: MiniLM):
     draft = answer(model, "Where are masks sold?", found, abstain_below=0, passages=len(found))
     places = [(citation.start, citation.end) for citation in draft.citations]
     assert len(places) == len(set(places))
+
+
+def test_what_several_documents_say_in_the_same_words_is_quoted_once(model: MiniLM):
+    again = replace(MASKS, id="again", text=MASKS.text.replace("for two euros.", "for two euros, all year round."))
+    draft = answer(model, "Where are masks sold?", hits(model, MASKS, again, replace(MASKS, id="third")))
+    assert draft.text.count("Masks are sold at the entrance") == 1
+    assert "all year round" in draft.text
+
+
+def test_yes_and_no_stay_with_the_sentence_after_them(model: MiniLM):
+    title = "Is it safe to visit the museum?"
+    found = Document(id="safe", title=title, text="No. The roof may fall on visitors of the museum. Tickets are sold.")
+    draft = answer(model, "Can I visit the museum safely?", hits(model, found), abstain_below=0)
+    assert draft.citations[0].quote.startswith("No. The roof may fall")
+    plain = answer(model, "Can I visit the museum safely?", hits(model, replace(found, title="Safe")), abstain_below=0)
+    assert plain.citations[0].quote.startswith("The roof may fall")
+
+
+def test_a_document_with_the_question_for_its_title_answers_it(model: MiniLM):
+    found = Document(id="how", title="Wie kann ich mich infizieren?", text="Der Hauptweg ist die Tröpfcheninfektion.")
+    near = Document(id="near", title="Impfung", text="Infizieren kann ich mich und andere auch mit Impfung.")
+    draft = answer(model, "wie kann ich mich infizieren", hits(model, near, found))
+    assert not draft.abstained
+    assert [one.document_id for one in draft.citations] == ["how"]
+
+
+def test_a_sentence_whose_code_is_in_another_chunk_is_not_quoted(model: MiniLM):
+    found = Document(id="code", text="Masks are counted by hand at the door. To count masks call this:")
+    draft = answer(model, "How do I count masks?", hits(model, found), abstain_below=0)
+    assert [one.quote for one in draft.citations] == ["Masks are counted by hand at the door."]
 
 
 def test_a_sentence_cut_by_the_edge_of_its_chunk_is_not_quoted(model: MiniLM):

@@ -184,6 +184,17 @@ def test_only_some_of_many_skipped_are_listed(run: Run, tmp_path: Path) -> None:
     assert "status --kb" in done.out
 
 
+def test_what_can_be_read_is_told_once(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    for name in ("a.cpp", "b.cpp", "c.h", "Makefile", "LICENSE"):
+        (tmp_path / "code" / name).write_text("x")
+    (tmp_path / "code" / "readme.md").write_text("Bees dance.")
+    done = run("add", "code")
+    assert done.out.count("known are .txt") == 1
+    assert done.out.count("no suffix tells its kind") == 2
+    assert "c.h: unknown kind .h\n" in done.out
+
+
 def test_version_and_help(run: Run) -> None:
     assert run("--version").out == f"ragstone {ragstone.__version__}\n"
     for words in ((), ("--help",), ("add", "--help")):
@@ -243,7 +254,7 @@ def test_chat_notices_a_rebuild(run: Run, kb: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_facts_of_a_source_are_shown_once_and_not_at_full_length(run: Run, tmp_path: Path) -> None:
-    words = "Bees dance in the dark. Bees dance in the dark hive."
+    words = "Bees dance in the dark. In the dark hive bees dance."
     (tmp_path / "bees.csv").write_text(f"id,title,text,html\n1,Bees,{words},{'<p>' * 1000}\n")
     run("add", "bees.csv", "--kb", "bees")
     out = run("ask", "Do bees dance in the dark?", "--kb", "bees").out
