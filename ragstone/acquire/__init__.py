@@ -231,8 +231,8 @@ def _read_file(file: File, worker: Worker) -> Iterator[Document | Skipped]:
             )
             return
         if reader is None:
-            kind = file.suffix or Path(file.name).name
-            yield Skipped(source=file.source, reason=f"unknown kind {kind}; known are {kinds()}")
+            kind = f"unknown kind {file.suffix}" if file.suffix else "no suffix tells its kind"
+            yield Skipped(source=file.source, reason=f"{kind}; known are {kinds()}")
             return
         for result in _parsed(reader, file, worker) if isinstance(reader, str) else reader(file):
             if not isinstance(result, File):

@@ -213,10 +213,12 @@ def skipped(skipped: Sequence[Skipped], more: str) -> Iterator[Line]:
     by_reason: dict[str, list[str]] = {}
     for one in skipped:
         by_reason.setdefault(one.reason, []).append(one.source)
-    shown = 0
+    shown, told = 0, set[str]()
     for reason, sources in list(by_reason.items())[:SHOWN_SKIPPED]:
         for source in sources[:SHOWN_ALIKE]:
-            yield line(f"{one_line(source)}: {one_line(reason)}", indent=2)
+            what, _, remedy = reason.partition("; ")
+            yield line(f"{one_line(source)}: {one_line(what if remedy in told else reason)}", indent=2)
+            told.add(remedy)
         if (alike := len(sources) - SHOWN_ALIKE) > 0:
             yield line((f"and {alike:,} more for the same reason", "dim"), indent=2)
         shown += len(sources)
