@@ -1,8 +1,9 @@
 """Typing errors in a question, corrected by the words of the documents themselves.
 
 A word that no document has is replaced by one that documents have, where it differs by an error of typing: one letter
-left out, put in, mistaken, or exchanged with its neighbour (Damerau 1964); two in a long word. Words with digits,
-in capitals, short names, or joined to identifiers stay as they are, for what they name may be meant exactly.
+left out, put in, mistaken, or exchanged with its neighbour (Damerau 1964); two in a long word. Ordinary words of the
+language stay as they are: "price" is no error where the documents only have "prime". So do words with digits, in
+capitals, short names, or joined to identifiers, for what they name may be meant exactly.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ class Vocabulary(Protocol):
         """Whether any document has the word, or another form of it."""
         ...
 
+    def ordinary(self, language: str) -> frozenset[str]:
+        """Words of a language that are no errors, in lower case, whether a document has them or not."""
+        ...
+
     def near(self, word: str, errors: int) -> dict[str, int]:
         """Words of the documents that look like it, and how many chunks have each."""
         ...
@@ -47,9 +52,10 @@ def correct(text: str, vocabulary: Vocabulary, language: str, keep: frozenset[st
     )
     words = [word for word in words if _SHORTEST <= len(word) <= _LONGEST and word not in keep]
     unknown = [word for word, known in zip(words, vocabulary.known(words, language), strict=True) if not known]
-    if len(unknown) > _MOST:
+    if not unknown or len(unknown) > _MOST:
         return {}
-    return {word: best for word in unknown if (best := _nearest(word, vocabulary))}
+    ordinary = vocabulary.ordinary(language)
+    return {word: best for word in unknown if word not in ordinary and (best := _nearest(word, vocabulary))}
 
 
 def distance(one: str, other: str, most: int) -> int:

@@ -26,7 +26,7 @@ from ragstone.respond.unlinked import unlinked, unlinked_code
 from ragstone.sections import RespondSettings
 
 _MARKUP = ("", "|", "`", "~", "<")
-_BULLET = re.compile(r"(?:[-*+>]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
+_BULLET = re.compile(r"(?:[-*+>:]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
 _WORD = re.compile(r"\w+")
 _ONE_WORD = re.compile(r"[^\W\d_]+[.!]\s+")
 _EDGE = 3

@@ -24,6 +24,9 @@ class Words:
     def known(self, words: Sequence[str], language: str) -> list[bool]:  # noqa: ARG002
         return [bare(word) in self._words for word in words]
 
+    def ordinary(self, language: str) -> frozenset[str]:
+        return frozenset({"price"}) if language == "en" else frozenset()
+
     def near(self, word: str, errors: int) -> dict[str, int]:
         return {one: 1 for one in self._words if distance(bare(word), one, errors) <= errors}
 
@@ -110,6 +113,13 @@ def test_the_users_words_keep_their_spelling() -> None:
 )
 def test_typing_errors(typed: str, meant: str) -> None:
     assert asked(typed, "the", "insurance", "pays", language="en").text == meant
+
+
+def test_an_ordinary_word_that_no_document_has_is_no_error() -> None:
+    prime = Words("prime")
+    assert correct("what is the price", prime, "en") == {}
+    assert correct("what is the primr", prime, "en") == {"primr": "prime"}
+    assert correct("was ist der price", prime, "de") == {"price": "prime"}
 
 
 def test_spelling_can_be_switched_off() -> None:

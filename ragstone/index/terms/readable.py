@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ragstone.conditions import Filter
 from ragstone.index.catalog.any_catalog import AnyCatalog
 from ragstone.index.catalog.filters import told
+from ragstone.index.embed.minilm.weights import english_words
 from ragstone.index.records import Stamp
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ class Words:
             for word, there in zip(new, self._terms.known(new, language), strict=True):
                 before[word, language] = there and self._terms.among(word, language, rows, 1) > 0
         return [before[word, language] for word in words]
+
+    def ordinary(self, language: str) -> frozenset[str]:
+        """Words of a language that anybody may use, whether a document has them or not; none where no list is known."""
+        return english_words() if language == "en" else frozenset()
 
     def weigh(self, words: Sequence[str]) -> list[float]:
         """Inverse document frequency of each word. One that only others' documents have is as rare as any unknown."""

