@@ -60,7 +60,7 @@ class Chat:
         self._runner = asyncio.Runner()  # one for all questions: connections to a model stay open
 
     def run(self) -> None:
-        """Until the input ends, or ``/quit``."""
+        """Until the input ends, or ``/quit`` or ``quit`` is typed."""
         try:
             for typed in _typed():
                 try:
@@ -80,6 +80,8 @@ class Chat:
         command, _, rest = typed.partition(" ")
         match command:
             case "/quit" | "/exit":
+                return False
+            case "quit" | "exit" if not rest.strip():  # no question, and what one types to leave other prompts
                 return False
             case "/help":
                 write([line(HELP)])

@@ -213,6 +213,13 @@ def test_chat(run: Run) -> None:
     assert "never asked" not in done.out
 
 
+def test_quit_ends_a_chat_and_is_no_question(run: Run) -> None:
+    done = run("chat", typed="quit\n/help\n")
+    assert (done.code, done.err) == (0, "")
+    assert "/sources" not in done.out
+    assert "Sources" not in done.out
+
+
 def test_chat_goes_on_after_errors(run: Run) -> None:
     typed = f"/sources\n/nothing\n/set nothing=1\n/set chunk.size=50\n/set rank.top_k\n{QUESTION}"
     done = run("chat", typed=typed)
