@@ -35,7 +35,7 @@ class LimitSettings(Section):
     """What one key may take, where it has no limits of its own. Where no key is needed, only the last one holds."""
 
     rate_per_minute: int = Field(default=300, ge=0, description="requests of a key in a minute; 0: no limit")
-    burst: int = Field(default=60, ge=1, description="requests of a key that may come at once")
+    burst: int = Field(default=60, ge=1, description="requests of a key at once; never more than in a minute")
     concurrent: int = Field(default=16, ge=0, description="requests of a key under way at the same time; 0: no limit")
     cost_per_day: float = Field(
         default=0.0, ge=0, description="money that models may cost a key in a day of UTC; 0: no limit"

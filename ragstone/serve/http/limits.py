@@ -62,9 +62,10 @@ class Limits:
     def _allowance(self, key: Key) -> _Allowance:
         if key.id not in self._of:
             told, usual = key.limits, self._settings
+            per_minute = usual.rate_per_minute if told.rate_per_minute is None else told.rate_per_minute
             self._of[key.id] = _Allowance(
-                usual.rate_per_minute if told.rate_per_minute is None else told.rate_per_minute,
-                usual.burst if told.burst is None else told.burst,
+                per_minute,
+                min(usual.burst, per_minute or usual.burst) if told.burst is None else told.burst,
                 usual.concurrent if told.concurrent is None else told.concurrent,
                 self._clock(),
             )

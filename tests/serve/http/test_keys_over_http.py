@@ -142,6 +142,12 @@ def test_who_asks_too_often_has_to_wait_and_others_have_not(guarded: Live) -> No
     assert guarded.http.get("/me", headers=hasty).status_code == 200
 
 
+def test_no_more_come_at_once_than_in_a_minute(guarded: Live) -> None:
+    slow = make_key(guarded.engine.folder, "slow", limits=KeyLimits(rate_per_minute=2))
+    time.sleep(0.6)
+    assert [guarded.http.get("/me", headers=slow).status_code for _ in range(3)] == [200, 200, 429]
+
+
 def test_a_key_may_have_so_many_requests_under_way(serving: Serving) -> None:
     with OpenAIServer(lambda _: "Visitors park behind the mill [1].", pause=0.1) as model:
         live = serving(asked=written_by(model))
