@@ -13,6 +13,8 @@ BENCH_KB := .ragstone-bench
 DEMO = $(BIN)/ragstone add --kb $(DEMO_KB) README.md ARCHITECTURE.md docs/*.md examples/knowledge-base.csv
 KB ?= .ragstone
 IMAGE ?= ragstone
+# Registries know no capitals, names of repositories do.
+PUSHED = $(shell printf %s "$(IMAGE)" | tr A-Z a-z)
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ragstone/__init__.py)
 REVISION = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 BUILD = docker buildx build -f deploy/Dockerfile --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
@@ -94,8 +96,8 @@ images:  ## build the container images, for processors and for GPUs: IMAGE=ragst
 	$(BUILD) --load -t $(IMAGE):$(VERSION)-cuda --build-arg VARIANT=cuda .
 
 images-push:  ## build both and push them, each with its SBOM and where it comes from
-	$(BUILD) --push --sbom=true --provenance=mode=max -t $(IMAGE):$(VERSION) .
-	$(BUILD) --push --sbom=true --provenance=mode=max -t $(IMAGE):$(VERSION)-cuda --build-arg VARIANT=cuda .
+	$(BUILD) --push --sbom=true --provenance=mode=max -t $(PUSHED):$(VERSION) .
+	$(BUILD) --push --sbom=true --provenance=mode=max -t $(PUSHED):$(VERSION)-cuda --build-arg VARIANT=cuda .
 
 images-check:  ## run every step of the image in a fresh Debian, without Docker, and start it; needs root, and minutes
 	@python3 tools/check_image.py

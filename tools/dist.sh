@@ -12,7 +12,8 @@ rm -rf dist build/bill
 wheel=$(ls dist/*.whl)
 name=$(basename "$wheel" -py3-none-any.whl)
 python3 -m venv build/bill 2>/dev/null || "$bin/python" -m venv build/bill
-build/bill/bin/pip --disable-pip-version-check install -qq -c constraints.txt "$wheel[serve,mcp,openai,multilingual]"
+extras=$(sed -n 's/^\.\(\[.*\]\)$/\1/p' deploy/variants/cpu.txt)
+build/bill/bin/pip --disable-pip-version-check install -qq -c constraints.txt "$wheel$extras"
 build/bill/bin/pip --disable-pip-version-check uninstall -qq -y pip
 "$bin/cyclonedx-py" environment build/bill/bin/python --pyproject pyproject.toml --output-reproducible \
     --of JSON -o "dist/$name.cdx.json" 2>/dev/null

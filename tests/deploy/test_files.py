@@ -96,7 +96,7 @@ def test_the_variants_name_extras_that_there_are_and_versions_of_the_rest() -> N
         assert named[variant] <= set(extras)
         twice = {name: version for name, version in _pins(file).items() if pinned.get(name, version) != version}
         assert not twice, "pip would find no version that both allow"
-    assert named["cpu"] == {"serve", "mcp", "openai", "multilingual"}
+    assert named["cpu"] == {"serve", "mcp", "openai", "multilingual", "postgres", "qdrant", "redis"}
     assert named["cuda"] == named["cpu"] | {"transformers", "sentence-transformers"}
     cuda = _pins(DEPLOY / "variants" / "cuda.txt")
     assert {"torch", "transformers", "sentence-transformers"} <= set(cuda)
@@ -347,3 +347,12 @@ def test_every_target_with_a_description_is_one_that_make_knows() -> None:
 
 def test_ci_runs_the_developers_own_command() -> None:
     assert (ROOT / ".ci" / "run").read_text("utf-8").rstrip().endswith("exec make test")
+
+
+def test_nothing_is_released_before_all_tests_and_no_image_without_a_release() -> None:
+    jobs = loaded(ROOT / ".github" / "workflows" / "release.yml")[0]["jobs"]
+    called = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
+    tested = {name for name, runs in called.items() if any(run.startswith("make test-") for run in runs)}
+    assert {run for name in tested for run in called[name]} == {"make test-python", "make test-web"}
+    assert set(jobs["release"]["needs"]) == tested
+    assert jobs["images"]["needs"] == "release"

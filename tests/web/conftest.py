@@ -13,7 +13,7 @@ import pytest
 from served import DOCUMENTS, FIRST, START, Visit, environment, served
 from servers.openai_server import KEY, OpenAIServer
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
 FLAGS = (
     "--headless",
     "--no-sandbox",
