@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ragstone import index, query, rank
+from ragstone import index, query, rank, respond
 from ragstone.acquire.facts.language import detect
 from ragstone.answers import Turn
 from ragstone.conditions import Filter
@@ -72,7 +72,8 @@ class Searcher(Rebuilder):
             question=asked.text,
             hits=_bare(hits),
             method=method,
-            language=asked.language,
+            # Questions are read as one of the documents' languages, and answered in their own.
+            language=respond.language_of(asked.asked) or asked.language,
             asked="" if asked.asked == asked.text else asked.asked,
             missing=missing,
             notices=asked.notices,

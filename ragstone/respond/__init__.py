@@ -12,9 +12,10 @@ from ragstone.respond.abstention import abstained
 from ragstone.respond.models import build_chat_model, choose
 from ragstone.respond.replay import replayed
 from ragstone.respond.summary import summary
+from ragstone.respond.words import language_of
 from ragstone.sections import RespondSettings
 
-__all__ = ["abstained", "build_answerer", "build_chat_model", "choose", "drafted", "replayed", "summary"]
+__all__ = ["abstained", "build_answerer", "build_chat_model", "choose", "drafted", "language_of", "replayed", "summary"]
 
 
 def build_answerer(
