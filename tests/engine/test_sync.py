@@ -471,3 +471,26 @@ def test_facts_of_chunks_filter_questions(docs: Path) -> None:
     assert texts("section_title = Windows") == set()
     assert len(texts("section_title = Elsewhere")) == 1
     engine.close()
+
+
+def test_a_link_whose_target_is_gone_keeps_what_it_led_to_and_says_so(engine: Engine, docs: Path) -> None:
+    away = docs.parent / "away"
+    away.mkdir()
+    (away / "b.txt").write_text("bees dance")
+    (docs / "a.txt").symlink_to(away / "b.txt")
+    (docs / "linked").symlink_to(away)
+    sync(engine, docs)
+    kept = stored(engine)
+    assert len(kept) == 2
+    (away / "b.txt").unlink()
+    away.rmdir()
+    (docs / "never.txt").symlink_to(away / "b.txt")
+    report = sync(engine, docs)
+    assert stored(engine) == kept
+    assert {Path(one.source).name: one.reason for one in report.skipped} == {
+        "a.txt": "a broken link; what was stored of it before is kept",
+        "linked": "a broken link; what was stored of it before is kept",
+        "never.txt": "a broken link",
+    }
+    (docs / "linked").unlink()
+    assert sync(engine, docs).removed == 1

@@ -181,11 +181,12 @@ class Catalog(ChangeLog, Beside):
         return {row[0] for row in self._rows(sql, [json.dumps(list(hashes))])}
 
     def held(self, names: Sequence[str]) -> set[str]:
-        """Which of these are the source, or the id, of a stored document."""
-        sql = """
-            SELECT value FROM json_each(?)
-            WHERE value IN (SELECT source FROM documents) OR value IN (SELECT id FROM documents)
-        """
+        """Which of these are the source, or the id, of a stored document, or have one within them."""
+        under = UNDER.replace(":root", "named.value")
+        sql = f"""
+            SELECT value FROM json_each(?) AS named
+            WHERE EXISTS (SELECT 1 FROM documents WHERE {under}) OR value IN (SELECT id FROM documents)
+        """  # noqa: S608
         return {name for (name,) in self._rows(sql, [json.dumps(names)])}
 
     def has_file(self, source: str, stamp: str) -> bool:

@@ -35,7 +35,7 @@ from ragstone.index.postgres.catalog_beside import PostgresBeside
 from ragstone.index.postgres.catalog_changes import CHUNKS, PostgresChanges
 from ragstone.index.postgres.catalog_database import Fence, unfenced
 from ragstone.index.postgres.catalog_facts import POSTGRES, readable
-from ragstone.index.postgres.catalog_store import UNDER, clear, put, put_files, put_skipped, take_out, under
+from ragstone.index.postgres.catalog_store import UNDER, UNDER_NAMED, clear, put, put_files, put_skipped, take_out, under
 from ragstone.index.postgres.connection import Server
 from ragstone.index.records import Counts
 
@@ -156,10 +156,13 @@ class PostgresCatalog(PostgresChanges, PostgresBeside):
         return {hash for (hash,) in self._rows("SELECT hash FROM vectors WHERE hash = ANY(%s)", [list(hashes)])}
 
     def held(self, names: Sequence[str]) -> set[str]:
-        """Which of these are the source, or the id, of a stored document."""
-        sql = "SELECT id, source FROM documents WHERE id_hash = ANY(%s) OR source_hash = ANY(%s)"
-        hashes = _hashes(names)
-        return {name for found in self._rows(sql, [hashes, hashes]) for name in found} & set(names)
+        """Which of these are the source, or the id, of a stored document, or have one within them."""
+        sql = f"""
+            SELECT root FROM unnest(%s::text[], %s::text[]) AS named (root, hash)
+            WHERE EXISTS (SELECT 1 FROM documents WHERE id_hash = named.hash)
+                OR EXISTS (SELECT 1 FROM documents WHERE {UNDER_NAMED})
+        """  # noqa: S608
+        return {name for (name,) in self._rows(sql, [list(names), _hashes(names)])}
 
     def has_file(self, source: str, stamp: str) -> bool:
         """Whether everything of a file, in this state, is stored."""

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from ragstone.contracts import Vector
     from ragstone.index.postgres.connection import Connection
 
-UNDER = """(source_hash = %(hash)s OR (left(source, 500) >= left(%(root)s::text || '/', 500)
-    AND left(source, 500) <= left(%(root)s::text || '0', 500)
-    AND source > %(root)s::text || '/' AND source < %(root)s::text || '0')
-    OR (left(source, 500) >= left(%(root)s::text || '#', 500) AND left(source, 500) <= left(%(root)s::text || '$', 500)
-    AND source > %(root)s::text || '#' AND source < %(root)s::text || '$'))"""
+_UNDER = """(source_hash = {hash} OR (left(source, 500) >= left({root} || '/', 500)
+    AND left(source, 500) <= left({root} || '0', 500) AND source > {root} || '/' AND source < {root} || '0')
+    OR (left(source, 500) >= left({root} || '#', 500) AND left(source, 500) <= left({root} || '$', 500)
+    AND source > {root} || '#' AND source < {root} || '$'))"""
+UNDER = _UNDER.format(root="%(root)s::text", hash="%(hash)s")
 """Whether a source is another one or lies in it; see `ragstone.index.catalog.store`."""
+UNDER_NAMED = _UNDER.format(root="named.root", hash="named.hash")
+"""The same of a table ``named``."""
 
 
 def under(root: str) -> dict[str, str]:
