@@ -36,9 +36,10 @@ EXCERPT = 280
 SHOWN_CHANGED = 10
 """Questions with another answer that a comparison shows."""
 LONGEST_FACT = 100
-"""Characters of a fact shown below a source; ``search --json`` has all of them."""
+"""Characters of a fact shown below a source; a longer one is text, not a fact. ``search --json`` has all of them."""
 
 _MARKER = re.compile(r"(\[(?:(?:Web )?Source )?\d+\]|\[\?\])")
+_MARKUP = re.compile(r"[<‹]/?[A-Za-z!]")
 _PLACE = {"path", "kind", "publication_id", "word_count", "language", "source"}
 """Facts that the place of a document already says, or that only filters need."""
 
@@ -362,10 +363,16 @@ def _place(citation: Citation) -> Iterator[Part]:
 
 
 def _facts(metadata: Metadata) -> str:
-    values = {key: value for key, value in metadata.items() if key not in _PLACE}
+    """What is known of a document beside its text: no second text of it, and no markup. Long lists are cut."""
+    told = {
+        key: cut(", ".join(map(str, value)), LONGEST_FACT) if isinstance(value, tuple) else str(value).strip()
+        for key, value in metadata.items()
+        if key not in _PLACE
+    }
     return " · ".join(
-        f"{one_line(key)}: {cut(', '.join(map(str, value)) if isinstance(value, tuple) else str(value), LONGEST_FACT)}"
-        for key, value in values.items()
+        f"{one_line(key)}: {one_line(value)}"
+        for key, value in told.items()
+        if len(value) <= LONGEST_FACT + len(" …") and "\n" not in value and not _MARKUP.search(value)
     )
 
 

@@ -260,11 +260,14 @@ def test_chat_notices_a_rebuild(run: Run, kb: Path, monkeypatch: pytest.MonkeyPa
     assert done.out.count("Marie Curie. [1]") == 2
 
 
-def test_facts_of_a_source_are_shown_once_and_not_at_full_length(run: Run, tmp_path: Path) -> None:
+def test_facts_of_a_source_are_shown_once_without_markup_and_long_texts(run: Run, tmp_path: Path) -> None:
     words = "Bees dance in the dark. In the dark hive bees dance."
-    (tmp_path / "bees.csv").write_text(f"id,title,text,html\n1,Bees,{words},{'<p>' * 1000}\n")
-    run("add", "bees.csv", "--kb", "bees")
+    tags = "; ".join(f"tag {number}" for number in range(99))
+    rows = f"1,Bees,{words},{'<p>' * 1000},<b>short</b>,{'wax ' * 99},Anna,{tags}\n"
+    (tmp_path / "bees.csv").write_text(f"id,title,text,html,mark,notes,author,tags\n{rows}")
+    run("add", "bees.csv", "--kb", "bees", "--set", "acquire.columns.lists=[tags]")
     out = run("ask", "Do bees dance in the dark?", "--kb", "bees").out
     assert out.count("[2]") == 2
-    assert out.count("html: <p>") == 1
+    assert (out.count("tags: tag 0, tag 1"), out.count("author: Anna")) == (1, 1)
+    assert not any(key in out for key in ("html:", "mark:", "notes:", "<"))
     assert len(max(out.splitlines(), key=len)) < 400

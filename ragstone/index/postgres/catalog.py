@@ -35,7 +35,16 @@ from ragstone.index.postgres.catalog_beside import PostgresBeside
 from ragstone.index.postgres.catalog_changes import CHUNKS, PostgresChanges
 from ragstone.index.postgres.catalog_database import Fence, unfenced
 from ragstone.index.postgres.catalog_facts import POSTGRES, readable
-from ragstone.index.postgres.catalog_store import UNDER, UNDER_NAMED, clear, put, put_files, put_skipped, take_out, under
+from ragstone.index.postgres.catalog_store import (
+    UNDER,
+    UNDER_NAMED,
+    clear,
+    put,
+    put_files,
+    put_skipped,
+    take_out,
+    under,
+)
 from ragstone.index.postgres.connection import Server
 from ragstone.index.records import Counts
 
