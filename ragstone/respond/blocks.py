@@ -23,6 +23,9 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●·–][ \t]|\(?(?:\d{1,3}|[A-Za
 _INDENTED = re.compile(r"[ \t]{2,}\S")
 _INDENTED_CODE = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _TABLE = ("|", "+--", "+==")
+_DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|parsed-literal|math)::.*")
+_LABEL_WORDS = 2
+"""A line before code with no more words than this, and without an end, is a label, such as that of a tab: "C++"."""
 _ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", "।", "۔", "؟")
 _CLOSING = "\"'”’“»)]*_`"
 
@@ -44,8 +47,12 @@ def is_heading(text: str, span: Span) -> bool:
 
 def is_table(text: str, span: Span) -> bool:
     """Whether a sentence begins in a row of a table."""
-    start = text.rfind("\n", 0, span.start) + 1
-    return text[start : _line_end(text, span.start)].lstrip().startswith(_TABLE)
+    return _line_of(text, span).startswith(_TABLE)
+
+
+def is_directive(text: str, span: Span) -> bool:
+    """Whether a sentence begins in a line that reStructuredText shows to nobody: ``.. _place:``."""
+    return _line_of(text, span).startswith(".. ")
 
 
 def code_around(text: str, position: int) -> Span | None:
@@ -74,14 +81,29 @@ def led_to(text: str, span: Span) -> Span:
     if not span.of(text).rstrip(_CLOSING).endswith(":"):
         return span
     start = _after_blank(text, span.end)
+    line = text[start : _line_end(text, start)]
+    if _is_label(line) or _DIRECTIVE.fullmatch(line):
+        after = _after_blank(text, start)
+        if code_around(text, after) or _INDENTED_CODE.match(text[after : _line_end(text, after)]):
+            start, line = after, text[after : _line_end(text, after)]
     if code := code_around(text, start):
         return _within_limit(span, code.end)
-    line = text[start : _line_end(text, start)]
     if _ITEM.match(line):
         return _within_limit(span, *_list_ends(text, start))
     if _INDENTED_CODE.match(line):
         return _within_limit(span, *_indented_ends(text, start))
     return span
+
+
+def leads_out(text: str, span: Span) -> bool:
+    """Whether what a sentence with a colon leads to is in the next chunk: at most a label stands between."""
+    rest = text[span.end :].strip(_CLOSING + " \t\n")
+    return span.of(text).rstrip(_CLOSING).endswith(":") and (not rest or _is_label(rest))
+
+
+def _is_label(line: str) -> bool:
+    words = line.split()
+    return 0 < len(words) <= _LABEL_WORDS and "\n" not in line and not line.endswith(_ENDS) and not _ITEM.match(line)
 
 
 def _list_ends(text: str, start: int) -> Iterator[int]:
@@ -127,6 +149,11 @@ def _after_blank(text: str, position: int) -> int:
     while start < len(text) and not text[start : _line_end(text, start)].strip():
         start = _line_end(text, start) + 1
     return min(start, len(text))
+
+
+def _line_of(text: str, span: Span) -> str:
+    """The line that a sentence begins in."""
+    return text[text.rfind("\n", 0, span.start) + 1 : _line_end(text, span.start)].lstrip()
 
 
 def _line_end(text: str, position: int) -> int:

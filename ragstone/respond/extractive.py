@@ -51,14 +51,22 @@ Known = Callable[[Sequence[str]], Sequence[bool]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sentence:
+    """A sentence of a hit, which is at this place of the ranking; ``code`` is the chunk of code that it leads to."""
+
     hit: Hit
     place: int
     span: Span
     score: float
+    code: Hit | None = None
 
     @property
     def text(self) -> str:
         return self.span.of(self.hit.chunk.text)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is a whole chunk of code."""
+        return bool(self.hit.chunk.facts.get("is_code")) and len(self.text) == len(self.hit.chunk.text)
 
 
 class ExtractiveAnswerer:
@@ -110,16 +118,16 @@ class ExtractiveAnswerer:
         if answerability < self._abstain_below:
             draft = abstained(evidence, answerability, _nearest(scored), self._settings)
             return replace(draft, notices=(_UNPROMISED,)) if self._abstain_below > 1 else draft
-        telling = [whole for one in scored if (whole := _whole(one))] or scored
+        telling = [whole for one in scored if (whole := _whole(one, evidence.hits))] or scored
         chosen = sorted(telling, key=lambda sentence: -sentence.score)[: self._settings.sentences]
         quoted = sorted(
             (sentence for sentence in chosen if sentence.score >= chosen[0].score - MARGIN),
             key=lambda sentence: (sentence.place, sentence.span),
         )
-        citations = tuple(
-            cite(marker, sentence.hit, sentence.span) for marker, sentence in enumerate(_distinct(quoted), start=1)
-        )
-        text, statements = _written(citations)
+        quotes = _distinct(_with_code(quoted))
+        citations = tuple(cite(marker, one.hit, one.span) for marker, one in enumerate(quotes, start=1))
+        code = {marker for marker, one in enumerate(quotes, start=1) if one.is_code}
+        text, statements = _written(citations, code)
         return Draft(
             text=text, citations=citations, answerability=answerability, abstained=False, statements=statements
         )
@@ -183,14 +191,16 @@ def _under_title(question: str, scored: Sequence[_Sentence]) -> list[_Sentence]:
 def _nearest(scored: Sequence[_Sentence]) -> tuple[Nearest, ...]:
     """The best sentence of each document, the nearest documents first."""
     best: dict[str, _Sentence] = {}
-    telling = [one for one in scored if _whole(one)] or scored
+    telling = [one for one in scored if _whole(one, ())] or scored
     for one in sorted(telling, key=lambda sentence: -sentence.score):
         best.setdefault(one.hit.chunk.document_id, one)
     return tuple(Nearest(hit=one.hit, span=one.span) for one in list(best.values())[:SHOWN])
 
 
-def _whole(sentence: _Sentence) -> _Sentence | None:
+def _whole(sentence: _Sentence, hits: Sequence[Hit]) -> _Sentence | None:
     """A sentence with what it leads to, or the code it stands in; nothing where it is none that answers.
+
+    What it leads to may be a chunk of code by itself, if that is among the hits.
 
     A question in the text, or a heading, tells that the answer is near; it is none itself.
     """
@@ -199,10 +209,33 @@ def _whole(sentence: _Sentence) -> _Sentence | None:
         return replace(sentence, span=code) if code.end - code.start <= blocks.LONGEST else None
     if span.of(text).endswith("?") or blocks.is_heading(text, span) or blocks.is_table(text, span):
         return None
+    if blocks.is_directive(text, span):
+        return None
     span = blocks.led_to(text, span)
-    if span.of(text).endswith(":") and not text[span.end :].strip():
-        return None  # what it leads to is in another chunk
-    return replace(sentence, span=_with_yes_or_no(sentence.hit.chunk, span))
+    code = None
+    if span == sentence.span and blocks.leads_out(text, span) and not (code := _code_after(sentence.hit.chunk, hits)):
+        return None  # what it leads to is in a chunk that is not at hand
+    return replace(sentence, span=_with_yes_or_no(sentence.hit.chunk, span), code=code)
+
+
+def _code_after(chunk: Chunk, hits: Sequence[Hit]) -> Hit | None:
+    """The next chunk of the document, if it is among the hits, and code that is short enough to be quoted."""
+    for hit in hits:
+        other = hit.chunk
+        if (other.document_id, other.index) == (chunk.document_id, chunk.index + 1) and other.facts.get("is_code"):
+            return hit if len(other.text) <= blocks.LONGEST else None
+    return None
+
+
+def _with_code(sentences: Sequence[_Sentence]) -> list[_Sentence]:
+    """The sentences, each with the chunk of code right behind it that it leads to."""
+    out: list[_Sentence] = []
+    for one in sentences:
+        out.append(one)
+        if one.code:
+            span = Span(start=0, end=len(one.code.chunk.text))
+            out.append(replace(one, hit=one.code, span=span, code=None))
+    return out
 
 
 def _with_yes_or_no(chunk: Chunk, span: Span) -> Span:
@@ -259,24 +292,30 @@ def _place(sentence: _Sentence) -> tuple[int, int]:
     return offset + sentence.span.start, offset + sentence.span.end
 
 
-def _written(citations: Sequence[Citation]) -> tuple[str, tuple[Statement, ...]]:
-    """The quotes one after the other without their links, each a statement that its own words prove."""
+def _written(citations: Sequence[Citation], code: set[int]) -> tuple[str, tuple[Statement, ...]]:
+    """The quotes one after the other without their links, each a statement that its own words prove.
+
+    Args:
+        citations: the quotes.
+        code: the markers of those that are code without a fence.
+    """
     text, statements = "", []
     for citation in citations:
-        words = _readable(citation.quote)
-        apart = "\n" in words or "\n" in text
+        is_code = citation.marker in code
+        words = _readable(citation.quote, has_lines=is_code or blocks.has_lines(citation.quote))
+        apart = "\n" in words or "\n" in text or is_code
         text += ("\n" if apart else " ") if text else ""
         start = len(text)
-        text += words + ("\n" if blocks.ends_in_code(words) else " ") + f"[{citation.marker}]"
+        text += words + ("\n" if is_code or blocks.ends_in_code(words) else " ") + f"[{citation.marker}]"
         statements.append(
             Statement(start=start, end=len(text), support=1.0, supported=True, markers=(citation.marker,))
         )
     return text, tuple(statements)
 
 
-def _readable(quote: str) -> str:
+def _readable(quote: str, *, has_lines: bool) -> str:
     """A quote as it stands in an answer: without links, on one line, but for lists and code."""
-    if not blocks.has_lines(quote):
+    if not has_lines:
         return " ".join(unlinked(quote).split())
     lines = unlinked_code(unlinked(quote)).splitlines()
     return "\n".join(line.rstrip() for line in lines if line.strip())

@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from ragstone.chunk import sentences
 from ragstone.contracts import Span
-from ragstone.respond.blocks import LONGEST, code_around, ends_in_code, has_lines, is_heading, is_table, led_to
+from ragstone.respond.blocks import (
+    LONGEST,
+    code_around,
+    ends_in_code,
+    has_lines,
+    is_directive,
+    is_heading,
+    is_table,
+    leads_out,
+    led_to,
+)
 
 GUIDE = """# Installing
 
@@ -114,3 +124,19 @@ def test_a_quote_begins_where_its_sentence_does_and_reaches_as_far(text: str) ->
         assert span.end <= led.end <= max(span.end, span.start + LONGEST)
         code = code_around(text, span.start)
         assert code is None or code.start <= span.start < code.end <= len(text)
+
+
+@pytest.mark.parametrize("between", ["", "C++\n\n", ".. code:: console\n\n"])
+def test_a_label_between_a_lead_in_and_its_code_does_no_harm(between: str) -> None:
+    text = f"Call this:\n\n{between}    make all\n\nThen go home."
+    span = led_to(text, Span(start=0, end=len("Call this:")))
+    assert span.of(text) == f"Call this:\n\n{between}    make all"
+    assert not leads_out(text, Span(start=0, end=len("Call this:")))
+
+
+def test_what_a_lead_in_leads_to_may_be_in_the_next_chunk() -> None:
+    for rest in ("", "\n", "\n\nC++", "\n\nC++ (nvq++)\n"):
+        assert leads_out(f"Call this:{rest}", Span(start=0, end=len("Call this:")))
+    for rest in ("\n\nThen go home.", "\n\nThe second paragraph of it"):
+        assert not leads_out(f"Call this:{rest}", Span(start=0, end=len("Call this:")))
+    assert is_directive("Text.\n\n.. _place:\n", Span(start=7, end=17))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragstone import chunk
 from ragstone.answers import Draft
-from ragstone.contracts import Document, Evidence, Hit
+from ragstone.contracts import Document, Evidence, Hit, Mark
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
@@ -116,6 +116,21 @@ def test_a_sentence_whose_code_is_in_another_chunk_is_not_quoted(model: MiniLM):
     found = Document(id="code", text="Masks are counted by hand at the door. To count masks call this:")
     draft = answer(model, "How do I count masks?", hits(model, found), abstain_below=0)
     assert [one.quote for one in draft.citations] == ["Masks are counted by hand at the door."]
+
+
+def test_a_sentence_that_leads_to_the_next_chunk_is_quoted_with_its_code(model: MiniLM):
+    code = "def count(masks):\n    return len(masks)"
+    text = f"To count masks call this function:\n\nPython\n\n{code}\n\nMasks are sold at the door."
+    found = Document(
+        id="code", text=text, marks=(Mark(kind="code", start=text.index("def"), end=text.index(code) + len(code)),)
+    )
+    chunks = hits(model, found, strategy="structure")
+    assert [hit.chunk.facts["is_code"] for hit in chunks] == [False, True, False]
+    draft = answer(model, "How do I count masks?", chunks, abstain_below=0)
+    assert [one.quote for one in draft.citations][:2] == ["To count masks call this function:", code]
+    assert draft.text.startswith(f"To count masks call this function: [1]\n{code}\n[2]")
+    alone = answer(model, "How do I count masks?", (chunks[0], chunks[2]), abstain_below=0)
+    assert "To count masks" not in alone.text
 
 
 def test_a_sentence_cut_by_the_edge_of_its_chunk_is_not_quoted(model: MiniLM):
