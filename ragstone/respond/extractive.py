@@ -44,7 +44,8 @@ TITLED = 0.9
 """The least probability of an answer where a document has the very question for its title, as in lists of questions.
 
 Of 120 such titles on an illness, in five languages, all were answered from their document (95% interval: 97% or more);
-by the estimate alone two were refused. Titles that are no questions, such as names of things, get no such help.
+by the estimate alone two were refused. Titles that are no questions, such as names of things, get no such help. Titles
+of articles may ask what the article leaves open: of 67 such abstracts the estimate alone refused none.
 """
 
 _UNPROMISED = "so small a risk (respond.risk) cannot be promised with this embedder, so nothing is answered"
