@@ -225,7 +225,7 @@ class Parts:
     @cached_property
     def _keywords(self) -> index.FollowingKeywords:
         own = self.settings
-        if self._lender and _alike(own, self._lender.settings, ("keywords", "k1", "b"), ("postgres",)):
+        if self._lender and _alike(own, self._lender.settings, ("keywords", "k1", "b"), ("qdrant", "postgres")):
             return self._lender._keywords
         return index.build_keyword_index(
             own.index, own.services, self._version, self._catalog, self._terms, self._analyzer

@@ -128,7 +128,7 @@ class ChromaSettings(Section):
 
 
 class QdrantSettings(Section):
-    """Vectors in Qdrant: a server, or a cluster."""
+    """Vectors or keywords in Qdrant: a server, or a cluster."""
 
     url: ServiceAddress = Field(
         default="http://localhost:6333", description="address of Qdrant; of a cluster, that of any node"
@@ -136,7 +136,8 @@ class QdrantSettings(Section):
     api_key: Key = Field(default=SecretStr(""), description="key of Qdrant")
     collection: CollectionName = Field(
         default="ragstone",
-        description="alias of the collection in use, for programs beside Ragstone; its collections begin so",
+        description="alias of the collection in use, for programs beside Ragstone; its collections begin so. That of"
+        " keywords has -keywords after it",
     )
     shards: int = Field(default=0, ge=0, description="shards of a new collection; 0: as the server has it")
     replicas: int = Field(default=0, ge=0, description="copies of each shard; 0: as the server has it")

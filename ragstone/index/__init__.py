@@ -186,10 +186,10 @@ def _build_vector_store(
             names = CollectionNames(version, "chroma", services.chroma.collection)
             return ChromaStore(services.chroma, version / "chroma", names)
         case "qdrant":
-            from ragstone.index.vectors.qdrant_store import QdrantStore
+            from ragstone.index.qdrant.vectors import QdrantVectors
 
             names = CollectionNames(version, "qdrant", services.qdrant.collection)
-            return QdrantStore(services.qdrant, names, dimensions, exact_limit=settings.exact_limit)
+            return QdrantVectors(services.qdrant, names, dimensions, exact_limit=settings.exact_limit)
         case _:  # postgres
             from ragstone.index.postgres.connection import Server
             from ragstone.index.postgres.vectors import PostgresVectors
@@ -213,12 +213,21 @@ def build_keyword_index(
     if settings.keywords == "embedded":
         return terms
     from ragstone.index.following.followed_keywords import FollowedKeywords
-    from ragstone.index.postgres.connection import Server
-    from ragstone.index.postgres.keywords import PostgresTerms
 
-    names = CollectionNames(version, "postgres-keywords", "keywords")
-    server = Server(services.postgres)
-    store = PostgresTerms(server, names, analyzer.fingerprint, k1=settings.k1, b=settings.b)
+    if settings.keywords == "qdrant":
+        from ragstone.index.qdrant.terms import QdrantTerms
+
+        names = CollectionNames(version, "qdrant-keywords", f"{services.qdrant.collection}-keywords")
+        store = QdrantTerms(
+            services.qdrant, names, analyzer.fingerprint, terms.mean_length, k1=settings.k1, b=settings.b
+        )
+    else:
+        from ragstone.index.postgres.connection import Server
+        from ragstone.index.postgres.keywords import PostgresTerms
+
+        names = CollectionNames(version, "postgres-keywords", "keywords")
+        server = Server(services.postgres)
+        store = PostgresTerms(server, names, analyzer.fingerprint, k1=settings.k1, b=settings.b)
     return FollowedKeywords(store, catalog, terms)
 
 

@@ -63,7 +63,7 @@ class IndexSettings(Section):
         default="embedded",
         description="engine that holds the vectors; any of them follows the catalog, so a change needs no rebuild",
     )
-    keywords: Literal["embedded", "postgres"] = Field(
+    keywords: Literal["embedded", "qdrant", "postgres"] = Field(
         default="embedded", description="engine that keyword search asks; the words themselves are always kept here"
     )
     exact_limit: int = Field(default=10_000, ge=0, description="above this many chunks vectors are searched by codes")

@@ -24,6 +24,7 @@ from ragstone.index.terms.bm25 import ENGINE_B, ENGINE_K1, MOST_TERMS, TermIndex
 from ragstone.index.terms.scoring import bm25
 from ragstone.protocols import LexicalIndex
 from ragstone.sections import ChunkSettings
+from ragstone.services import QdrantSettings
 
 Engine = Callable[[Path, Catalog], LexicalIndex]
 LONG = ChunkSettings(strategy="paragraph", size=5000, overlap=0)
@@ -53,6 +54,25 @@ def make_postgres(folder: Path, catalog: Catalog, k1: float, b: float) -> Lexica
     return index
 
 
+def make_qdrant(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalIndex:
+    """On Qdrant's own engine, over HTTP."""
+    pytest.importorskip("qdrant_client", reason="needs qdrant-client")
+    from servers.qdrant_server import shared
+
+    from ragstone.index.following.followed_keywords import FollowedKeywords
+    from ragstone.index.qdrant.terms import QdrantTerms
+
+    terms = TermIndex(folder / "terms", catalog, Plain(), k1=k1, b=b)
+    terms.follow()
+    (folder / "v1").mkdir(parents=True)
+    names = CollectionNames(folder / "v1", "qdrant-keywords", "contract-keywords")
+    settings = QdrantSettings(url=shared().url)
+    store = QdrantTerms(settings, names, Plain().fingerprint, terms.mean_length, k1=k1, b=b)
+    index = FollowedKeywords(store, catalog, terms)
+    index.follow(write=True)
+    return index
+
+
 ENGINES: dict[str, tuple[Engine, float, float, float]] = {
     # name: how it is made, its k1 and b, and how far a score may be off
     "tantivy": (lambda folder, catalog: make_tantivy(folder, catalog, ENGINE_K1, ENGINE_B), 1.2, 0.75, 0.05),
@@ -60,6 +80,8 @@ ENGINES: dict[str, tuple[Engine, float, float, float]] = {
     "tantivy, k1 of nothing": (lambda folder, catalog: make_tantivy(folder, catalog, 0.0, 0.4), 0.0, 0.4, 1e-5),
     "postgres": (lambda folder, catalog: make_postgres(folder, catalog, 1.2, 0.75), 1.2, 0.75, 1e-5),
     "postgres, k1 of nothing": (lambda folder, catalog: make_postgres(folder, catalog, 0.0, 0.4), 0.0, 0.4, 1e-5),
+    "qdrant": (lambda folder, catalog: make_qdrant(folder, catalog, 1.2, 0.75), 1.2, 0.75, 1e-5),
+    "qdrant, k1 of nothing": (lambda folder, catalog: make_qdrant(folder, catalog, 0.0, 0.4), 0.0, 0.4, 1e-5),
 }
 each_engine = pytest.mark.parametrize("name", ENGINES)
 WORDS = [f"w{i}" for i in range(60)]
@@ -141,7 +163,7 @@ def test_a_filter_leaves_the_order_and_always_enough(name: str, below: int, inde
     """Both ways to filter, by a set of rows and by reading on, are reached; each keeps the unfiltered order."""
     terms, where = ["w1", "w4"], Compare(key="n", op="<", value=below)
     allowed = set(catalog.select(where).tolist())
-    if name in ("tantivy", "postgres"):
+    if name in ("tantivy", "postgres", "qdrant"):
         everything = asyncio.run(indexes(name).search(terms, 5000))
         expected = [row for row in everything.rows.tolist() if row in allowed][:30]
         assert asyncio.run(indexes(name).search(terms, 30, where)).rows.tolist() == expected

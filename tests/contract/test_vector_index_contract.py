@@ -66,11 +66,11 @@ def make_postgres(folder: Path, catalog: Catalog, exact_limit: int) -> VectorInd
 def make_qdrant(folder: Path, catalog: Catalog) -> VectorIndex:
     """In the client's own memory, which is exact, and all of its protocol."""
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
-    from ragstone.index.vectors.qdrant_store import QdrantStore
+    from ragstone.index.qdrant.vectors import QdrantVectors
 
     client = qdrant.QdrantClient(":memory:")
     names = CollectionNames(version_in(folder), "qdrant", "contract")
-    return followed(QdrantStore(QdrantSettings(), names, 32, exact_limit=0, connect=lambda _: client), catalog)
+    return followed(QdrantVectors(QdrantSettings(), names, 32, exact_limit=0, connect=lambda _: client), catalog)
 
 
 def make_qdrant_edge(folder: Path, catalog: Catalog) -> VectorIndex:
@@ -78,10 +78,10 @@ def make_qdrant_edge(folder: Path, catalog: Catalog) -> VectorIndex:
     pytest.importorskip("qdrant_client", reason="needs qdrant-client")
     from servers.qdrant_server import shared
 
-    from ragstone.index.vectors.qdrant_store import QdrantStore
+    from ragstone.index.qdrant.vectors import QdrantVectors
 
     names = CollectionNames(version_in(folder), "qdrant", "contract")
-    index = followed(QdrantStore(QdrantSettings(url=shared().url), names, 32, exact_limit=1000), catalog)
+    index = followed(QdrantVectors(QdrantSettings(url=shared().url), names, 32, exact_limit=1000), catalog)
     shared().optimize()
     return index
 

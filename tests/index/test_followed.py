@@ -371,7 +371,7 @@ def test_an_engine_that_is_not_there_is_refused(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:Local mode performs exact")
 def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> None:
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
-    from ragstone.index.vectors.qdrant_store import QdrantStore
+    from ragstone.index.qdrant.vectors import QdrantVectors
 
     client, home = qdrant.QdrantClient(":memory:"), Home(tmp_path)
 
@@ -381,7 +381,7 @@ def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> Non
         catalog = Catalog.create(folder / "catalog.db", {})
         commit(catalog, *(Document(id=f"d{i}", text=f"word{i}") for i in range(10 * number)))
         names = CollectionNames(folder, "qdrant", "information")
-        store = QdrantStore(
+        store = QdrantVectors(
             QdrantSettings(collection="information"), names, DIMENSIONS, exact_limit=0, connect=lambda _: client
         )
         return catalog, FollowedVectors(store, catalog, dimensions=DIMENSIONS)

@@ -107,6 +107,7 @@ class _Store:
         self._folder.mkdir(exist_ok=True)
         self._changing = threading.Lock()
         self.shards = {path.name: EdgeShard.load(str(path)) for path in self._folder.iterdir()}
+        self.asked: dict[str, Body] = {}
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -123,14 +124,21 @@ class _Store:
             raise _Refused(409, f"Wrong input: Collection `{name}` already exists!")
         vectors = {
             one: EdgeVectorParams(size=params["size"], distance=getattr(Distance, params["distance"]))
-            for one, params in body["vectors"].items()
+            for one, params in (body.get("vectors") or {}).items()
+        }
+        sparse = {
+            one: EdgeSparseVectorParams(on_disk=params["index"]["on_disk"])
+            for one, params in (body.get("sparse_vectors") or {}).items()
         }
         (self._folder / name).mkdir()
         config = EdgeConfig(
             vectors=vectors,
+            sparse_vectors=sparse,
+            on_disk_payload=body.get("on_disk_payload"),
             optimizers=EdgeOptimizersConfig(indexing_threshold=SMALL),
             hnsw_config=HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=SMALL),
         )
+        self.asked[name] = body
         self.shards[name] = EdgeShard.create(str(self._folder / name), config)
 
     def drop(self, name: str) -> None:
@@ -204,6 +212,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(404, path)
         name, rest = found.groups()
         match f"{method} {rest}":
+            case "GET ":
+                return {"config": {"params": self.store.asked[name]}}
             case "GET /exists":
                 return {"exists": name in self.store.shards}
             case "PUT ":
@@ -238,14 +248,17 @@ class _Handler(BaseHTTPRequestHandler):
         params = body.get("params") or {}
         asked = QueryRequest(
             limit=body["limit"],
-            query=Query.Nearest(body["query"]["nearest"], using=body["using"]),
+            query=Query.Nearest(_vector(body["query"]["nearest"]), using=body["using"]),
             filter=only,
             params=SearchParams(exact=bool(params.get("exact")), hnsw_ef=params.get("hnsw_ef")),
-            with_payload=False,
+            with_payload=body["with_payload"],
             with_vector=False,
         )
         found = self.store.shard(name).query(asked)
-        return {"points": [{"id": one.id, "version": one.version, "score": one.score} for one in found]}
+        points = [
+            {"id": one.id, "version": one.version, "score": one.score, "payload": one.payload or None} for one in found
+        ]
+        return {"points": points}
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -256,7 +269,13 @@ def _points(body: Body) -> list[Point]:
         batch = body["batch"]
         (name, vectors), *_ = batch["vectors"].items()
         return [Point(id, {name: vector}) for id, vector in zip(batch["ids"], vectors, strict=True)]
-    return [Point(one["id"], one["vector"], one.get("payload")) for one in body["points"]]
+    points = [(one["id"], one["vector"].items(), one.get("payload")) for one in body["points"]]
+    return [Point(id, {name: _vector(value) for name, value in vectors}, told) for id, vectors, told in points]
+
+
+def _vector(value: list[float] | Body) -> list[float] | SparseVector:
+    """One of Qdrant's JSON, dense or sparse, as its engine has it."""
+    return SparseVector(value["indices"], value["values"]) if isinstance(value, dict) else value
 
 
 def main(folder: str, port: str) -> None:
@@ -273,6 +292,7 @@ if __name__ == "__main__":
         EdgeConfig,
         EdgeOptimizersConfig,
         EdgeShard,
+        EdgeSparseVectorParams,
         EdgeVectorParams,
         Filter,
         HasIdCondition,
@@ -282,6 +302,7 @@ if __name__ == "__main__":
         QueryRequest,
         ScrollRequest,
         SearchParams,
+        SparseVector,
         UpdateOperation,
     )
 

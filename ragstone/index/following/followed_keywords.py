@@ -83,11 +83,17 @@ class FollowedKeywords:
         """Bring the engine up to the catalog; one that holds nothing of this catalog begins anew."""
         if not write:
             return
-        with self._following, self._breaker.guard(insist=True), self._catalog.snapshot() as now:
+        with self._following, self._breaker.guard(insist=True):
+            self._bring_up()
+            self._store.publish()
+            self._seen = None
+
+    def _bring_up(self) -> None:
+        with self._catalog.snapshot() as now:
             since = self._store.stamp()
             if since == now:
                 return
-            if self._catalog.knows(since):
+            if self._catalog.knows(since) and not self._store.worn:
                 self._store.drop(np.array(self._catalog.removed_since(since.generation), dtype=np.int64))
             else:
                 since = Stamp()
@@ -96,7 +102,6 @@ class FollowedKeywords:
             while part := [(row, self._terms.analysed(chunk)) for row, chunk in islice(chunks, AT_ONCE)]:
                 self._store.put(part)
             self._store.seal(now)
-            self._seen = None
 
     def status(self) -> EngineStatus:
         """How far the engine is; one that is away is said to be."""

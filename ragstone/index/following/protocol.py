@@ -159,6 +159,11 @@ class TermStore(Protocol):
         """As the settings have it, and where it is."""
         ...
 
+    @property
+    def worn(self) -> bool:
+        """Whether so much has changed since it began that it is better made anew."""
+        ...
+
     def stamp(self) -> Stamp:
         """What was sealed last; the stamp before all where nothing is."""
         ...
@@ -175,6 +180,10 @@ class TermStore(Protocol):
 
     def seal(self, stamp: Stamp) -> None:
         """Make what was put and dropped durable, and only then note the commit."""
+        ...
+
+    def publish(self) -> None:
+        """Let others know which version is in use, where anybody may look, and clear away what none has any more."""
         ...
 
     def best(self, terms: Iterable[Weighed], k: int, allowed: Rows | None) -> Matches:

@@ -54,6 +54,7 @@ class PostgresTerms:
         """
         self._held = Holding(server, names, analyzer, COLUMNS)
         self._server, self._k1, self._b = server, k1, b
+        self.worn = False
 
     @property
     def name(self) -> str:
@@ -89,6 +90,8 @@ class PostgresTerms:
                 db.execute(f"ANALYZE {table}".encode())
             self._held.seal(db, stamp)
         self._held.settle()
+
+    def publish(self) -> None:
         self._held.clear()
 
     def best(self, terms: Iterable[Weighed], k: int, allowed: Rows | None) -> Matches:

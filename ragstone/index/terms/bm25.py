@@ -102,6 +102,7 @@ class TermIndex:
         )
         self._index = self._opened()
         self._seen = _Seen()
+        self._mean: tuple[tantivy.Searcher | None, float] = None, 0.0
 
     async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> Matches:
         """The ``k`` best chunks by BM25, best first, of those ``where`` lets through."""
@@ -177,6 +178,23 @@ class TermIndex:
             return 1, dict.fromkeys(terms, 1)
         with self._sound():
             return searcher.num_docs, {term: searcher.doc_freq("terms", term) for term in set(terms)}
+
+    def mean_length(self) -> float:
+        """How many terms a chunk has on average; 0 where there is no index, or nothing in it."""
+        searcher = self._looked().searcher
+        if searcher is None or not searcher.num_docs:
+            return 0.0
+        with self._sound():
+            return self._mean_of(searcher)
+
+    def _mean_of(self, searcher: tantivy.Searcher) -> float:
+        """The mean length of the chunks that a searcher sees; looked up once for each."""
+        known, mean = self._mean
+        if known is not searcher:
+            wanted = {"mean": {"avg": {"field": "length"}}}
+            mean = searcher.aggregate(tantivy.Query.all_query(), wanted)["mean"]["value"]
+            self._mean = searcher, mean
+        return mean
 
     def analysed(self, chunk: Chunk) -> list[str]:
         """The terms of a chunk, as they are indexed."""
@@ -335,9 +353,9 @@ class TermIndex:
     def _rescored(self, searcher: tantivy.Searcher, terms: Sequence[str], matches: Matches) -> Matches:
         chunks = self._catalog.chunks(matches.rows.tolist())
         texts = {row: self._analyzer(chunk.headed, self._language(chunk)) for row, chunk in chunks.items()}
-        average = searcher.aggregate(tantivy.Query.all_query(), {"mean": {"avg": {"field": "length"}}})["mean"]["value"]
+        mean = self._mean_of(searcher)
         frequency = {term: searcher.doc_freq("terms", term) for term in set(terms)}
-        scores = bm25(terms, list(texts.values()), frequency, searcher.num_docs, average, k1=self._k1, b=self._b)
+        scores = bm25(terms, list(texts.values()), frequency, searcher.num_docs, mean, k1=self._k1, b=self._b)
         return best_first(np.fromiter(texts, dtype=np.int64, count=len(texts)), scores)
 
 

@@ -1,0 +1,1 @@
+"""Qdrant, a server or a cluster: vectors and terms in collections of its own."""
