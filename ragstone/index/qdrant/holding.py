@@ -129,8 +129,9 @@ class Holding:
     def publish(self) -> None:
         """Let the alias name the collection of the version in use, in one step, and drop those of nobody."""
         name, alias = self._names.current, self._alias
+        named = bool(name) and self._names.is_in_use
         with self.told():
-            if name and self._names.is_in_use:
+            if named:
                 aliases = {one.alias_name: one.collection_name for one in self._patient.get_aliases().aliases}
                 if aliases.get(alias) != name:
                     remove = models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))
