@@ -88,7 +88,7 @@ def _engines() -> list[str]:
     if chroma_server.is_installed():
         names += ["chroma", "chroma server"]
     if qdrant_server.is_installed():
-        names += ["qdrant"]
+        names += ["qdrant", "qdrant, both legs"]
     if programs():
         names += ["postgres", "postgres, both legs"]
     return names
@@ -120,10 +120,11 @@ def _tried(name: str, base: Path, asked: Path) -> Measured | None:
 def _serving(name: str) -> Iterator[tuple[list[str], Callable[[], float], Callable[[], None]]]:
     """Settings for an engine with its server running; what that holds in memory; and what ends its preparations."""
     settings = [*NEVER, f"index.exact_limit={EXACT}"]
-    keywords = "postgres" if name == "postgres, both legs" else "embedded"
-    settings += [f"index.vectors={name.partition(' ')[0].strip(',')}", f"index.keywords={keywords}"]
+    engine = name.partition(" ")[0].strip(",")
+    keywords = engine if name.endswith(", both legs") else "embedded"
+    settings += [f"index.vectors={engine}", f"index.keywords={keywords}"]
     with ExitStack() as stack:
-        if name == "qdrant":
+        if engine == "qdrant":
             server = qdrant_server.QdrantServer()
             stack.callback(server.stop)
             settings += [f"services.qdrant.url={server.url}", "services.qdrant.timeout_seconds=60"]

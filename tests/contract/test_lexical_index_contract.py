@@ -5,11 +5,14 @@ scores differ a little for long texts; where k1 or b is set, scores are computed
 it counts removed texts in its frequencies; the comparison is made on an index without removals.
 """
 
+from __future__ import annotations
+
 import asyncio
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -25,6 +28,9 @@ from ragstone.index.terms.scoring import bm25
 from ragstone.protocols import LexicalIndex
 from ragstone.sections import ChunkSettings
 from ragstone.services import QdrantSettings
+
+if TYPE_CHECKING:
+    from ragstone.index.qdrant.holding import Connect
 
 Engine = Callable[[Path, Catalog], LexicalIndex]
 LONG = ChunkSettings(strategy="paragraph", size=5000, overlap=0)
@@ -55,10 +61,25 @@ def make_postgres(folder: Path, catalog: Catalog, k1: float, b: float) -> Lexica
 
 
 def make_qdrant(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalIndex:
+    """In the client's own memory, which has all of its protocol."""
+    qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
+    client = qdrant.QdrantClient(":memory:")
+    return in_qdrant(QdrantSettings(), lambda _: client, folder, catalog, k1, b)
+
+
+def make_qdrant_edge(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalIndex:
     """On Qdrant's own engine, over HTTP."""
     pytest.importorskip("qdrant_client", reason="needs qdrant-client")
     from servers.qdrant_server import shared
 
+    from ragstone.index.qdrant.holding import connect
+
+    return in_qdrant(QdrantSettings(url=shared().url), connect, folder, catalog, k1, b)
+
+
+def in_qdrant(
+    settings: QdrantSettings, connect: Connect, folder: Path, catalog: Catalog, k1: float, b: float
+) -> LexicalIndex:
     from ragstone.index.following.followed_keywords import FollowedKeywords
     from ragstone.index.qdrant.terms import QdrantTerms
 
@@ -66,8 +87,7 @@ def make_qdrant(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalI
     terms.follow()
     (folder / "v1").mkdir(parents=True)
     names = CollectionNames(folder / "v1", "qdrant-keywords", "contract-keywords")
-    settings = QdrantSettings(url=shared().url)
-    store = QdrantTerms(settings, names, Plain().fingerprint, terms.mean_length, k1=k1, b=b)
+    store = QdrantTerms(settings, names, Plain().fingerprint, terms.mean_length, k1=k1, b=b, connect=connect)
     index = FollowedKeywords(store, catalog, terms)
     index.follow(write=True)
     return index
@@ -81,7 +101,8 @@ ENGINES: dict[str, tuple[Engine, float, float, float]] = {
     "postgres": (lambda folder, catalog: make_postgres(folder, catalog, 1.2, 0.75), 1.2, 0.75, 1e-5),
     "postgres, k1 of nothing": (lambda folder, catalog: make_postgres(folder, catalog, 0.0, 0.4), 0.0, 0.4, 1e-5),
     "qdrant": (lambda folder, catalog: make_qdrant(folder, catalog, 1.2, 0.75), 1.2, 0.75, 1e-5),
-    "qdrant, k1 of nothing": (lambda folder, catalog: make_qdrant(folder, catalog, 0.0, 0.4), 0.0, 0.4, 1e-5),
+    "qdrant, own engine": (lambda folder, catalog: make_qdrant_edge(folder, catalog, 1.2, 0.75), 1.2, 0.75, 1e-5),
+    "qdrant, k1 of nothing": (lambda folder, catalog: make_qdrant_edge(folder, catalog, 0.0, 0.4), 0.0, 0.4, 1e-5),
 }
 each_engine = pytest.mark.parametrize("name", ENGINES)
 WORDS = [f"w{i}" for i in range(60)]
@@ -163,7 +184,7 @@ def test_a_filter_leaves_the_order_and_always_enough(name: str, below: int, inde
     """Both ways to filter, by a set of rows and by reading on, are reached; each keeps the unfiltered order."""
     terms, where = ["w1", "w4"], Compare(key="n", op="<", value=below)
     allowed = set(catalog.select(where).tolist())
-    if name in ("tantivy", "postgres", "qdrant"):
+    if name in ("tantivy", "postgres", "qdrant", "qdrant, own engine"):
         everything = asyncio.run(indexes(name).search(terms, 5000))
         expected = [row for row in everything.rows.tolist() if row in allowed][:30]
         assert asyncio.run(indexes(name).search(terms, 30, where)).rows.tolist() == expected

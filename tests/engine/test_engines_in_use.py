@@ -79,6 +79,8 @@ def test_an_engine_that_cannot_be_filled_is_not_asked(folder: Path, reader: Engi
     with closing(open_fast(folder, NOWHERE, create=False)) as mover:
         with pytest.raises(EngineError, match="cannot be reached"):
             mover.use({"vectors": "qdrant"})
+        with pytest.raises(EngineError, match="cannot be reached"):
+            mover.use({"keywords": "qdrant"})
         with pytest.raises(SettingsError, match=r"index\.vectors"):
             mover.use({"vectors": "qdrent"})
         with indexing(folder), pytest.raises(Locked):

@@ -332,3 +332,7 @@ def test_an_engine_answers_from_it_as_from_its_own_and_goes_on_while_it_is_kille
         assert asked(engine, "Room 77 late")[0][0] == "late"
         add(engine, Document(id="later", text="Room 78 is called later."))
         assert [one.behind for one in engine.status().engines] == [0, 0]
+        (moved,) = embedded.use({"keywords": "qdrant"})
+        assert (moved.leg, moved.behind) == ("keywords", 0)
+        assert [asked(embedded, question) for question in questions] == expected
+        assert (embedded.compare_engines(), embedded.use({"keywords": "embedded"})) == ((), ())

@@ -104,8 +104,13 @@ class _Store:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._aliases = folder / "collections", folder / "aliases.json"
-        self._folder.mkdir(exist_ok=True)
+        self._whole = folder / "whole"
+        for path in (self._folder, self._whole):
+            path.mkdir(exist_ok=True)
         self._changing = threading.Lock()
+        for path in self._folder.iterdir():
+            if not (self._whole / path.name).exists():  # killed while it was made or dropped
+                shutil.rmtree(path)
         self.shards = {path.name: EdgeShard.load(str(path)) for path in self._folder.iterdir()}
         self.asked: dict[str, Body] = {}
 
@@ -140,9 +145,11 @@ class _Store:
         )
         self.asked[name] = body
         self.shards[name] = EdgeShard.create(str(self._folder / name), config)
+        (self._whole / name).touch()
 
     def drop(self, name: str) -> None:
         with self._changing:
+            (self._whole / name).unlink()
             self.shards.pop(name).close()
         shutil.rmtree(self._folder / name)
 
