@@ -38,8 +38,8 @@ SENT, SENT_TERMS = 512, 100_000
 """Points in a request, and different terms of all of them; a server takes 32 MB."""
 TOLD = 50_000
 """Up to so many rows are told to the server as a filter; of more, so many of all are asked for that enough remain."""
-ROOM = 50
-"""So many more are fetched than twice as many as asked for."""
+ROOM = 10
+"""So many more are fetched at first than half as many again as asked for; to read them takes the server longest."""
 MOST = 4000
 """Chunks fetched at most to tell apart some that score nearly the same."""
 DRIFTED = 1.1
@@ -144,7 +144,7 @@ class QdrantTerms:
         most = max(1.0, self._drift(mean, known)) * (1 + ROUNDED)  # times what the server says: no chunk scores more
         told = allowed if allowed is not None and len(allowed) <= TOLD else None
         everything = 2 * known.chunks + MOST
-        depth = min(2 * k + ROOM, everything)
+        depth = min(k + k // 2 + ROOM, everything)
         if allowed is not None and told is None:
             depth = min(depth + depth * known.chunks // len(allowed), everything)
         while True:
