@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from ragstone.cache import Cache, CacheStatus, checksum
 from ragstone.errors import EngineError, MissingExtra, SettingsError
-from ragstone.index.following.breaker import Breaker
+from ragstone.index.following.engine_calls import EngineCalls
 from ragstone.services import RedisSettings
 
 try:
@@ -66,7 +66,7 @@ class SharedCache(Cache):
                 "services.redis.url is no address of Redis; write it as redis://USER:PASSWORD@HOST:6379/0, or rediss://"
             ) from None
         self._seconds = max(1, round(settings.days * DAY))
-        self._breaker = Breaker()
+        self._server = EngineCalls(self._ping)
         self._counted = {"hits": 0, "misses": 0}
 
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -130,6 +130,7 @@ class SharedCache(Cache):
 
         if any(self._counted.values()):
             self._asked(tell)
+        self._server.close()
         with suppress(redis.RedisError):
             self._redis.close()
         super().close()
@@ -154,7 +155,7 @@ class SharedCache(Cache):
         found = self._asked(read, insist=True)
         if found is None:
             none = {"entries": 0, "megabytes": 0.0, "limit_mb": 0.0, "hits": 0, "misses": 0}
-            return CacheStatus(kind="shared", **none, problem=self._breaker.problem)
+            return CacheStatus(kind="shared", **none, problem=self._server.problem)
         size, memory, counts = found
         limit = int(memory.get("maxmemory", 0))
         return CacheStatus(
@@ -169,9 +170,13 @@ class SharedCache(Cache):
 
     def _asked(self, what: Callable[[], R], *, insist: bool = False) -> R | None:
         """What the server says; nothing where it is away, or was a moment ago."""
-        with suppress(EngineError), self._breaker.guard(insist=insist), self._translated():
+        with suppress(EngineError), self._server.guard(insist=insist), self._translated():
             return what()
         return None
+
+    def _ping(self) -> None:
+        with self._translated():
+            self._redis.ping()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -224,7 +224,7 @@ class Engine(Asker):
     def warm(self) -> None:
         """Load what a question needs, so that the first one need not wait for it."""
         if self._settle():
-            _ = self._vectors, self._question_embedder, self._answerer, self._judge, self._reranker
+            _ = self._vectors, self._keywords, self._question_embedder, self._answerer, self._judge, self._reranker
             self.read_words()
 
     @property

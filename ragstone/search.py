@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from ragstone import index, query, rank, respond
@@ -133,6 +134,7 @@ class Searcher(Rebuilder):
     ) -> tuple[dict[str, Matches], tuple[str, ...]]:
         """What each leg found, above the thresholds; above lower ones where there would be nothing."""
         settings = self.settings.query
+        self._load_legs()
         legs = self._searches(asked, room, where)
         for number, text in enumerate(asked.variations, start=1):
             varied = replace(asked, asked=text, text=text)
@@ -145,6 +147,16 @@ class Searcher(Rebuilder):
             share = settings.keyword_threshold * lowered / settings.threshold if settings.threshold > 0 else 0.0
             found = query.above(everything, lowered, max(0.0, share))
         return found, missing
+
+    def _load_legs(self) -> None:
+        """Import and make what the legs need before their time begins, which is that of their engines alone."""
+        own = self.settings.query
+        if own.method != "vector" or own.prefilter:
+            with suppress(Exception):  # the leg itself tells
+                _ = self._keywords
+        if own.method != "bm25":
+            with suppress(Exception):
+                _ = self._settle() and (self._question_embedder, self._vectors)
 
     async def _gathered(
         self,

@@ -34,9 +34,10 @@ class Indexing(Moving):
         super().__init__(home, version, catalog, settings, held=held, build_embedder=build_embedder, lender=lender)
         self._patience = patience or index.Patience()
 
-    def _with_engines(self, report: AddReport) -> AddReport:
+    async def _with_engines(self, report: AddReport) -> AddReport:
         """The report, and whether an engine outside has not taken in what is stored now."""
-        told = [one.problem or f"{one.engine} is {one.behind:,} changes behind" for one in self._engines()]
+        engines = await asyncio.to_thread(self._engines)
+        told = [one.problem or f"{one.engine} is {one.behind:,} changes behind" for one in engines]
         again = "; the documents are stored, and it catches up when it is back"
         return replace(report, notices=(*report.notices, *(f"{one}{again}" for one in told)))
 
@@ -90,6 +91,8 @@ class Indexing(Moving):
         """Bring the indexes up to the catalog; only under the lock."""
         self._terms.follow()
         for leg in (self._keywords, self._vectors, self._documents):
+            if isinstance(leg, index.Outside) and leg.problem:
+                continue  # it is away: nobody who adds waits for it
             if leg is not None and leg is not self._terms:
                 with suppress(EngineError):  # it is told by `_with_engines`, and catches up when it is back
                     leg.follow(write=True)

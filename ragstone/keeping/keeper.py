@@ -69,7 +69,7 @@ class Keeper(Indexing):
             if self._heed_rules():
                 stream = self._read_sources(sources)
             report = await self._ingest(Seen(self._catalog).watch(stream), on_progress, files)
-        return self._with_engines(report)
+        return await self._with_engines(report)
 
     @on_newest
     async def sync(self, sources: Sequence[str], on_progress: OnProgress | None = None) -> AddReport:
@@ -139,7 +139,7 @@ class Keeper(Indexing):
             noted = {one.source for root in roots for one in self._catalog.skipped(root)}
             self._forget_skipped([one for one in noted if not seen.is_kept(one)], report)
         report = replace(report, removed=len(vanished), seconds=time.perf_counter() - started)
-        return self._with_engines(report)
+        return await self._with_engines(report)
 
     @on_newest
     async def plan(self, sources: Sequence[str]) -> Plan:
@@ -177,7 +177,7 @@ class Keeper(Indexing):
                         report = report.plus(await self._took_pages(batch))
                         if on_progress:
                             on_progress(batch.visited, batch.waiting, report)
-        return self._with_engines(replace(report, seconds=time.perf_counter() - started))
+        return await self._with_engines(replace(report, seconds=time.perf_counter() - started))
 
     async def _took_pages(self, batch: Batch) -> AddReport:
         part = await self._ingest([*batch.documents, *batch.skipped])

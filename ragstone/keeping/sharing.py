@@ -98,7 +98,7 @@ class Sharer(Keeper):
             base, is_stored = self._home.folder.resolve().parent, self._catalog.has_file
             return acquire.read_files(files, self.settings.acquire, base=base, is_stored=is_stored)
 
-        return self._with_engines(await self._shared(stream, on_progress, len(files), still))
+        return await self._with_engines(await self._shared(stream, on_progress, len(files), still))
 
     @on_newest
     async def sync_shared(

@@ -12,7 +12,7 @@ from kb import FAST, add
 from servers.loopback import Loopback
 from servers.postgres_server import PostgresServer
 
-from ragstone import substitutes
+from ragstone import index, substitutes
 from ragstone.config import load
 from ragstone.contracts import Document, Matches
 from ragstone.engine import Engine
@@ -69,6 +69,19 @@ def test_an_index_that_takes_too_long_is_left_out(tmp_path: Path) -> None:
         answer = asyncio.run(engine.ask("How tall is the mast?"))
         assert time.perf_counter() - began < 10
         assert "vector search failed: it took longer than 0.1 s (query.leg_seconds)" in answer.notices
+
+
+def test_the_time_to_load_what_one_leg_needs_is_not_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres: PostgresServer
+) -> None:
+    build = index.build_vector_index
+    monkeypatch.setattr(index, "build_vector_index", lambda *given: time.sleep(1.3) or build(*given))
+    keywords = ("index.keywords=postgres", f"services.postgres.dsn={postgres.address(postgres.database('loading'))}")
+    with closing(Engine.open(tmp_path / "kb", (*FAST, *keywords), create=True)) as engine:
+        add(engine, *DOCUMENTS)
+    with closing(Engine.open(tmp_path / "kb", (*keywords, "query.leg_seconds=1"))) as engine:
+        answer = asyncio.run(engine.ask("How tall is the mast?"))
+        assert not any("failed" in told for told in answer.notices)
 
 
 def test_a_preset_goes_on_without_its_engines(monkeypatch: pytest.MonkeyPatch) -> None:

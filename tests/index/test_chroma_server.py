@@ -79,7 +79,7 @@ def test_questions_go_on_while_the_server_is_away(
     assert "it catches up when it is back" in report.notices[0]
 
     start()
-    time.sleep(1)  # longer than it is left alone
+    time.sleep(3)  # longer than it is left alone
     assert asked("word7 other7").hits[0].chunk.document_id == "d7"
     found = asked("late comer")
     assert (found.hits[0].chunk.document_id, found.missing) == ("late", ())

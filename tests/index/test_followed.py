@@ -184,7 +184,7 @@ def test_what_was_meddled_with_is_found_and_mended(catalog: Catalog) -> None:
     assert sorted(store.held) == all_rows(catalog)
 
 
-def test_an_engine_that_is_away_is_left_alone_and_tried_again(catalog: Catalog) -> None:
+def test_an_engine_that_is_away_is_left_alone_until_a_try_beside_the_questions_finds_it(catalog: Catalog) -> None:
     now = [100.0]
     store, breaker = Memory(), Breaker(clock=lambda: now[0])
     index = FollowedVectors(store, catalog, dimensions=DIMENSIONS, breaker=breaker)
@@ -192,18 +192,23 @@ def test_an_engine_that_is_away_is_left_alone_and_tried_again(catalog: Catalog) 
     store.away = True
     with pytest.raises(EngineError, match=r"cannot be reached$"):
         found(index)
+    time.sleep(0.1)  # the thread that tries it has begun its pause
     asked = store.asked
     for _ in range(5):
-        with pytest.raises(EngineError, match=r"cannot be reached \(tried again in 1 s\)"):
+        with pytest.raises(EngineError, match=r"cannot be reached \(tried again in 2 s\)"):
             found(index)
-    assert store.asked == asked
     now[0] += FIRST
-    with pytest.raises(EngineError, match=r"cannot be reached$"):
+    with pytest.raises(EngineError, match=r"cannot be reached \(tried again this moment\)"):
         found(index)
+    assert index.status().problem
+    assert store.asked == asked
+    index._engine._left()  # as that thread does, which sleeps by another clock
+    assert store.asked == asked + 1
     store.away = False
-    with pytest.raises(EngineError, match="tried again in 2 s"):
+    with pytest.raises(EngineError, match="tried again in 4 s"):
         found(index)
     now[0] += 2 * FIRST
+    index._engine._left()
     assert found(index) == found(index) == all_rows(catalog)
 
 

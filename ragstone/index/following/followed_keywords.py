@@ -6,7 +6,6 @@ so a question sees what was added a moment ago, and scores are those of the embe
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections import Counter
@@ -22,6 +21,7 @@ from ragstone.contracts import Matches
 from ragstone.errors import Behind, EngineError
 from ragstone.index.catalog.any_catalog import AnyCatalog
 from ragstone.index.following.breaker import Breaker
+from ragstone.index.following.engine_calls import EngineCalls
 from ragstone.index.following.followed_vectors import LATE, LOOK_AGAIN
 from ragstone.index.following.protocol import TermStore
 from ragstone.index.records import EngineStatus, Stamp
@@ -56,7 +56,7 @@ class FollowedKeywords:
 
     def __init__(self, store: TermStore, catalog: AnyCatalog, terms: TermIndex, breaker: Breaker | None = None) -> None:
         self._store, self._catalog, self._terms = store, catalog, terms
-        self._breaker = breaker or Breaker()
+        self._engine = EngineCalls(store.stamp, breaker)
         self._following = threading.Lock()
         self._seen: _Late | None = None
 
@@ -71,7 +71,7 @@ class FollowedKeywords:
         Raises:
             EngineError: the engine is away, or further behind than can be made up for.
         """
-        return await asyncio.to_thread(self._search, terms[:MOST_TERMS], k, where)
+        return await self._engine.asked(self._search, terms[:MOST_TERMS], k, where)
 
     def ceiling(self, terms: Sequence[str]) -> float:
         """What a chunk would score that held these terms over and over."""
@@ -79,11 +79,16 @@ class FollowedKeywords:
 
     # ------------------------------------------------------------ following
 
+    @property
+    def problem(self) -> str:
+        """Why the engine is left alone for now; empty while it is not."""
+        return self._engine.problem
+
     def follow(self, *, write: bool) -> None:
         """Bring the engine up to the catalog; one that holds nothing of this catalog begins anew."""
         if not write:
             return
-        with self._following, self._breaker.guard(insist=True):
+        with self._following, self._engine.guard(insist=True):
             self._bring_up()
             self._store.publish()
             self._seen = None
@@ -106,7 +111,7 @@ class FollowedKeywords:
     def status(self) -> EngineStatus:
         """How far the engine is; one that is away is said to be."""
         try:
-            with self._breaker.guard(insist=True):
+            with self._engine.guard():
                 since = self._store.stamp()
         except EngineError as error:
             return EngineStatus(leg="keywords", engine=self._store.name, problem=str(error))
@@ -116,7 +121,7 @@ class FollowedKeywords:
 
     def difference(self, *, mend: bool) -> tuple[Rows, Rows]:
         """Rows that the engine lacks and rows it has too much, apart from what it has yet to follow."""
-        with self._following, self._breaker.guard(insist=True), self._catalog.snapshot():
+        with self._following, self._engine.guard(insist=True), self._catalog.snapshot():
             since = self._store.stamp()
             if not self._catalog.knows(since):
                 return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -135,7 +140,7 @@ class FollowedKeywords:
 
     def _search(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
         allowed = None if where is None else self._catalog.select(where)
-        with self._breaker.guard():
+        with self._engine.guard():
             late = self._looked()
             found = self._store.best(self._weighed(terms), k + min(k, len(late.gone)), allowed)
         known = ~np.isin(found.rows, np.concatenate([late.gone, late.added]))

@@ -7,7 +7,6 @@ sees it, whether the engine is a moment behind or was away for an hour.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from ragstone.errors import Behind, Damaged, EngineError
 from ragstone.index.among import nearest_among, nearest_of
 from ragstone.index.catalog.any_catalog import AnyCatalog
 from ragstone.index.following.breaker import Breaker
+from ragstone.index.following.engine_calls import EngineCalls
 from ragstone.index.following.protocol import VectorStore
 from ragstone.index.records import NO_MATCHES, EngineStatus, Stamp
 
@@ -65,7 +65,7 @@ class FollowedVectors:
         self, store: VectorStore, catalog: AnyCatalog, *, dimensions: int, breaker: Breaker | None = None
     ) -> None:
         self._store, self._catalog, self._dimensions = store, catalog, dimensions
-        self._breaker = breaker or Breaker()
+        self._engine = EngineCalls(store.stamp, breaker)
         self._following = threading.Lock()
         self._seen: _Late | None = None
 
@@ -82,15 +82,20 @@ class FollowedVectors:
         Raises:
             EngineError: the engine is away, or further behind than can be made up for.
         """
-        return await asyncio.to_thread(self._search, vector, k, where)
+        return await self._engine.asked(self._search, vector, k, where)
 
     # ------------------------------------------------------------ following
+
+    @property
+    def problem(self) -> str:
+        """Why the engine is left alone for now; empty while it is not."""
+        return self._engine.problem
 
     def follow(self, *, write: bool) -> None:
         """Bring the engine up to the catalog; one that holds nothing of this catalog begins anew."""
         if not write:
             return
-        with self._following, self._breaker.guard(insist=True):
+        with self._following, self._engine.guard(insist=True):
             self._bring_up()
             self._store.publish()
             self._seen = None
@@ -114,7 +119,7 @@ class FollowedVectors:
     def status(self) -> EngineStatus:
         """How far the engine is; commits whose changes are kept in memory by design do not count."""
         try:
-            with self._breaker.guard(insist=True):
+            with self._engine.guard():
                 since = self._store.stamp()
         except EngineError as error:
             return EngineStatus(leg="vectors", engine=self._store.name, problem=str(error))
@@ -134,7 +139,7 @@ class FollowedVectors:
 
     def difference(self, *, mend: bool) -> tuple[Rows, Rows]:
         """Rows that the engine lacks and rows it has too much, apart from what it has yet to follow."""
-        with self._following, self._breaker.guard(insist=True):
+        with self._following, self._engine.guard(insist=True):
             try:
                 return self._compared(mend=mend)
             except Damaged:
@@ -176,7 +181,7 @@ class FollowedVectors:
         allowed = None if where is None else self._catalog.select(where)
         if allowed is not None and len(allowed) <= FEW:
             return nearest_among(self._catalog, allowed.tolist(), vector, k)
-        with self._breaker.guard():
+        with self._engine.guard():
             late = self._looked()
             found = self._asked(vector, k * self._store.refine, allowed, late)
         fresh = _among(late.rows, allowed) if allowed is not None else np.ones(len(late.rows), dtype=bool)

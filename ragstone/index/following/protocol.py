@@ -64,6 +64,11 @@ class FollowingKeywords(Following, LexicalIndex, Protocol):
 class Outside(Protocol):
     """An index in an engine of somebody else's making, which may be away, behind, or differ from the catalog."""
 
+    @property
+    def problem(self) -> str:
+        """Why it is left alone for now; empty while it is not."""
+        ...
+
     def status(self) -> EngineStatus:
         """How far it is. Never raises for an engine that is away: says so."""
         ...

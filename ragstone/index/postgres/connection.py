@@ -190,12 +190,15 @@ class Server:
                 connection = self._idle.pop()
             if not tested:
                 return connection
+            started = time.monotonic()
             try:
                 with self._watched(connection):
                     connection.execute("")  # of a server that was restarted, only a question tells
                 return connection
             except psycopg.OperationalError:
                 connection.close()
+                if time.monotonic() - started > GRACE:  # it says nothing, and would not to the others either
+                    raise
         return self._connected()
 
     def _connected(self) -> Connection:

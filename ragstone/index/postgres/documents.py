@@ -64,6 +64,8 @@ class PostgresDocuments:
         self._made_with = hashlib.sha256(json.dumps(self._configurations, sort_keys=True).encode()).hexdigest()[:8]
         self._breaker = breaker or Breaker()
         self._following = threading.Lock()
+        self.problem = ""
+        """Never left alone: no question waits for it, and each change tries it anew."""
 
     def status(self) -> EngineStatus:
         """How many documents differ; a server that is away is said to be."""

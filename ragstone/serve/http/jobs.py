@@ -17,6 +17,8 @@ from ragstone.reports import AddReport, Progress
 from ragstone.serve.http.log import note
 from ragstone.serve.http.servers import Sign
 
+LOOK = 2.0
+"""Seconds that counting the jobs of workers may take."""
 PAUSE = 1.0
 """Seconds between two tries while another process is indexing."""
 NAMED = 100
@@ -105,8 +107,9 @@ class Jobs:
         if not self._for_workers:
             return len(self._standing)
         try:
-            return (await asyncio.to_thread(self._engine.jobs.counts)).unfinished
-        except (EngineError, KnowledgeBaseError):  # the queue may be on a server that is away
+            async with asyncio.timeout(LOOK):
+                return (await asyncio.to_thread(self._engine.jobs.counts)).unfinished
+        except (EngineError, KnowledgeBaseError, TimeoutError):  # the queue may be on a server that is away
             return None
 
     async def watch(self, id: str) -> AsyncGenerator[Standing]:
