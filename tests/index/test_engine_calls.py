@@ -119,7 +119,7 @@ def test_calls_that_hang_hold_up_no_other_threads() -> None:
     calls, other = EngineCalls(lambda: None), EngineCalls(lambda: None)
 
     async def ask() -> float:
-        hanging = [asyncio.ensure_future(calls.asked(stop.wait, 20)) for _ in range(4 * MOST)]
+        hanging = [asyncio.ensure_future(calls.asked(lambda: stop.wait(20))) for _ in range(4 * MOST)]
         await asyncio.sleep(0.05)
         began = time.monotonic()
         await asyncio.to_thread(lambda: None)

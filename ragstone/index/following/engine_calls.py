@@ -10,13 +10,11 @@ import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 from ragstone.errors import EngineError
 from ragstone.index.following.breaker import Breaker
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 MOST = 8
@@ -46,10 +44,9 @@ class EngineCalls:
         """Why it is left alone; empty while it is not."""
         return self._breaker.problem
 
-    async def asked(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    async def asked(self, call: Callable[[], R]) -> R:
         """What a call gives that may wait for the engine; all else that runs in threads goes on meanwhile."""
-        within = partial(contextvars.copy_context().run, call, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, within)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, contextvars.copy_context().run, call)
 
     @contextmanager
     def guard(self, *, insist: bool = False) -> Iterator[None]:

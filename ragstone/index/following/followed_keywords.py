@@ -71,7 +71,7 @@ class FollowedKeywords:
         Raises:
             EngineError: the engine is away, or further behind than can be made up for.
         """
-        return await self._engine.asked(self._search, terms[:MOST_TERMS], k, where)
+        return await self._engine.asked(lambda: self._search(terms[:MOST_TERMS], k, where))
 
     def ceiling(self, terms: Sequence[str]) -> float:
         """What a chunk would score that held these terms over and over."""

@@ -82,7 +82,7 @@ class FollowedVectors:
         Raises:
             EngineError: the engine is away, or further behind than can be made up for.
         """
-        return await self._engine.asked(self._search, vector, k, where)
+        return await self._engine.asked(lambda: self._search(vector, k, where))
 
     # ------------------------------------------------------------ following
 
