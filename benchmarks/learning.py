@@ -12,6 +12,8 @@ Rows differ in what is true:
 - better by 10 points: a real setting against itself where it is disliked so much more often; 15 points with votes of
   which a fifth mean nothing; then a reversal after 2,000 votes, where the two change places.
 - colluders: a tenth of the users knows which answer comes from which policy and votes for whatever is not in use.
+- in a rush: they vote 30 times as often as the others, where 100 votes came before. A table tells of other paces.
+- a few cast most votes: the n-th user votes 1/n as often as the first.
 - the oracle's gap: from the poorest real setting (and from any, and from the default) to the best of them. The order of
   trials comes from estimates made before that correlate with the truth at .5, so half of their spread is error.
 """
@@ -28,19 +30,37 @@ import numpy as np
 
 from benchmarks.common import Options, Result, Table, main, skipped
 from benchmarks.learning_rules import other_rules, plotted, spread_of, values_of
-from benchmarks.learning_worlds import AFTER, GAP_AT, SETS, WORLDS, Ran, better_by, runs_of
+from benchmarks.learning_worlds import (
+    AFTER,
+    BEFORE,
+    FOUND,
+    GAP_AT,
+    GAPS,
+    RUSHED,
+    RUSHES,
+    SETS,
+    TURNED,
+    WRONG,
+    Ran,
+    better_by,
+    runs_of,
+)
 from ragstone.learning.offpolicy import estimate
 from ragstone.learning.simulate import FEEDBACK, VOTES, World
 from ragstone.learning.trial import Outcome, Trial, assign, weigh
 
 RUNS, QUICK_RUNS = 1200, 60
+PART = 4
+"""Of the runs: how many fewer tell of each pace of colluders."""
 
 
 async def measure(options: Options) -> Result:
     if options.data is None or not all((options.data / one).is_dir() for one in SETS):
         return skipped("learning is measured on settings that answered real questions")
     ups = {one: 0.05 + 0.9 * await values_of(options.data, options.keep, one) for one in SETS}
-    ran = runs_of(ups, QUICK_RUNS if options.quick else RUNS)
+    runs = QUICK_RUNS if options.quick else RUNS
+    ran = runs_of(ups, runs, {**WRONG, **FOUND, **TURNED, **GAPS})
+    rushed = _rushed(runs_of(ups, runs // PART, RUSHED))
     rows = [*_wrong(ran), *_found(ran), *_closed(ran), *_rewards(ran), *_turned(ran), *_logged(ups["covid_faq_kb"])]
     figures = {row.name: row.figure for row in rows}
     table = Table(
@@ -53,7 +73,7 @@ async def measure(options: Options) -> Result:
     )
     others, notes = other_rules(ups, 20 if options.quick else 100)
     plot = plotted(ups["covid_faq_kb"], 20 if options.quick else 100)
-    return Result(figures=figures, plot=plot, tables=[table, spread_of(ups), others], notes=notes)
+    return Result(figures=figures, plot=plot, tables=[table, rushed, spread_of(ups), others], notes=notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +87,7 @@ class Row:
 
 def _wrong(ran: Mapping[str, list[Ran]]) -> list[Row]:
     out = []
-    for name in list(WORLDS)[:4]:
+    for name in WRONG:
         wrong = sum(one.wrong > 0 for one in ran[name])
         share, high = wrong / len(ran[name]), upper(wrong, len(ran[name]))
         out.append(
@@ -84,14 +104,14 @@ def _wrong(ran: Mapping[str, list[Ran]]) -> list[Row]:
 
 def _found(ran: Mapping[str, list[Ran]]) -> list[Row]:
     out = []
-    for name in list(WORLDS)[4:7]:
+    for name in FOUND:
         first = [one.first for one in ran[name]]
         share = sum(one is not None and one <= VOTES for one in first) / len(first)
         among = [
             median(VOTES if one is None else one for one in first[place :: len(SETS)]) for place in range(len(SETS))
         ]
         told_of = ", ".join(f"{one} {votes:,.0f}" for one, votes in zip(SETS, among, strict=True))
-        target = None if name.endswith("colludes") else 0.95
+        target = None if name.endswith(("colludes", "most votes")) else 0.95
         out.append(
             Row(
                 name=f"found within {VOTES:,} votes: {name}",
@@ -106,7 +126,7 @@ def _found(ran: Mapping[str, list[Ran]]) -> list[Row]:
 
 def _closed(ran: Mapping[str, list[Ran]]) -> list[Row]:
     out = []
-    for name in list(WORLDS)[9:]:
+    for name in GAPS:
         runs = ran[name]
         gap, closed = sum(one.best - one.start for one in runs), sum(one.reached - one.start for one in runs)
         parts = []
@@ -130,6 +150,16 @@ def _closed(ran: Mapping[str, list[Ran]]) -> list[Row]:
     return out
 
 
+def _rushed(ran: Mapping[str, list[Ran]]) -> Table:
+    """How often anything was promoted that is no better, by how often colluders vote and how many voted before."""
+    shares = iter([sum(one.wrong > 0 for one in runs) / len(runs) for runs in ran.values()])
+    return Table(
+        title="promoted something no better, where a tenth colludes and votes more often than the others",
+        columns=["times as often", *(f"{before} votes before the first trial" for before in BEFORE)],
+        rows=[[f"{rush}", *(f"{next(shares):.1%}" for _ in BEFORE)] for rush in RUSHES],
+    )
+
+
 def _rewards(ran: Mapping[str, list[Ran]]) -> list[Row]:
     means = {name: float(np.mean([one.reward for one in runs])) for name, runs in ran.items()}
     least = min(means, key=lambda name: means[name])
@@ -146,7 +176,7 @@ def _rewards(ran: Mapping[str, list[Ran]]) -> list[Row]:
 
 def _turned(ran: Mapping[str, list[Ran]]) -> list[Row]:
     out = []
-    for name in list(WORLDS)[7:9]:
+    for name in TURNED:
         after = [AFTER if one.after is None else one.after for one in ran[name] if one.turned]
         middle, late = (float(one) for one in np.quantile(after or [0], [0.5, 0.9]))
         never_back = sum(one == AFTER for one in after)

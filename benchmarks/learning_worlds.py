@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from multiprocessing import get_context
 
@@ -63,31 +63,58 @@ def _gap(start: Callable[[np.ndarray, np.random.Generator], int]) -> Callable[[n
 
 
 def _with(
-    base: Callable[[np.ndarray, np.random.Generator], World], *, colluders: int = 0, random: float = 0.0, turns: int = 0
+    base: Callable[[np.ndarray, np.random.Generator], World], *, random: float = 0.0, turns: int = 0, skew: float = 0.0
 ) -> Callable[[np.ndarray, np.random.Generator], World]:
     def world(up: np.ndarray, chance: np.random.Generator) -> World:
         one = base(up, chance)
         later = one.up[:, ::-1] if turns else None
-        return World(up=one.up, later=later, turns=turns or VOTES, colluders=colluders, random=random, queue=one.queue)
+        return replace(one, later=later, turns=turns or VOTES, random=random, skew=skew)
+
+    return world
+
+
+def colluding(
+    base: Callable[[np.ndarray, np.random.Generator], World], *, rush: float = 1.0, before: int = 0
+) -> Callable[[np.ndarray, np.random.Generator], World]:
+    def world(up: np.ndarray, chance: np.random.Generator) -> World:
+        return replace(base(up, chance), colluders=TENTH, rush=rush, before=before)
 
     return world
 
 
 TENTH = USERS // 10
-WORLDS: Mapping[str, Callable[[np.ndarray, np.random.Generator], World]] = {
+RUSH, YOUNG = 30, 100
+"""How many times as often as the others colluders vote, and how few votes came before."""
+Worlds = Mapping[str, Callable[[np.ndarray, np.random.Generator], World]]
+WRONG: Worlds = {
     "no difference": _shuffled,
     "worse": _worse,
-    "no difference, a tenth colludes": _with(_shuffled, colluders=TENTH),
-    "worse, a tenth colludes": _with(_worse, colluders=TENTH),
+    "no difference, a tenth colludes": colluding(_shuffled),
+    "worse, a tenth colludes": colluding(_worse),
+    "no difference, a tenth colludes in a rush": colluding(_shuffled, rush=RUSH, before=YOUNG),
+}
+FOUND: Worlds = {
     "+10 points": better_by(0.10),
-    "+10 points, a tenth colludes": _with(better_by(0.10), colluders=TENTH),
+    "+10 points, a tenth colludes": colluding(better_by(0.10)),
     "+15 points, a fifth of the votes random": _with(better_by(0.15), random=0.2),
+    "+10 points, a few cast most votes": _with(better_by(0.10), skew=1.0),
+}
+TURNED: Worlds = {
     "+10 points, reversed at 2,000": _with(better_by(0.10), turns=TURN),
     "+15 points, reversed at 2,000": _with(better_by(0.15), turns=TURN),
+}
+GAPS: Worlds = {
     "from the poorest setting": _gap(lambda up, _: int(up.mean(axis=0).argmin())),
     "from any setting": _gap(lambda up, chance: int(chance.integers(up.shape[1]))),
     "from the default": _gap(lambda *_: 0),
 }
+RUSHES, BEFORE = (1, 3, 10, 30, 100), (0, 100, 400)
+RUSHED: Worlds = {
+    f"a tenth votes {rush} times as often, {before} votes before": colluding(_shuffled, rush=rush, before=before)
+    for rush in RUSHES
+    for before in BEFORE
+}
+WORLDS: Worlds = {**WRONG, **FOUND, **TURNED, **GAPS, **RUSHED}
 
 
 # ---------------------------------------------------------------- runs
@@ -132,10 +159,10 @@ def _chunk(given: tuple[str, dict[str, np.ndarray], Sequence[int]]) -> list[Ran]
     return [_ran(name, ups[SETS[seed % len(SETS)]], seed) for seed in seeds]
 
 
-def runs_of(ups: dict[str, np.ndarray], count: int) -> dict[str, list[Ran]]:
+def runs_of(ups: dict[str, np.ndarray], count: int, worlds: Worlds) -> dict[str, list[Ran]]:
     out = {}
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        for name in WORLDS:
+        for name in worlds:
             started = time.perf_counter()
             parts = [(name, ups, range(at, min(at + 30, count))) for at in range(0, count, 30)]
             out[name] = [one for part in pool.map(_chunk, parts) for one in part]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import log, sqrt
+from math import inf, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.learning.eprocess import ADVANTAGES, Floats, log_wealth, mixed, payoffs, stakes
-from ragstone.learning.robust import least, left_out, trimmed
+from ragstone.learning.robust import bound, least, left_out, trimmed
 
 LIKELY = 2.0
 """Standard errors on either side, between which the truth probably is."""
@@ -49,7 +49,8 @@ def ballots(cast: Iterable[tuple[str, int, int]]) -> Ballots:
 class Compared:
     """A challenger against the champion, all (looks,): after so many ``votes``.
 
-    ``evidence`` is the logarithm of the e-value, without the users who gave most. ``difference`` is that of the shares
+    ``evidence`` is the logarithm of the e-value, without the users who gave most, and with no more than a part of a
+    proof by any other. ``difference`` is that of the shares
     of up, without the most influential users on either side; ``error`` is its standard error. ``paid`` is what all
     votes paid together.
     """
@@ -76,6 +77,7 @@ def compare(
     *,
     trim: float,
     voices: int = 0,
+    bar: float = inf,
     looks: Sequence[int] | None = None,
 ) -> Compared:
     """What votes say of a challenger.
@@ -84,8 +86,9 @@ def compare(
         cast: the votes.
         new: the challenger's version, and the probability of its arm.
         old: the same of the champion.
-        trim: share of the users left out.
+        trim: share of the users left out; 0: all are trusted, and nobody's part is bounded either.
         voices: users there are at least, also where fewer have voted yet.
+        bar: logarithm of the evidence that promotes, of which no user gives more than a part.
         looks: after how many votes, ascending; after all of them, if not given.
     """
     ends = np.array([len(cast)] if looks is None else looks, dtype=np.int64)
@@ -107,8 +110,9 @@ def compare(
     for users in map(int, np.unique(known)):
         rows = slice(*np.searchsorted(known, [users, users + 1]))
         out = left_out(max(users, voices), trim)
+        most = bound(bar, max(users, voices, 1)) if trim else inf
         either = min(out, max(0, (users - 1) // 2))
-        evidence[rows] = mixed(np.stack([least(one[rows], out) for one in wealth], axis=-1))
+        evidence[rows] = mixed(np.stack([least(np.minimum(one[rows], most), out) for one in wealth], axis=-1))
         difference[rows] = trimmed(sums[rows], counts[rows], either) / 2
         error[rows] = np.sqrt(squares[rows]) / np.maximum(ends[rows], 1) / 2 / (1 - 2 * either / max(users, 1))
     return Compared(votes=ends, evidence=evidence, difference=difference, error=error, paid=sums.sum(axis=1))

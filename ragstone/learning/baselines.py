@@ -81,7 +81,7 @@ def _votes(world: World, chance: np.random.Generator, versions: NDArray[np.int64
     """Votes of all runs on the same few answers (runs, votes)."""
     out = np.empty(versions.shape)
     for number in range(versions.shape[1]):
-        voices = chance.integers(world.users, size=len(versions))
+        voices = world.voices(chance, len(versions))
         out[:, number] = world.vote(chance, versions[:, number], voices, at + number, 0)
     return out
 

@@ -5,6 +5,10 @@ the colluders do, even if they know everything and bets follow their votes: stak
 nobody knows which tenth it is, the evidence is the least over all ways of leaving one out. The wealth is a product over
 users, so that is easily found: leave out those who gave most. It is never more than the evidence without the
 colluders, so the chance of a wrong promotion stays at ``alpha``, with any colluding tenth.
+
+A tenth of those who have voted is less than a tenth of all, as long as hardly anybody has, and a few who vote on
+everything are soon all that can be seen. So nobody else gives more than a third of what a proof takes, however often
+they vote. That only lowers the evidence, too. Whoever votes against it is never bounded.
 """
 
 from __future__ import annotations
@@ -15,10 +19,21 @@ import numpy as np
 
 from ragstone.learning.eprocess import Floats
 
+PART = 3
+"""Users whom a proof takes at least, besides those left out; in a small team, even shares that one of them may give."""
+
 
 def left_out(users: int, share: float) -> int:
     """How many users the evidence must do without: the share, and one at least where it is not 0."""
     return ceil(users * share - 1e-9)
+
+
+def bound(bar: float, users: int) -> float:
+    """The most that one user's votes add to the logarithm of the evidence, which proves something at ``bar``.
+
+    A third of it; where users are few, and all are needed, three even shares.
+    """
+    return bar * max(1 / PART, PART / users)
 
 
 def least(per_user: Floats, count: int) -> Floats:

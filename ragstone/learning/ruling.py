@@ -15,7 +15,7 @@ State = Literal["going", "promoted", "stopped", "kept", "rolled back"]
 STATES: tuple[State, ...] = ("going", "promoted", "stopped", "kept", "rolled back")
 _GOING, _PROMOTED, _STOPPED, _KEPT, _BACK = range(5)
 FIRST = 200
-"""Votes before which no trial is given up."""
+"""Votes before which no trial is decided; those of a few who rush into it come first."""
 _SURE = log(19)
 """A doubt ends where one side is nineteen times as likely as the other."""
 DOUBT = 0.1
@@ -28,13 +28,15 @@ def of_trial(found: Sequence[Compared], *, alpha: float, worth: float, most: int
     """The state after each look (looks,), as a place in `STATES`: as if none had come before.
 
     Promoted, where the evidence for a challenger reaches the bar, which is higher the more challengers there are
-    (Bonferroni). Stopped, where each of them is probably worth less than a change, or the votes are spent.
+    (Bonferroni). Stopped, where each of them is probably worth less than a change, or the votes are spent. Neither
+    before `FIRST` votes, unless these are more than there will be.
     """
-    evidence = np.max([one.evidence for one in found], axis=0)
     votes = found[0].votes
-    hopeless = (votes >= FIRST) & np.all([one.high < worth for one in found], axis=0)
-    state = np.where(hopeless | (votes >= most), _STOPPED, _GOING)
-    return np.where(evidence >= log(len(found) / alpha), _PROMOTED, state)
+    enough = votes >= min(FIRST, most)
+    proved = np.max([one.evidence for one in found], axis=0) >= log(len(found) / alpha)
+    hopeless = np.all([one.high < worth for one in found], axis=0)
+    state = np.where((enough & hopeless) | (votes >= most), _STOPPED, _GOING)
+    return np.where(enough & proved, _PROMOTED, state)
 
 
 def of_doubt(found: Compared, new: float, old: float) -> NDArray[np.int64]:

@@ -35,8 +35,11 @@ class World:
         up: the probability of an honest vote up (questions, policies); the first policy is version 0.
         later: the same from ``turns`` votes on, where the world changes.
         turns: after how many votes it does.
-        users: how many there are, all equally busy.
+        users: how many there are.
         colluders: of them, those who know the policies and vote for whatever is not in use, against what is.
+        rush: how many times as often as another a colluder votes.
+        skew: how unevenly the others vote: the n-th of them ``n ** -skew`` times as often as the first.
+        before: votes that came before the first trial began.
         random: share of the votes that mean nothing.
         feedback: share of the answers that are voted on.
         queue: policies to try, the most promising first.
@@ -47,6 +50,9 @@ class World:
     turns: int = VOTES
     users: int = USERS
     colluders: int = 0
+    rush: float = 1.0
+    skew: float = 0.0
+    before: int = 0
     random: float = 0.0
     feedback: float = FEEDBACK
     queue: tuple[int, ...] = ()
@@ -55,6 +61,17 @@ class World:
         """How good each policy is after so many votes (policies,), as a share of honest votes that are up."""
         is_later = self.later is not None and votes >= self.turns
         return (self.later if is_later and self.later is not None else self.up).mean(axis=0)
+
+    @property
+    def paces(self) -> Floats:
+        """The share of the votes that each user gives (users,), the colluders first."""
+        others = np.arange(1.0, self.users - self.colluders + 1) ** -self.skew
+        paces = np.append(np.full(self.colluders, self.rush * (others.mean() if len(others) else 1.0)), others)
+        return paces / paces.sum()
+
+    def voices(self, chance: np.random.Generator, count: int) -> NDArray[np.int64]:
+        """Who gives so many votes."""
+        return chance.choice(self.users, size=count, p=self.paces)
 
     def vote(
         self,
@@ -121,7 +138,7 @@ def gated(world: World, seed: int, *, votes: int = VOTES, every: int = EVERY, at
     """Learning as Ragstone does it: trials one after another, and a watch over what was promoted."""
     chance, run = np.random.default_rng(seed), Run()
     queue, champion, number, at, doubted = list(world.queue), 0, 0, 0, False
-    seen = _Seen()
+    seen, known = _Seen(), set(world.voices(chance, world.before).tolist())
     while at < votes:
         rivals = () if doubted else tuple(queue[:at_once])
         number += bool(rivals)
@@ -132,6 +149,7 @@ def gated(world: World, seed: int, *, votes: int = VOTES, every: int = EVERY, at
             seed=str(seed),
             holdout=0.5 if doubted else HOLDOUT,
             alpha=spent(number) if rivals else 1.0,
+            voices=len(known) if rivals else 0,
             doubt=doubted,
         )
         cast, weights = _drawn(world, chance, trial, at, votes - at)
@@ -141,6 +159,7 @@ def gated(world: World, seed: int, *, votes: int = VOTES, every: int = EVERY, at
         if watched is not None and watched < ended:
             state, winner, ended = "doubted", champion, watched
         run.spans.append((at, at + ended, trial.shares))
+        known |= set(cast.voices[:ended].tolist())
         at += ended
         if state != "going":
             left = champion if winner is None else winner
@@ -184,7 +203,7 @@ def _drawn(world: World, chance: np.random.Generator, trial: Trial, at: int, cou
     """So many votes under a trial, and one by the probability of each assignment."""
     names, shares = np.array(list(trial.shares), dtype=np.int64), np.array(list(trial.shares.values()))
     drawn = chance.choice(len(names), size=count, p=shares)
-    voices = chance.integers(world.users, size=count)
+    voices = world.voices(chance, count)
     votes = world.vote(chance, names[drawn], voices, np.arange(at, at + count), trial.champion)
     return Ballots(voices=voices, versions=names[drawn], votes=votes, users=world.users), 1 / shares[drawn]
 

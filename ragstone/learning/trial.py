@@ -3,7 +3,8 @@
 Every request is assigned to an arm by a keyed hash of its id, so chance decides, and whoever knows the seed can check
 it. What is compared is the reward of *assigned* requests, voted on or not, weighted by the probability of the
 assignment (Horvitz and Thompson, JASA 47, 1952). A version is promoted only by evidence that may be looked at after
-every vote (`eprocess`), whichever tenth of the users is left out (`robust`).
+every vote (`eprocess`), whichever tenth of the users is left out, and to which no other user gives more than a third
+(`robust`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import exp, isinf
+from math import exp, inf, isinf, log
 from typing import Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from ragstone.learning.ballots import Ballots, Compared, ballots, compare, needed
 from ragstone.learning.policy import canonical
-from ragstone.learning.ruling import STATES, State, of_doubt, of_trial
+from ragstone.learning.ruling import FIRST, STATES, State, of_doubt, of_trial
 
 ALPHA = 0.05
 """How probable it may be that a knowledge base ever promotes something that is no better, over all its trials."""
@@ -44,7 +45,8 @@ class Trial:
         holdout: share of the requests that version 0 answers, whatever is in use.
         seed: key of the assignment.
         alpha: how probable it may be that a challenger which is no better is promoted.
-        trim: share of the users, the most influential ones, without whom the evidence must do; 0: nobody is left out.
+        trim: share of the users, the most influential ones, without whom the evidence must do; 0: nobody is left out,
+            and one user may prove something alone.
         most: votes after which it ends.
         voices: users who had voted before it began. Colluders may be the first to vote in it, so the share is of these
             at least.
@@ -192,9 +194,10 @@ def weigh(trial: Trial, outcomes: Iterable[Outcome]) -> Verdict:
 def compared(trial: Trial, cast: Ballots, looks: Sequence[int] | None = None) -> dict[int, Compared]:
     """Each rival of the champion against it, after each of the looks; after all votes, if not given."""
     shares, rivals = trial.shares, (0,) if trial.doubt else trial.challengers
-    old = (trial.champion, shares[trial.champion])
+    old, bar = (trial.champion, shares[trial.champion]), inf if trial.doubt else _bar(trial)
     return {
-        one: compare(cast, (one, shares[one]), old, trim=trial.trim, voices=trial.voices, looks=looks) for one in rivals
+        one: compare(cast, (one, shares[one]), old, trim=trial.trim, voices=trial.voices, bar=bar, looks=looks)
+        for one in rivals
     }
 
 
@@ -229,7 +232,7 @@ def _arm(trial: Trial, version: int, known: Sequence[Outcome], found: Compared |
     alpha = trial.alpha / max(len(trial.challengers), 1)
     difference, evidence = float(found.difference[-1]), float(found.evidence[-1])
     votes_needed = needed(difference, new=share, old=base, users=users, trim=trial.trim, alpha=alpha)
-    more = votes_needed - float(found.votes[-1])
+    more = max(votes_needed, min(FIRST, trial.most)) - float(found.votes[-1])
     return replace(
         arm,
         difference=round(difference, 6),
@@ -257,7 +260,14 @@ def _why(trial: Trial, state: State, winner: int | None, votes: int, arms: Seque
         return f"no challenger is probably better by {trial.worth:.0%} or more, by {votes} votes"
     if not votes:
         return "nobody has voted yet"
+    if votes < FIRST and not trial.doubt and any((arm.evidence or 0) >= (arm.bar or inf) for arm in arms):
+        return f"the evidence suffices, but {votes} votes are few: nothing is decided before {FIRST}"
     return f"{votes} votes prove nothing yet"
+
+
+def _bar(trial: Trial) -> float:
+    """The logarithm of the evidence that promotes."""
+    return log(max(len(trial.challengers), 1) / trial.alpha)
 
 
 def _key(seed: str) -> bytes:

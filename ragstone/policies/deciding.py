@@ -18,7 +18,7 @@ from ragstone.policies.log import Decision, Policies, Position
 from ragstone.policies.proposing import Proposal
 from ragstone.sections import LearningSettings
 
-CODE = 3
+CODE = 4
 """Of what decides, here and in `learning`: raised where the same log would lead to another decision."""
 FIRST = 0
 """The version that chooses nothing: everything is as the settings say."""

@@ -305,17 +305,18 @@ def note_vote(db: sqlite3.Connection, one: Voted) -> None:
 
 
 def outcome_of(one: Assigned, votes: Sequence[Voted]) -> Outcome:
-    """What became of a question: the vote of who asked; of others, where only they voted, that of most of them."""
-    own = next((vote for vote in votes if vote.voice == one.voice), None)
-    heard = [own] if own else list(votes)
-    total = sum(vote.vote for vote in heard)
+    """What became of a question: the vote of who asked; where only others voted, that of the first of them.
+
+    One vote, for chance drew one version; and under the name of who gave it, for evidence leaves users out by name.
+    """
+    heard = next((vote for vote in votes if vote.voice == one.voice), votes[0] if votes else None)
     return Outcome(
         request_id=one.response_id,
-        voice=heard[0].voice if heard else one.voice,
+        voice=heard.voice if heard else one.voice,
         version=one.version,
         probability=one.probability,
-        vote=1 if total > 0 else -1 if total < 0 else 0,
-        at=heard[-1].at if heard else one.at,
+        vote=0 if heard is None else 1 if heard.vote > 0 else -1,
+        at=heard.at if heard else one.at,
     )
 
 

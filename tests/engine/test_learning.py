@@ -73,6 +73,13 @@ def use(engine: Engine, count: int, likes: Votes, users: int = 40) -> list[Answe
     return answers
 
 
+def prove(engine: Engine) -> None:
+    """Everybody likes what is on trial, and only that: 200 votes, before which nothing is decided, and some more."""
+    engine.try_out(SHORT)
+    cast(engine, 150, lambda version: version == 1, decide=False)
+    use(engine, 60, lambda answer: answer.policy == 1)
+
+
 def actions(engine: Engine) -> list[str]:
     return [one.action for one in engine._learner.log.decisions()]
 
@@ -94,8 +101,7 @@ def test_what_was_drawn_is_what_answered(engine: Engine) -> None:
 
 
 def test_what_is_better_is_promoted_and_can_be_taken_back(engine: Engine) -> None:
-    engine.try_out(SHORT)
-    use(engine, 90, lambda answer: answer.policy == 1)
+    prove(engine)
     assert engine.learned().champion == 1
     assert "promoted" in actions(engine)
     assert engine.learned().trial.startswith("watch")
@@ -109,8 +115,7 @@ def test_what_is_better_is_promoted_and_can_be_taken_back(engine: Engine) -> Non
 
 
 def test_a_version_that_turns_bad_is_doubted_and_taken_back(engine: Engine) -> None:
-    engine.try_out(SHORT)
-    use(engine, 90, lambda answer: answer.policy == 1)
+    prove(engine)
     assert engine.learned().champion == 1
     use(engine, 120, lambda answer: answer.policy == 0)
     done = actions(engine)
@@ -122,8 +127,7 @@ def test_a_version_that_turns_bad_is_doubted_and_taken_back(engine: Engine) -> N
 
 def test_in_doubt_half_are_answered_as_before_and_what_is_still_better_stays(engine: Engine) -> None:
     """All are less content than before, and most so with version 0."""
-    engine.try_out(SHORT)
-    use(engine, 90, lambda answer: answer.policy == 1)
+    prove(engine)
     chance = random.Random(4)
     while "doubted" not in actions(engine):
         use(engine, 5, lambda answer: answer.policy == 1 and chance.random() < 0.4)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ragstone.learning.ballots import Ballots, ballots, compare, needed
 from ragstone.learning.eprocess import log_wealth, mixed, payoffs, stakes
-from ragstone.learning.robust import least, left_out, trimmed
+from ragstone.learning.robust import bound, least, left_out, trimmed
 
 NEW, OLD = (1, 0.45), (0, 0.55)
 
@@ -88,6 +88,37 @@ def test_a_colluding_tenth_gets_nothing_promoted() -> None:
     robust = [compare(one, NEW, OLD, trim=0.1, looks=looks).evidence.max() for one in trials]
     assert np.mean([one >= log(20) for one in trusting]) > 0.5
     assert np.mean([one >= log(20) for one in robust]) <= 0.05
+
+
+def test_a_few_who_vote_thirty_times_as_often_get_nothing_promoted() -> None:
+    """While hardly anybody else has voted, four colluders are more than a tenth; no one of them gives enough."""
+    pace = np.array([30.0] * 4 + [1.0] * 36)
+    looks, trials = range(200, 801, 25), []
+    for seed in range(40):
+        one = cast(seed, 800, (0.6, 0.6), colluders=4)
+        voices = np.random.default_rng(seed).choice(40, size=800, p=pace / pace.sum())
+        votes = np.where(voices < 4, np.where(one.versions == 1, 1.0, -1.0), one.votes)
+        trials.append(Ballots(voices=voices, versions=one.versions, votes=votes, users=40))
+    without = [compare(one, NEW, OLD, trim=0.1, looks=looks).evidence.max() for one in trials]
+    bounded = [compare(one, NEW, OLD, trim=0.1, bar=log(40), looks=looks).evidence.max() for one in trials]
+    assert np.mean([one >= log(40) for one in without]) > 0.3
+    assert np.mean([one >= log(40) for one in bounded]) <= 0.05
+
+
+def test_no_user_gives_more_than_a_third_of_a_proof_or_three_even_shares_where_they_are_few() -> None:
+    assert [bound(6.0, users) for users in (1, 3, 6, 9, 12, 40)] == [18, 6, 3, 2, 2, 2]
+    assert bound(float("inf"), 40) == float("inf")
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 1000), st.integers(1, 30), st.floats(0.1, 10))
+def test_a_bound_only_lowers_the_evidence(seed: int, users: int, bar: float) -> None:
+    one = cast(seed, 120, (0.2, 0.8), users=users)
+    whole = compare(one, NEW, OLD, trim=0.1, looks=range(1, 121)).evidence
+    bounded = compare(one, NEW, OLD, trim=0.1, bar=bar, looks=range(1, 121)).evidence
+    assert (bounded <= whole + 1e-9).all()
+    trusting = [compare(one, NEW, OLD, trim=0, bar=some, looks=[120]).evidence for some in (bar, float("inf"))]
+    assert trusting[0] == trusting[1], "who leaves nobody out trusts everybody"
 
 
 def test_a_better_challenger_is_found_about_when_it_was_said() -> None:

@@ -34,6 +34,24 @@ def test_a_worse_policy_is_given_up_and_colluders_change_nothing() -> None:
     assert run.champion(1500) == 0
 
 
+def test_some_vote_more_often_than_others() -> None:
+    rushing = World(up=BASE[:, None], colluders=4, rush=30.0)
+    assert rushing.paces.sum() == pytest.approx(1)
+    assert rushing.paces[3] == pytest.approx(30 * rushing.paces[4])
+    assert np.ptp(rushing.paces[4:]) == 0
+    voices = rushing.voices(np.random.default_rng(1), 5000)
+    assert np.mean(voices < 4) == pytest.approx(120 / 156, abs=0.03)
+    skewed = World(up=BASE[:, None], skew=1.0).paces
+    assert skewed[0] == pytest.approx(10 * skewed[9])
+    assert np.ptp(World(up=BASE[:, None]).paces) == 0
+
+
+def test_a_few_who_vote_much_more_often_change_nothing_though_hardly_anybody_voted_before() -> None:
+    world = World(up=np.column_stack([BASE + 0.3, BASE]), colluders=4, rush=30.0, before=100, queue=(1,))
+    runs = [gated(world, seed, votes=600, every=50) for seed in range(20)]
+    assert sum(run.wrong(world) > 0 for run in runs) == 0
+
+
 def test_rules_without_proof_lie_between_never_and_always_right() -> None:
     world = World(up=np.column_stack([BASE, BASE + 0.2, BASE - 0.1]), queue=(1, 2))
     best, base = oracle(world, 5, votes=600), never(world, 5, votes=600)

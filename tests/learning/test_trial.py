@@ -85,6 +85,19 @@ def test_one_voice_alone_proves_nothing_unless_it_may() -> None:
     assert weigh(alone, outcomes).state == "promoted"
 
 
+def test_nothing_is_decided_by_the_first_votes_whatever_they_say() -> None:
+    outcomes = [one for one in drawn(TRIAL, {0: 0.0, 1: 1.0}, 1200) if one.vote]
+    few = weigh(TRIAL, outcomes[:150])
+    assert few.arms[1].evidence is not None
+    assert few.arms[1].bar is not None
+    assert (few.state, few.arms[1].evidence > few.arms[1].bar) == ("going", True)
+    assert few.why == "the evidence suffices, but 150 votes are few: nothing is decided before 200"
+    assert few.arms[1].needs == 50
+    assert weigh(TRIAL, outcomes[:200]).state == "promoted"
+    short = replace(TRIAL, most=150)
+    assert weigh(short, outcomes[:150]).state == "promoted", "where a trial gets no more votes than that"
+
+
 def test_few_votes_are_not_dressed_up() -> None:
     nothing = weigh(TRIAL, [])
     assert (nothing.state, nothing.why, nothing.votes) == ("going", "nobody has voted yet", 0)
@@ -125,7 +138,9 @@ def test_trials_together_spend_no_more_than_alpha(alpha: float, trials: int) -> 
 def test_colluders_who_are_the_first_to_vote_are_left_out_by_how_many_users_there_are() -> None:
     """Four of forty vote before anybody else does: without the others, nobody could tell them from a majority."""
     trial = Trial(id="t", champion=0, challengers=(1,), seed="s")
-    rushed = [replace(one, vote=1 if one.version == 1 else -1) for one in drawn(trial, {0: 0.5, 1: 0.5}, 400, voices=4)]
+    rushed = [
+        replace(one, vote=1 if one.version == 1 else -1) for one in drawn(trial, {0: 0.5, 1: 0.5}, 1200, voices=4)
+    ]
     assert weigh(trial, rushed).state == "promoted"
     known = weigh(replace(trial, voices=40), rushed)
     assert known.state == "going"
