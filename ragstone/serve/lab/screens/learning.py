@@ -48,7 +48,8 @@ def _trial(now: Learned) -> None:
 
 
 def _evidence(now: Learned) -> None:
-    st.html(tag("p", tag("b", "Evidence"), " at each decision; a challenger is promoted where it reaches the bar"))
+    told = " at each decision; a challenger is promoted where it reaches the bar, from 200 votes on"
+    st.html(tag("p", tag("b", "Evidence"), told))
     if any(one.points for one in now.moments):
         st.vega_lite_chart(evidence(now.moments), key="evidence")
     else:
