@@ -188,7 +188,7 @@ def _cautions(learner: Learner, trial: Trial | None, arms: Sequence[OnTrial], vo
         out.append("shadow: what is drawn is written down, and the version in use answers; so nothing can be promoted")
     if learner.mode == "eager":
         out.append(
-            "eager: five opinions are mostly chance; simulated, such steps end below where they began in 62 of 100 runs"
+            "eager: five opinions are mostly chance; simulated, such steps end below where they began in 55 of 100 runs"
             " (docs/learning.md)"
         )
     if not trial or not arms:
