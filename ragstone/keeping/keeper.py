@@ -109,20 +109,20 @@ class Keeper(Indexing):
         Raises:
             Locked: another process is indexing.
         """
-        named = None if groups is None else groups_in(groups)
-
-        def stream() -> Iterator[Acquired]:
-            for source in sources:
-                try:
-                    for one in self._read_sources([source], base=self._home.folder.resolve()):
-                        if isinstance(one, Document) and named is not None:
-                            one = replace(one, metadata={**one.metadata, READERS: named})
-                        yield one
-                except SourceError as error:
-                    yield Skipped(source=source, reason=str(error))
-
         sources = [str(file) for file in files]
-        return await self._synced(sources, stream(), on_progress)
+        return await self._synced(sources, self._read_sent(sources, groups), on_progress)
+
+    def _read_sent(self, sources: Sequence[str], groups: Sequence[str] | None) -> Iterator[Acquired]:
+        """Read files within the knowledge base's own folder; one that is not there stops none of the others."""
+        named = None if groups is None else groups_in(groups)
+        for source in sources:
+            try:
+                for one in self._read_sources([source], base=self._home.folder.resolve()):
+                    if isinstance(one, Document) and named is not None:
+                        one = replace(one, metadata={**one.metadata, READERS: named})
+                    yield one
+            except SourceError as error:
+                yield Skipped(source=source, reason=str(error))
 
     async def _synced(
         self, sources: Sequence[str], stream: Iterable[Acquired], on_progress: OnProgress | None

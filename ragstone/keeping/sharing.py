@@ -15,8 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from ragstone import acquire
-from ragstone.access import READERS, groups_in
-from ragstone.contracts import Acquired, Document
+from ragstone.contracts import Acquired
 from ragstone.errors import Outrun
 from ragstone.jobs.queue import Job, JobQueue, Work
 from ragstone.keeping import languages
@@ -126,17 +125,10 @@ class Sharer(Keeper):
         """`take_in` beside others who add.
 
         Raises:
-            SourceError, Outrun: as for `sync_shared`.
+            Outrun: as for `add_shared`.
         """
-        named, base = None if groups is None else groups_in(groups), self._home.folder.resolve()
-
-        def stream() -> Iterator[Acquired]:
-            for one in self._read_sources([str(file) for file in files], base=base):
-                if isinstance(one, Document) and named is not None:
-                    one = replace(one, metadata={**one.metadata, READERS: named})
-                yield one
-
-        first = await self._shared(stream, on_progress, len(files), still)
+        sources = [str(file) for file in files]
+        first = await self._shared(lambda: self._read_sent(sources, groups), on_progress, len(files), still)
         return _both(first, await self.take_in(files, groups=groups))
 
     async def _shared(self, streams: Streams, on_progress: OnProgress | None, files: int, still: Still) -> AddReport:

@@ -270,6 +270,17 @@ def test_a_server_can_leave_its_jobs_to_workers(serving: Serving, tmp_path: Path
     assert [one["kind"] for one in live.http.get("/jobs").json()["jobs"]] == ["sync", "upload"]
 
 
+def test_a_worker_reports_a_file_that_is_gone_and_reads_the_others(serving: Serving, tmp_path: Path) -> None:
+    live = serving(asked=("serve.jobs=workers",))
+    sent = live.upload(("gone.txt", b"The bar is closed."), ("room.txt", ROOM))
+    (live.engine.folder / "uploads" / "gone.txt").unlink()
+    with closing(open_fast(tmp_path / "kb")) as engine:
+        asyncio.run(Worker(engine, lambda _: None, print).go(until_empty=True))
+    job = live.finished(sent)
+    assert (job["state"], job["document_ids"]) == ("done", ["uploads/room.txt"])
+    assert [one["source"] for one in job["report"]["skipped"]] == ["uploads/gone.txt"]
+
+
 @pytest.mark.parametrize("kind", ["upload", "backup"])
 def test_files_that_another_request_puts_in_place_are_in_nobodys_way(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
