@@ -132,6 +132,9 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     async def _invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
+        if any(_is_unread(problem) for problem in error.errors()):
+            kind = "send JSON, and say so with the header 'content-type: application/json'"
+            return response(Refused("unsupported", kind), request.scope[REQUEST_ID])
         told = "; ".join(_in_words(problem) for problem in error.errors()[:5])
         return response(Refused("invalid", told), request.scope[REQUEST_ID])
 
@@ -153,6 +156,11 @@ def _sentence(status: int) -> str:
         404: "there is no such address; /openapi.json lists them",
         405: "this address does not know that method",
     }.get(status, HTTPStatus(status).phrase.lower())
+
+
+def _is_unread(problem: dict[str, object]) -> bool:
+    """Whether the body was not taken for JSON: a page elsewhere can send any other kind without being asked first."""
+    return problem.get("loc") == ("body",) and isinstance(problem.get("input"), bytes)
 
 
 def _in_words(problem: dict[str, object]) -> str:

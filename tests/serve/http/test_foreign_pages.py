@@ -135,3 +135,11 @@ def test_what_is_no_json_is_refused(house: Live, body: bytes) -> None:
     told = house.http.post("/query", content=body, headers={"content-type": "application/json"})
     assert told.status_code in (400, 422), told.text
     assert told.json()["error"]["code"] in ("invalid", "usage")
+
+
+@pytest.mark.parametrize("kind", [{}, {"content-type": "application/x-www-form-urlencoded"}])
+def test_json_that_is_not_called_so_is_refused_with_what_to_send(house: Live, kind: dict[str, str]) -> None:
+    for path in ("/query", "/search", "/feedback", "/v1/chat/completions"):
+        told = house.http.post(path, content=b'{"question": "Where?"}', headers=kind)
+        assert told.status_code == 415, told.text
+        assert "content-type: application/json" in told.json()["error"]["message"]
