@@ -271,6 +271,16 @@ class Keeper(Indexing):
         return full
 
     @on_newest
+    def forget_skipped(self, source: str) -> None:
+        """Tell no more of a file that could not be read.
+
+        Raises:
+            Locked: another process is indexing.
+        """
+        with self._locked():
+            self._catalog.forget_skipped([one.source for one in self._catalog.skipped(source)])
+
+    @on_newest
     def document(self, id: str, *, reader: Reader = OWNER) -> Document:
         """A stored document, by its id, or by its name or the end of its path where that is unambiguous.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -87,10 +87,12 @@ async def upload(request: Request, response: Response, service: Here, caller: Wr
 async def remove(
     document_id: Annotated[str, Parameter(max_length=2_000)], service: Here, caller: Writing
 ) -> wire.Removed:
-    """Take a document out; of one that was uploaded, the file too."""
+    """Take a document out; of one that was uploaded, the file too. Also an uploaded file that could not be read."""
     async with asyncio.timeout(service.settings.request_seconds):
         async with service.jobs.indexing:
-            removed = await asyncio.to_thread(_removed, service, caller, document_id)
+            jobs = await service.jobs.last(500)
+            awaited = {file for one in jobs if not one.job.is_over for file in one.job.work.files}
+            removed = await asyncio.to_thread(_removed, service, caller, document_id, awaited)
     return wire.Removed(removed=removed)
 
 
@@ -176,20 +178,47 @@ def _groups(named: list[str] | None, caller: Caller) -> tuple[str, ...] | None:
     return groups
 
 
-def _removed(service: Service, caller: Caller, document_id: str) -> list[str]:
+def _removed(service: Service, caller: Caller, document_id: str, awaited: set[str]) -> list[str]:
+    """Take it out, and its file unless that is a newer one, which waits to be read."""
     engine = service.engine
+    folder = engine.folder.resolve()
+    root = (folder / service.settings.uploads.folder).resolve()
+    unread = _unread(service, caller, document_id)
+    if unread and document_id in awaited:
+        raise Refused("locked", "this file waits to be read; it can be removed when that is done")
+    if unread:
+        _unlink(service, unread)
+        return [document_id]
     found = engine.document(document_id, reader=caller.reader)
     if found.id != document_id:
         raise NotFound(f"there is no document '{document_id}'")
     removed = engine.remove([document_id], reader=caller.reader)
-    folder = engine.folder.resolve()
-    root = (folder / service.settings.uploads.folder).resolve()
     file, moved = _file_of(found.source, root), _file_of(str(folder / document_id), root)
-    if file and not engine.holds_source(str(file)):
-        file.unlink(missing_ok=True)
-    elif not file and moved and not engine.listing(q=moved.name, limit=1).total:  # it was restored from elsewhere
-        moved.unlink(missing_ok=True)
+    if not file and moved and not engine.listing(q=moved.name, limit=1).total:  # it was restored from elsewhere
+        file = moved
+    if file and not engine.holds_source(str(file)) and str(file.relative_to(folder)) not in awaited:
+        _unlink(service, file)
     return removed
+
+
+def _unread(service: Service, caller: Caller, id: str) -> Path | None:
+    """The uploaded file of this name, if nothing of it is stored, and it is one of this caller's."""
+    engine, own = service.engine, service.settings.uploads.folder
+    folder = engine.folder.resolve()
+    file, home = folder / id, folder / uploads.home_of(caller.reader, own)
+    is_theirs = file.is_relative_to(folder / own) if caller.reader.groups is None else file.parent == home
+    with suppress(OSError, ValueError):  # no file can have such a name
+        if not is_theirs or ".." in file.parts or uploads.INCOMING in id or not file.is_file():
+            return None
+        near = [one.document_id for one in engine.listing(q=id, limit=500).documents]  # of a restored one, no source
+        is_stored = any(one == id or one.startswith((f"{id}#", f"{id}/")) for one in near)
+        return None if is_stored or engine.holds_source(str(file)) else file
+    return None
+
+
+def _unlink(service: Service, file: Path) -> None:
+    service.engine.forget_skipped(str(file))
+    file.unlink(missing_ok=True)
 
 
 def _file_of(source: str, root: Path) -> Path | None:

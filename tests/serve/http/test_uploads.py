@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kb import open_fast
+from kb import add, open_fast
 from live import Live, Serving, events_of, make_key, served
 
+from ragstone.contracts import Document
 from ragstone.index import Journal, indexing
 from ragstone.jobs.book import JobBook
 from ragstone.jobs.queue import Job, Work
@@ -84,6 +85,54 @@ def test_a_document_that_is_removed_takes_its_file_along(serving: Serving) -> No
     assert live.http.delete("/documents/parking.md").status_code == 404  # the end of an id is not enough
     assert live.http.delete("/documents/house/parking.md").status_code == 200
     assert ids(live) == ["hr/salaries.md", "house/rooms.md"][::-1]
+
+
+def test_a_file_that_could_not_be_read_can_be_removed(serving: Serving) -> None:
+    live = serving()
+    folder = live.engine.folder
+    clerk = make_key(folder, "clerk", "read", "write", groups=["hr"])
+    cook = make_key(folder, "cook", "read", "write", groups=["kitchen"])
+    boss = make_key(folder, "boss", "admin")
+    live.http.headers.update(boss)
+    time.sleep(0.6)
+
+    def bad(key: dict[str, str]) -> str:
+        sent = live.http.post("/documents", files=[("files", ("bad.pdf", b"no pdf"))], headers=key)
+        watched = live.http.get(f"/jobs/{sent.json()['job_id']}", headers=key | {"accept": "text/event-stream"})
+        return events_of(watched.text)[-1][1]["report"]["skipped"][0]["source"]
+
+    def removed(id: str, **key: str) -> int:
+        return live.http.delete(f"/documents/{id}", headers=key).status_code
+
+    theirs, own = bad(clerk), bad(boss)
+    assert len(live.engine.status().skipped) == 2
+    assert [removed(theirs, **cook), removed(own, **clerk), removed(own, **cook)] == [404] * 3
+    assert [removed(id) for id in ("uploads", "ragstone.db", "uploads/../ragstone.db", "bad.pdf")] == [404] * 4
+    assert live.http.delete(f"/documents/{own}").json() == {"removed": [own]}
+    assert [removed(own), removed(theirs, **clerk)] == [404, 200]
+    assert not [path for path in (folder / "uploads").rglob("*") if path.is_file()]
+    assert live.engine.status().skipped == ()
+    add(live.engine, Document(id=own, text=ROOM.decode(), source=str(folder / own)))
+    bad(boss)
+    assert [removed(own), live.engine.status().skipped, list((folder / "uploads").glob("*.pdf"))] == [200, (), []]
+
+
+def test_what_is_removed_does_not_take_along_a_newer_file_that_waits_to_be_read(serving: Serving) -> None:
+    live = serving(asked=("serve.jobs=workers",))
+
+    def work() -> None:
+        with closing(open_fast(live.engine.folder)) as engine:
+            asyncio.run(Worker(engine, lambda _: None, print).go(until_empty=True))
+
+    live.upload(("room.txt", b"Room 9 is closed."))
+    early = live.http.delete("/documents/uploads/room.txt")
+    assert (early.status_code, early.json()["error"]["code"]) == (409, "locked")
+    work()
+    newer = live.upload(("room.txt", ROOM))
+    assert live.http.delete("/documents/uploads/room.txt").status_code == 200
+    assert "uploads/room.txt" not in ids(live)
+    work()
+    assert live.finished(newer)["document_ids"] == ["uploads/room.txt"]
 
 
 def test_a_document_that_was_restored_elsewhere_takes_its_file_along(serving: Serving, tmp_path: Path) -> None:

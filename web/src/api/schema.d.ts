@@ -86,7 +86,7 @@ export interface paths {
         post?: never;
         /**
          * Remove
-         * @description Take a document out; of one that was uploaded, the file too.
+         * @description Take a document out; of one that was uploaded, the file too. Also an uploaded file that could not be read.
          */
         delete: operations["remove"];
         options?: never;
@@ -1314,7 +1314,7 @@ export interface components {
             searches: number;
             /**
              * Confidence
-             * @description mean of the answers
+             * @description mean of the answers; refusals do not count
              */
             confidence: number | null;
             /**

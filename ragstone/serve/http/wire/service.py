@@ -66,7 +66,7 @@ class Period(Response):
     stopped: int = Field(description="by who asked")
     degraded: int = Field(description="had to do without a part")
     searches: int = Field(description="without an answer")
-    confidence: float | None = Field(description="mean of the answers")
+    confidence: float | None = Field(description="mean of the answers; refusals do not count")
     failures: dict[str, int] = Field(description="by kind of error")
     times_ms: dict[str, Times] = Field(description="by stage")
     cache_hits: dict[str, int]
