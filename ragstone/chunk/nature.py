@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from ragstone.chunk.outline import page_at
 from ragstone.conditions import Scalar
 from ragstone.contracts import Mark, Metadata
 from ragstone.yaml_text import read_yaml
@@ -29,9 +29,8 @@ def facts_of(piece: Piece, pages: Sequence[Mark], ruler: Ruler | None) -> Metada
     section, span = piece.section, piece.span
     if section.titles:
         facts |= {"section_title": section.title, "section_level": section.level, "section": section.path}
-    page = bisect_right(pages, span.start, key=lambda mark: mark.start) - 1
-    if page >= 0 and span.start < pages[page].end and pages[page].label:
-        facts["page"] = pages[page].label
+    if page := page_at(pages, span.start):
+        facts["page"] = page
     if ruler is not None:
         facts |= {
             "is_code": piece.kind == "code",

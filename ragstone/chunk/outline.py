@@ -47,3 +47,9 @@ def sections(length: int, marks: Sequence[Mark]) -> list[Section]:
 def section_at(outline: Sequence[Section], position: int) -> Section:
     """The section that a position of the text lies in."""
     return outline[max(bisect_right(outline, position, key=lambda section: section.start) - 1, 0)]
+
+
+def page_at(pages: Sequence[Mark], position: int) -> str:
+    """The label of the page that a position of the text lies on; empty where it lies on none, or that has none."""
+    page = bisect_right(pages, position, key=lambda mark: mark.start) - 1
+    return pages[page].label if page >= 0 and position < pages[page].end else ""

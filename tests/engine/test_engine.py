@@ -14,7 +14,7 @@ from kb import FAST, add, check_whole, open_fast
 
 from ragstone.answers import Citation, Draft, Turn
 from ragstone.conditions import Filter
-from ragstone.contracts import Document, Evidence, Matches
+from ragstone.contracts import Document, Evidence, Mark, Matches
 from ragstone.engine import Engine
 from ragstone.errors import KnowledgeBaseError, NotFound, ResponseError, RetrievalError, SettingsMismatch, UsageError
 from ragstone.serve.notebook import Ragstone
@@ -39,6 +39,22 @@ class Failing:
 
 
 # ---------------------------------------------------------------- asking
+
+
+def test_a_citation_tells_the_section_and_page_of_its_own_words_not_those_its_chunk_begins_in(engine: Engine):
+    first, second = "Opening\nThe mill opens at nine in May.\n", "Parking\nVisitors park behind the old mill.\n"
+    marks = (
+        Mark(kind="page", start=0, end=len(first), label="4"),
+        Mark(kind="heading", start=0, end=7, level=1, label="Opening"),
+        Mark(kind="page", start=len(first), end=len(first + second), label="5"),
+        Mark(kind="heading", start=len(first), end=len(first) + 7, level=1, label="Parking"),
+    )
+    add(engine, Document(id="mill", text=first + second, marks=marks))
+    for _ in range(2):  # the second time from the cache
+        answer = asyncio.run(engine.ask("Where do visitors park?"))
+        assert [(one.section, one.page) for one in answer.citations] == [("Parking", "5")]
+    answer = asyncio.run(engine.ask("Which mill opens at nine in May?"))
+    assert [(one.section, one.page) for one in answer.citations] == [("Opening", "4")]
 
 
 def test_as_many_hits_as_asked_for(engine: Engine):
