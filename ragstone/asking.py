@@ -27,9 +27,9 @@ from ragstone.answers import (
     TextWritten,
     Turn,
 )
-from ragstone.chunk import page_at, section_at, sections
+from ragstone.chunk import Outlined
 from ragstone.conditions import Filter
-from ragstone.contracts import WEB, Document, Evidence, Hit, Trace
+from ragstone.contracts import WEB, Evidence, Hit, Trace
 from ragstone.errors import RagstoneError, ResponseError, UsageError
 from ragstone.index.terms.readable import reading, reading_now
 from ragstone.keeping.moving import on_newest
@@ -280,7 +280,7 @@ class Asker(People):
             return
         if "search" in spent.cached and await self._followed_catalog():
             known = None  # words are weighed by an index that is behind
-        cited: dict[str, Document | None] = {}
+        cited: dict[str, Outlined | None] = {}
         async for part in self._answerer.stream(evidence, before):
             if isinstance(part, Draft | SentenceClosed):
                 _refuse_misquotes(part.citations, evidence)
@@ -289,7 +289,7 @@ class Asker(People):
                 self._remembered.keep_draft(known, part)
             yield part
 
-    def _placed(self, citations: Sequence[Citation], cited: dict[str, Document | None]) -> tuple[Citation, ...]:
+    def _placed(self, citations: Sequence[Citation], cited: dict[str, Outlined | None]) -> tuple[Citation, ...]:
         """Citations with the section and page of their own words; those of a chunk are where the chunk begins.
 
         Args:
@@ -298,7 +298,7 @@ class Asker(People):
         """
         for id in {one.document_id for one in citations if not one.chunk_id.startswith(WEB)} - cited.keys():
             try:
-                cited[id] = self._catalog.document(id)
+                cited[id] = Outlined.of(self._catalog.document(id))
             except RagstoneError:  # it was removed this moment; no reason to lose an answer
                 cited[id] = None
         return tuple(_in_place(one, cited.get(one.document_id)) for one in citations)
@@ -382,10 +382,8 @@ def _source(hit: Hit) -> Source:
     )
 
 
-def _in_place(citation: Citation, document: Document | None) -> Citation:
+def _in_place(citation: Citation, document: Outlined | None) -> Citation:
     """The citation with the section and page it stands in; as it is where the document is another by now."""
     if document is None or document.text[citation.start : citation.end] != citation.quote:
         return citation
-    section = section_at(sections(len(document.text), document.marks), citation.start)
-    page = page_at([mark for mark in document.marks if mark.kind == "page"], citation.start)
-    return replace(citation, section=section.path, page=page)
+    return replace(citation, section=document.section(citation.start), page=document.page(citation.start))

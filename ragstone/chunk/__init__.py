@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ragstone.chunk import text as strategies
 from ragstone.chunk.nature import facts_of
-from ragstone.chunk.outline import Section, page_at, section_at, sections
+from ragstone.chunk.outline import Outlined, Section, section_at, sections
 from ragstone.chunk.ruler import Characters, Ruler, Tokens
 from ragstone.chunk.sentence import sentences
 from ragstone.chunk.structure import Piece, structured
@@ -15,7 +15,7 @@ from ragstone.contracts import Chunk, Document
 from ragstone.protocols import Tokens as TokensOf
 from ragstone.sections import ChunkSettings
 
-__all__ = ["fingerprint", "page_at", "section_at", "sections", "sentences", "split"]
+__all__ = ["Outlined", "fingerprint", "sentences", "split"]
 
 _VERSION = 1
 """Raised whenever the same settings would cut some text differently than before."""

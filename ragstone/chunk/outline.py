@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from ragstone.contracts import Mark
+from ragstone.contracts import Document, Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +53,25 @@ def page_at(pages: Sequence[Mark], position: int) -> str:
     """The label of the page that a position of the text lies on; empty where it lies on none, or that has none."""
     page = bisect_right(pages, position, key=lambda mark: mark.start) - 1
     return pages[page].label if page >= 0 and position < pages[page].end else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlined:
+    """A text, and which section and page each position of it is in."""
+
+    text: str
+    sections: Sequence[Section]
+    pages: Sequence[Mark]
+
+    @staticmethod
+    def of(document: Document) -> Outlined:
+        pages = [mark for mark in document.marks if mark.kind == "page"]
+        return Outlined(text=document.text, sections=sections(len(document.text), document.marks), pages=pages)
+
+    def section(self, position: int) -> str:
+        """The path of headings there."""
+        return section_at(self.sections, position).path
+
+    def page(self, position: int) -> str:
+        """The label of the page."""
+        return page_at(self.pages, position)
