@@ -35,9 +35,12 @@ class MetadataSettings(Section):
 
     enabled: bool = Field(default=True, description="add what the text tells: dates, companies, topics, language")
     publisher: str = Field(default="", description="publisher of the documents, kept as `source`")
+    company_topics: bool = Field(
+        default=False, description="find the topics of company news: 5G, Security, Partnership, Product, Sustainability"
+    )
     topics: dict[str, tuple[str, ...]] = Field(
         default_factory=dict,
-        description="topics and their words, beside the shipped ones or instead of them; an empty list drops a topic",
+        description="topics and their words, beside those or instead of them; an empty list drops a topic",
     )
     topic_mentions: int = Field(default=3, ge=1, description="mentions of a topic's words that make it a topic")
 

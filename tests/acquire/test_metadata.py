@@ -17,7 +17,7 @@ from ragstone.config import load
 from ragstone.contracts import Document
 from ragstone.sections import AcquireSettings, MetadataSettings
 
-SETTINGS = MetadataSettings()
+SETTINGS = MetadataSettings(company_topics=True)
 LABELS = json.loads((Path(__file__).parent / "labels" / "telekom.json").read_text(encoding="utf-8"))
 PIECES = [
     "Acme AG",
@@ -40,7 +40,7 @@ PIECES = [
 def test_a_press_release() -> None:
     text = "On 9 June 2024 Acme AG opened its 5G lab. 5G partners may use the 5G network."
     document = Document(id="press/12.txt", text=text, metadata={"path": "press/12.txt", "kind": "text"})
-    assert enrich(document, MetadataSettings(publisher="Acme")).metadata == {
+    assert enrich(document, MetadataSettings(publisher="Acme", company_topics=True)).metadata == {
         "path": "press/12.txt",
         "kind": "text",
         "publication_id": "12",
@@ -63,12 +63,15 @@ def test_what_the_source_says_stays() -> None:
 
 def test_topics_can_be_added_replaced_and_dropped() -> None:
     text = "Fibre to the home: fibre-optic lines. Fibre! 5G, 5G, 5G. Security of the security guard's security."
-    own = MetadataSettings.model_validate({"topics": {"Fibre": ["fibre"], "5G": [], "Security": ["security guard*"]}})
+    own = MetadataSettings.model_validate(
+        {"company_topics": True, "topics": {"Fibre": ["fibre"], "5G": [], "Security": ["security guard*"]}}
+    )
     assert topics.find(text, SETTINGS) == ("5G", "Security")
     assert topics.find(text, own) == ("Fibre",)
     assert topics.find(text, own.model_copy(update={"topic_mentions": 1})) == ("Fibre", "Security")
     # A phrase at the very end, and words that begin another one's phrase.
-    assert topics.find("data data protection", MetadataSettings(topic_mentions=1)) == ("Security",)
+    assert topics.find(text, MetadataSettings()) == (), "what a funeral home writes is no product news"
+    assert topics.find("data data protection", MetadataSettings(company_topics=True, topic_mentions=1)) == ("Security",)
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)), st.text(max_size=5))

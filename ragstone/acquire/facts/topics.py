@@ -22,7 +22,8 @@ def find(text: str, settings: MetadataSettings) -> tuple[str, ...]:
     Words and phrases are matched whole and without case; one that ends in ``*`` matches all its endings. A hyphen
     counts as a space.
     """
-    beginning_with = _lookup(tuple({**_shipped(), **settings.topics}.items()))
+    shipped = _shipped() if settings.company_topics else {}
+    beginning_with = _lookup(tuple({**shipped, **settings.topics}.items()))
     said = _WORD.findall(text.casefold())
     mentions: Counter[str] = Counter()
     for at, word in enumerate(said):
