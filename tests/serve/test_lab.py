@@ -38,7 +38,9 @@ QUESTIONS += "Who won the cup in 1998?,,no\n"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lab") / "kb"
     engine = open_fast(folder)
-    texts = [f"Visitors of house {i} park behind mill {i}. Gate {i} closes at nine." for i in range(12)]
+    texts = [
+        f"Visitors of house {i} do park behind mill {i}, where it is dry. Gate {i} closes at nine." for i in range(12)
+    ]
     add(engine, *(Document(id=f"d{i}", text=text, title=f"House {i}") for i, text in enumerate(texts)))
     add(engine, Document(id="hostile", text=HOSTILE, title="<i>Old</i> [manor](http://198.51.100.7)"))
     engine.close()

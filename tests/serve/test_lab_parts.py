@@ -51,7 +51,9 @@ HOSTILE = (
 def desk(tmp_path: Path) -> Iterator[Desk]:
     """A desk with a small knowledge base, one document of which is hostile, and one for the board alone."""
     engine = open_fast(tmp_path / "kb")
-    texts = [f"Visitors of house {i} park behind mill {i}. Gate {i} closes at nine." for i in range(12)]
+    texts = [
+        f"Visitors of house {i} do park behind mill {i}, where it is dry. Gate {i} closes at nine." for i in range(12)
+    ]
     add(engine, *(Document(id=f"d{i}", text=text, title=f"House {i}") for i, text in enumerate(texts)))
     add(engine, Document(id="hostile", text=HOSTILE, title="<b>Manor</b> [x](http://198.51.100.7)"))
     add(engine, Document(id="secret", text="Visitors park in the vault.", metadata={READERS: ("board",)}))

@@ -28,7 +28,7 @@ def test_an_answer_is_quoted_and_its_citation_opened_at_the_very_words(quoted: s
     turn.get_by_role("button", name=re.compile("^Citation")).first.click()
     source = at.page.get_by_role("complementary", name="Source")
     expect(source.get_by_role("heading")).to_contain_text("A guide to stone")
-    expect(source).to_contain_text("Kentish ragstone")
+    expect(source.get_by_label("Text of the source")).to_contain_text("Kentish ragstone")
     quote = turn.locator(".card-quote").first.inner_text()
     lit = " ".join(source.locator("mark").all_inner_texts())
     assert "The Romans shipped it down the river Medway" in lit
