@@ -43,7 +43,7 @@ class Damage:
     """A knowledge base at rest, and one whose last commits lie in the log, as after a kill; to be damaged again."""
 
     def __init__(self, place: Path) -> None:
-        self._place = place
+        self._place, self._made = place, 0
         self._copies = [place / "at rest", place / "killed"]
         before = embedded.LEAST_UNWRITTEN
         embedded.LEAST_UNWRITTEN = 4
@@ -109,10 +109,10 @@ class Damage:
         return "harmless"
 
     def _fresh(self, which: int) -> Path:
-        folder = self._place / "damaged"
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(self._copies[which], folder)
-        return folder
+        """A copy in a folder of its own: threads of a damaged index may still be ending in the one before."""
+        shutil.rmtree(self._place / f"damaged {self._made}", ignore_errors=True)
+        self._made += 1
+        return Path(shutil.copytree(self._copies[which], self._place / f"damaged {self._made}"))
 
     def _ask_all(self, folder: Path) -> Answers:
         engine = kb.open_fast(folder, create=False)

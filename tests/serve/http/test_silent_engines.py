@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx2
 import pytest
@@ -22,13 +22,16 @@ CLIENTS = 16
 
 @contextmanager
 def stopped(*pids: int) -> Iterator[None]:
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
+    """Of a server's processes some end by themselves meanwhile."""
     try:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
         yield
     finally:
         for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
 
 @pytest.fixture
