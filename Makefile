@@ -37,10 +37,10 @@ ui: $(VENV)/.installed-lab  ## try settings on it, two at a time, in a page of t
 	@$(DEMO)
 	@$(BIN)/ragstone lab --kb $(DEMO_KB)
 
-web: web/node_modules/.installed  ## build the page anew from web/; needs Node
+web: web/node_modules/.installed  ## rebuild the page from web/; needs Node
 	@cd web && npm run build
 
-web-dev: web/node_modules/.installed  ## the page while you change it, beside `make serve` in another terminal
+web-dev: web/node_modules/.installed  ## the page while you change it, next to `make serve` in another terminal
 	@cd web && npm run dev
 
 # DOCS and Q reach the shell through the environment, so that quotes in a question do no harm.
@@ -54,7 +54,7 @@ ingest: $(VENV)/.installed  ## make what is stored match a folder: make ingest D
 	@if [ -z "$$DOCS" ]; then echo 'write: make ingest DOCS=folder KB=.ragstone' >&2; exit 2; fi
 	@$(BIN)/ragstone sync --kb "$(KB)" -- "$$DOCS"
 
-rebuild: $(VENV)/.installed  ## cut and embed it all anew: make rebuild KB=.ragstone SET=chunk.size=800
+rebuild: $(VENV)/.installed  ## chunk and embed everything again: make rebuild KB=.ragstone SET=chunk.size=800
 	@$(BIN)/ragstone rebuild --kb "$(KB)" $(if $(SET),--set "$(SET)")
 
 test: test-web test-python  ## all checks, then all tests
@@ -80,10 +80,10 @@ check: $(VENV)/.installed-dev  ## style, types and the rules on imports
 bench: $(VENV)/.installed-dev  ## measure quality and speed; needs RAGSTONE_TEST_DATA
 	@$(BIN)/python -m benchmarks.run --keep $(BENCH_KB)
 
-bench-docs: $(VENV)/.installed-dev  ## the same, and write docs/benchmarks.md anew
+bench-docs: $(VENV)/.installed-dev  ## the same, and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.run --keep $(BENCH_KB) --write
 
-docs: $(VENV)/.installed-dev  ## write the generated pages and pictures of docs/ anew
+docs: $(VENV)/.installed-dev  ## regenerate the pages and pictures of docs/
 	@$(BIN)/python tools/settings_table.py
 	@$(BIN)/python tools/command_line_page.py
 	@$(BIN)/python tools/openapi_page.py

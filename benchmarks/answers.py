@@ -1,15 +1,15 @@
-"""How far answers can be trusted: what they cite, what is proved, and when they say that the documents do not tell."""
+"""How far answers can be trusted: citations, proof, refusals, probabilities, and the offline judge."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 
-from benchmarks import calibration, support
-from benchmarks.common import Options, Result, Table, main, skipped, told
-from ragstone.config import load
-from ragstone.experiment import evaluate_dataset, kept_at
+from benchmarks import calibration, judge, support
+from benchmarks.common import Options, Result, Table, main, progress, skipped
+from ragstone.engine.experiments import dataset_folder, evaluate_dataset
 from ragstone.index import build_embedder
 from ragstone.review.report import AnswerReport, Share
+from ragstone.settings.load import load
 
 SET = "clapnq"
 QUICK_LIMIT = 60
@@ -23,25 +23,29 @@ MEANING = {
 
 
 async def measure(options: Options) -> Result:
-    if options.data is None or not (options.data / SET).is_dir():
+    folder = options.folder(SET)
+    if folder is None:
         return skipped(f"answers are measured on {SET}, with its evidence sentences and unanswerable questions")
     chosen = [f"index.embedder={options.embedders[0]}"]
     settings = load(chosen).settings
     report = await evaluate_dataset(
-        options.data / SET,
+        folder,
         chosen,
-        kb=kept_at(options.keep, SET, settings, build_embedder(settings.index)),
+        kb=dataset_folder(options.keep, SET, settings, build_embedder(settings.index)),
         limit=QUICK_LIMIT if options.quick else None,
-        on_progress=lambda message: told(f"{SET}: {message}"),
+        on_progress=lambda message: progress(f"{SET}: {message}"),
     )
     if report.answers is None:
         raise ValueError(f"{SET} has neither evidence sentences nor unanswerable questions")
     cited = summary(report.answers)
-    proved, trusted = await support.measure(options), await calibration.measure(options)
+    parts = {
+        "support": await support.measure(options),
+        "answerability": await calibration.measure(options),
+        "judge": await judge.measure(options),
+    }
     return Result(
-        tables=[*cited.tables, *proved.tables, *trusted.tables],
-        figures=cited.figures | {"support": proved.figures, "answerability": trusted.figures},
-        plot=trusted.plot,
+        tables=[*cited.tables, *(table for part in parts.values() for table in part.tables)],
+        figures=cited.figures | {name: part.figures for name, part in parts.items()},
     )
 
 

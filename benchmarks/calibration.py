@@ -1,19 +1,18 @@
-"""How far the probability of an answer can be trusted, and the risk that is promised with it."""
+"""How far the probability of an answer, and the risk promised with it, can be trusted."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.cases import POOLED, SOURCES, Case, cases
 from benchmarks.common import Options, Result, Table
-from ragstone.config import load
 from ragstone.index import build_embedder
-from ragstone.respond.answerability import estimate_for
-from ragstone.respond.risk import NEVER, threshold_for
+from ragstone.respond.answerability import NEVER, estimate_for, threshold_for
+from ragstone.settings.load import load
 
 BINS = 10
 RESAMPLES = 1000
@@ -33,34 +32,34 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """Cases with the probabilities given to them; arrays are (cases,)."""
+    """Cases with their probabilities; arrays have the shape (cases,)."""
 
-    probability: np.ndarray
-    answerable: np.ndarray
-    wrong: np.ndarray
+    probability: NDArray[np.float64]
+    answerable: NDArray[np.float64]
+    wrong: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.probability)
 
 
 async def measure(options: Options) -> Result:
-    """On the halves to which no coefficient was fitted; risk on the quarter to which no threshold was either."""
-    assert options.data is not None, "asked for only with data sets"
+    """Measure on cases that no coefficient was fitted to, and the risk on those that no threshold was either."""
+    assert options.data is not None
     embedder = options.embedders[0]
     settings = load([f"index.embedder={embedder}"]).settings
     fingerprint, below = build_embedder(settings.index).fingerprint, settings.respond.abstain_below
     found: list[Case] = []
-    for name in (one for one in POOLED if (options.data / SOURCES[one].documents).is_dir()):
-        found += await cases(options.data, options.keep, name, embedder, every=QUICK - 1 if options.quick else 1)
+    for name in POOLED:
+        if options.folder(SOURCES[name].documents):
+            found += await cases(options.data, options.keep, name, embedder, every=QUICK - 1 if options.quick else 1)
     unseen = [one for one in found if one.part != "fit"]
-    parts = {name: [one for one in unseen if one.source == name] for name in POOLED}
-    judged = {name: _judged(some, fingerprint) for name, some in parts.items() if some} | {
-        "all": _judged(unseen, fingerprint)
-    }
-    low, high = _interval(judged["all"])
+    by_source = {name: [one for one in unseen if one.source == name] for name in POOLED}
+    judged = {name: _judged(some, fingerprint) for name, some in by_source.items() if some}
+    judged["all"] = _judged(unseen, fingerprint)
+    error, (low, high) = calibration_error(judged["all"]), _interval(judged["all"])
     trust = Table(
-        title=f"the probability of an answer, on questions it was not fitted to; all: calibration error"
-        f" {calibration_error(judged['all']):.3f} [{low:.3f} {high:.3f}]",
+        title="the probability of an answer, on questions it was not fitted to; all: calibration error"
+        f" {error:.3f} [{low:.3f} {high:.3f}]",
         columns=COLUMNS,
         rows=[[name, *_row(one, below)] for name, one in judged.items()],
     )
@@ -70,13 +69,9 @@ async def measure(options: Options) -> Result:
         columns=["risk accepted", "threshold", "answered", "wrong, of those answered"],
         rows=[_risk(share, apart, threshold_for(fingerprint, share)) for share in RISKS],
     )
-    figures = {
-        "calibration_error": round(calibration_error(judged["all"]), 4),
-        "calibration_error_high": round(high, 4),
-        "brier": round(_brier(judged["all"]), 4),
-        "cases": len(unseen),
-    }
-    return Result(tables=[trust, risks], figures=figures, plot=_plot(judged))
+    figures = {"calibration_error": error, "calibration_error_high": high, "brier": _brier(judged["all"])}
+    rounded = {name: round(value, 4) for name, value in figures.items()}
+    return Result(tables=[trust, risks], figures={**rounded, "cases": len(unseen)})
 
 
 def _judged(some: Sequence[Case], fingerprint: str) -> Judged:
@@ -89,15 +84,16 @@ def _judged(some: Sequence[Case], fingerprint: str) -> Judged:
 
 
 def calibration_error(one: Judged) -> float:
-    """How far the mean probability is from the share answerable, over ten bins of equal size."""
+    """Return how far the mean probability is from the answerable share, over ten bins of equal size."""
     bins = np.array_split(np.argsort(one.probability, kind="stable"), BINS)
     gaps = [abs(one.probability[b].mean() - one.answerable[b].mean()) * len(b) for b in bins if len(b)]
     return float(sum(gaps) / max(len(one), 1))
 
 
 def _interval(one: Judged) -> tuple[float, float]:
-    """95% of bootstrap resamples of the cases. Resampling adds noise to every bin, so it rather overstates."""
-    chance, values = np.random.default_rng(1), []
+    """Return the 95% interval over resamples of the cases. Resampling adds noise to each bin, so it overstates."""
+    chance = np.random.default_rng(1)
+    values: list[float] = []
     for _ in range(RESAMPLES):
         drawn = chance.integers(0, len(one), len(one))
         part = Judged(probability=one.probability[drawn], answerable=one.answerable[drawn], wrong=one.wrong[drawn])
@@ -139,30 +135,8 @@ def _risk(share: float, one: Judged, threshold: float) -> list[str]:
 
 
 def wilson(part: int, whole: int) -> tuple[float, float]:
-    """The 95% interval of a share (Wilson 1927)."""
+    """Return the 95% interval of a share (Wilson 1927)."""
     z, share = 1.96, part / whole
     middle = (share + z * z / (2 * whole)) / (1 + z * z / whole)
     half = z / (1 + z * z / whole) * float(np.sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole)))
     return middle - half, middle + half
-
-
-def _plot(judged: dict[str, Judged]) -> str:
-    """Share answerable by the probability given, in bins of equal size."""
-    import matplotlib.pyplot as plt
-
-    plt.rcParams["svg.hashsalt"] = "ragstone"
-    figure, axes = plt.subplots(figsize=(5, 4.5))
-    axes.plot([0, 1], [0, 1], color="grey", linestyle=":", label="as it should be")
-    for name in ("clapnq", "all"):
-        one = judged.get(name)
-        if one is not None:
-            bins = [b for b in np.array_split(np.argsort(one.probability, kind="stable"), BINS) if len(b)]
-            points = [(one.probability[b].mean(), one.answerable[b].mean()) for b in bins]
-            axes.plot(*zip(*points, strict=True), marker="o", label=f"{name} ({len(one)} cases)")
-    axes.set(xlabel="probability given", ylabel="share that was answerable")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    out = io.StringIO()
-    figure.savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
-    plt.close(figure)
-    return out.getvalue()

@@ -1,26 +1,23 @@
-"""Questions with evidence that answers them, or does not: what the probability of an answer is fitted to and tested on.
+"""Questions whose evidence answers them or does not, for fitting and testing the probability of an answer.
 
-CLAP NQ has questions that its documents do not answer, as people judged. Of the other sets each question is asked
-twice, with the evidence found and with the documents that answer it taken out.
+CLAP NQ has questions that its documents do not answer, as people judged. Each question of the other sets is asked
+twice, with the evidence that was found and without the documents that answer it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.common import told
-from ragstone.answers import Citation
-from ragstone.config import load as load_settings
-from ragstone.contracts import Evidence
-from ragstone.engine import Engine
-from ragstone.experiment import add_corpus, kept_at
-from ragstone.index import build_embedder
+from benchmarks.bases import Parts, filled
+from benchmarks.common import Options, progress
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Citation
+from ragstone.core.records import Evidence
+from ragstone.core.request import Request
 from ragstone.respond import drafted
 from ragstone.respond.answerability import FITTED, Features
-from ragstone.respond.extractive import ExtractiveAnswerer
 from ragstone.review.citations import locate, touches
 from ragstone.review.dataset import Dataset, Query, load
 
@@ -31,8 +28,8 @@ PASSAGES = 8
 class Source:
     """Questions of one set asked of the documents of another.
 
-    ``fitted`` names the embedders whose coefficients half of them are used for; ``judged`` sets mark the very words
-    that answer, so that an answer can be called wrong.
+    ``fitted`` names the embedders whose coefficients are fitted to half of the questions. In ``judged`` sets the words
+    that answer are marked, so that an answer can be called wrong.
     """
 
     questions: str
@@ -41,7 +38,7 @@ class Source:
     judged: bool = False
 
 
-# An English model finds little across languages, and had better refuse: that is not to be fitted away.
+# An English model finds little across languages and should refuse; fitting must not remove that.
 SOURCES: Mapping[str, Source] = {
     "clapnq": Source(questions="clapnq", documents="clapnq", judged=True),
     "xquad en": Source(questions="xquad/dev/en", documents="xquad/dev/en", judged=True),
@@ -57,7 +54,8 @@ POOLED = tuple(name for name in SOURCES if name != "xquad de-en")
 class Case:
     """A question, and whether its evidence answers it.
 
-    ``wrong``: if it were answered, no quote would touch what answers it. ``number`` is that of the question in its set.
+    ``wrong`` means that an answer would quote nothing that answers the question. ``number`` counts the questions of
+    the set.
     """
 
     source: str
@@ -68,46 +66,40 @@ class Case:
 
     @property
     def part(self) -> str:
-        """``fit`` for the coefficients, ``risk`` for the thresholds, ``test`` for neither."""
+        """Return ``fit`` (coefficients), ``risk`` (thresholds) or ``test`` (neither)."""
         return ("fit", "risk", "fit", "test")[self.number % 4]
 
 
 async def cases(data: Path, keep: Path, name: str, embedder: str, *, every: int = 1) -> list[Case]:
-    """The cases of a source, in the order of its questions; of each so manieth question."""
+    """Return the cases of every nth question of a source, in the order of its questions."""
     source = SOURCES[name]
     dataset = replace(load(data / source.documents), queries=load(data / source.questions).queries)
-    settings = load_settings([f"index.embedder={embedder}"]).settings
-    model = build_embedder(settings.index)
-    # Passages are compared again and again: their token vectors are kept beside the knowledge base.
     chosen = (
         f"index.embedder={embedder}",
         f"rank.top_k={PASSAGES}",
         "respond.abstain_below=0",
-        "cache.tokens_mb=2000",
-        "cache.answers_mb=0",
+        "cache.megabytes=2400",  # passages are compared again and again
     )
-    texts, out = {document.id: document.text for document in dataset.documents()}, list[Case]()
-    place = kept_at(keep, dataset.name, settings, model)
-    with closing(Engine.open(place, chosen, create=True, build_embedder=lambda *_: model)) as engine:
-        await add_corpus(engine, dataset)
-        answerer = engine._answerer
-        assert isinstance(answerer, ExtractiveAnswerer)
+    texts = {document.id: document.text for document in dataset.documents()}
+    out: list[Case] = []
+    async with filled(Options(keep=keep, data=data), dataset, chosen) as engine:
+        answerer = Parts(engine).answerer
         for number, query in list(enumerate(dataset.queries))[::every]:
-            hits = tuple(await engine.search(query.text))
+            hits = tuple(await engine.search(query.text, reader=OWNER))
             found = Evidence(question=query.text, hits=hits, method="measured", language=query.lang)
             for evidence, answerable in _asked(found, query, dataset, source):
-                features = await answerer.features(evidence)
+                features = await answerer.features(evidence, Request.by_owner())
                 if features is not None:
-                    draft = await drafted(answerer, evidence)
-                    wrong = not answerable or not _right(query, dataset, draft.citations, texts)
+                    draft = await drafted(answerer, evidence, Request.by_owner())
+                    wrong = not answerable or not _is_right(query, dataset, draft.citations, texts)
                     case = Case(source=name, number=number, features=features, answerable=answerable, wrong=wrong)
                     out.append(case)
-    told(f"answerability: {len(out)} cases of {name} with {embedder}")
+    progress(f"answerability: {len(out)} cases of {name} with {embedder}")
     return out
 
 
 def _asked(found: Evidence, query: Query, dataset: Dataset, source: Source) -> Iterator[tuple[Evidence, bool]]:
-    """Evidence, and whether it answers."""
+    """Yield evidence, and whether it answers."""
     if source.documents == "clapnq":
         yield found, query.answerable
         return
@@ -118,8 +110,8 @@ def _asked(found: Evidence, query: Query, dataset: Dataset, source: Source) -> I
     yield without, False
 
 
-def _right(query: Query, dataset: Dataset, citations: tuple[Citation, ...], texts: Mapping[str, str]) -> bool:
-    """Whether a quote touches a marked sentence, or has the answer, or at least is of the right document."""
+def _is_right(query: Query, dataset: Dataset, citations: tuple[Citation, ...], texts: Mapping[str, str]) -> bool:
+    """Return whether a quote touches a marked sentence, has the answer, or at least is from the right document."""
     right = set(dataset.qrels.get(query.id, {}))
     if query.evidence_sentences:
         places = [place for one in query.evidence_sentences for place in locate(one, right, texts)]

@@ -1,36 +1,36 @@
-"""How well do the chunks that are found cover the words that answer, for every strategy and several sizes?
+"""How well the chunks that are found cover the words that answer, for every strategy and several sizes.
 
-Questions with exact quotes (Chroma's chunking evaluation). Of the chunks found, the share of the quoted characters
-they hold is recall, the share of their characters that are quoted precision, and the size of both together against
-their union IoU. Small chunks are precise; what matters is recall for the characters read.
+The questions have exact quotes (Chroma's chunking evaluation). Recall is the share of the quoted characters that the
+found chunks contain, precision the share of the chunks' characters that are quoted, and IoU the intersection of both
+over their union. Small chunks are precise; what matters is the recall for the characters read.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common import Options, Result, Table, main, skipped, told
-from ragstone.contracts import Hit
-from ragstone.engine import Engine
-from ragstone.experiment import add_corpus
+from benchmarks.bases import NO_CACHE, opened
+from benchmarks.common import Options, Result, Table, main, progress, skipped
+from ragstone.core.access import OWNER
+from ragstone.core.records import Hit
+from ragstone.engine.experiments import add_corpus
 from ragstone.review.dataset import Dataset, Query, load
 
 SET = "chunking_eval"
 READ = 5
-"""Chunks that an answer would rest on."""
+"""The number of chunks that an answer would use."""
 BUDGET = 4000
-"""Characters, of the best chunks, at which strategies of different sizes are compared."""
+"""The number of characters of the best chunks at which sizes are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """Means over questions: of the best `READ` chunks, and recall of the first `BUDGET` characters of chunks."""
+    """Means over questions, of the best `READ` chunks and, for one recall, of the first `BUDGET` characters."""
 
     recall: float
     precision: float
@@ -40,19 +40,20 @@ class Coverage:
 
 
 async def measure(options: Options) -> Result:
-    if options.data is None:
-        return skipped("chunking needs the data set chunking_eval")
-    dataset = load(options.data / SET)
+    folder = options.folder(SET)
+    if folder is None:
+        return skipped(f"chunking needs the data set {SET}")
+    dataset = load(folder)
     figures: dict[str, dict[str, float]] = {}
     for name, settings in _variants(quick=options.quick):
-        told(f"chunking: {name}")
+        progress(f"chunking: {name}")
         result = await _covered(dataset, options.keep / f"chunking-{name.replace(' ', '-')}", settings, options.quick)
         figures[name] = {part: round(getattr(result, part), 4) for part in result.__slots__}
     return report(figures)
 
 
 def report(figures: dict[str, dict[str, float]]) -> Result:
-    """The figures as a table and a plot."""
+    """Return the figures as a table."""
     rows = [
         [
             name,
@@ -71,31 +72,8 @@ def report(figures: dict[str, dict[str, float]]) -> Result:
     ]
     return Result(
         figures=figures,
-        plot=_plot(figures),
         tables=[Table(title=f"{SET}: coverage of quoted spans", columns=columns, rows=rows)],
     )
-
-
-def _plot(figures: dict[str, dict[str, float]]) -> str:
-    """Recall of the best chunks for the characters read, a line for each strategy."""
-    import matplotlib.pyplot as plt
-
-    plt.rcParams["svg.hashsalt"] = "ragstone"
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for name, own in figures.items():
-        strategy, _, size = name.partition(" ")
-        label = f"{strategy}, tokens" if size.endswith("tokens") else strategy
-        lines.setdefault(label, []).append((own["characters"], own["recall"]))
-    figure, axes = plt.subplots(figsize=(7, 4))
-    for label, points in lines.items():
-        axes.plot(*zip(*sorted(points), strict=True), marker="o", label=label)
-    axes.set(xlabel=f"characters of the best {READ} chunks", ylabel="share of the quoted characters they hold")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    out = io.StringIO()
-    figure.savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
-    plt.close(figure)
-    return out.getvalue()
 
 
 def _variants(*, quick: bool) -> Iterator[tuple[str, list[str]]]:
@@ -103,20 +81,15 @@ def _variants(*, quick: bool) -> Iterator[tuple[str, list[str]]]:
     for strategy, size in product(("sliding_window", "sentence", "paragraph", "recursive", "structure"), sizes):
         yield f"{strategy} {size}", [f"chunk.strategy={strategy}", f"chunk.size={size}", f"chunk.overlap={size // 8}"]
     for size in () if quick else (128, 256, 512):
-        settings = [
-            "chunk.strategy=structure",
-            "chunk.unit=tokens",
-            f"chunk.size={size}",
-            f"chunk.overlap={size // 10}",
-        ]
-        yield f"structure {size} tokens", settings
+        tokens = ["chunk.unit=tokens", f"chunk.size={size}", f"chunk.overlap={size // 10}"]
+        yield f"structure {size} tokens", ["chunk.strategy=structure", *tokens]
 
 
-async def _covered(dataset: Dataset, folder, settings: Sequence[str], quick: bool) -> Coverage:
-    with closing(Engine.open(folder, ("cache.enabled=false", *settings), create=True)) as engine:
+async def _covered(dataset: Dataset, folder: Path, settings: Sequence[str], quick: bool) -> Coverage:
+    with opened(folder, (*NO_CACHE, *settings)) as engine:
         await add_corpus(engine, dataset)
         queries = dataset.queries[:: 8 if quick else 1]
-        found = [(query, await engine.search(query.text, 40)) for query in queries]
+        found = [(query, await engine.search(query.text, 40, reader=OWNER)) for query in queries]
     values = [_of(query, hits) for query, hits in found]
     return Coverage(**{part: float(np.mean([getattr(v, part) for v in values])) for part in Coverage.__slots__})
 
@@ -138,7 +111,8 @@ def _of(query: Query, hits: Sequence[Hit]) -> Coverage:
 
 
 def _held(hits: Iterable[Hit]) -> set[tuple[str, int]]:
-    return set().union(*(_characters(hit.chunk.document_id, [(hit.chunk.start, hit.chunk.end)]) for hit in hits))
+    held: set[tuple[str, int]] = set()
+    return held.union(*(_characters(hit.chunk.document_id, [(hit.chunk.start, hit.chunk.end)]) for hit in hits))
 
 
 def _within(hits: Sequence[Hit], budget: int) -> Iterator[Hit]:

@@ -1,4 +1,4 @@
-"""What the benchmarks share: arguments, tables, facts about the machine, and the page they are written to."""
+"""What all benchmarks share: arguments, tables, child processes, and the page that results are written to."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
@@ -17,12 +18,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ragstone.config import leaves, load
-from ragstone.sections import Settings
+import numpy as np
+
+from ragstone.review.significance import Difference
+from ragstone.settings import Settings
+from ragstone.settings.load import leaves, load
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 DATA = "RAGSTONE_TEST_DATA"
+COMMAND = (sys.executable, "-c", "from ragstone.serve.cli.app import main; main()")
+"""The command line, followed by its words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +54,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a benchmark found: tables and notes for people, figures for programs; ``plot`` is an SVG."""
+    """What a benchmark measured: tables and notes for people, figures for programs, and optionally a plot as SVG."""
 
     figures: dict[str, Any]
     plot: str = ""
@@ -64,36 +70,45 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the command line asks for. ``keep`` is where knowledge bases are kept; ``embedders`` are compared."""
+    """The options of the command line; ``keep`` is the folder for knowledge bases."""
 
     quick: bool = False
     keep: Path
     data: Path | None = None
     embedders: tuple[str, ...] = ("minilm",)
+    peers: str = ""
 
     def flags(self) -> str:
         compared = f" --embedders {','.join(self.embedders)}" if self.embedders != ("minilm",) else ""
-        return (" --quick" if self.quick else "") + compared
+        return (" --quick" if self.quick else "") + compared + (" --peers PYTHON" if self.peers else "")
+
+    def folder(self, name: str) -> Path | None:
+        """Return the folder of a data set, or None if it is not there."""
+        return self.data / name if self.data and (self.data / name).exists() else None
 
 
 Measure = Callable[[Options], Coroutine[Any, Any, Result]]
 
 
 def main(benchmarks: Mapping[str, Measure], name: str) -> None:
-    """Run benchmarks as the command line says: text, then one line of JSON."""
+    """Run benchmarks as the command line says; print text, then one line of JSON."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}")
-    parser.add_argument("--quick", action="store_true", help="less of everything, in about a minute")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases there for the next run")
-    parser.add_argument("--embedders", metavar="A,B", default="minilm", help="to compare; answers use the first")
+    parser.add_argument("--quick", action="store_true", help="measure less, in about a minute")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases in DIR for the next run")
+    parser.add_argument("--embedders", metavar="A,B", default="minilm", help="embedding models; most use the first")
+    parser.add_argument("--peers", metavar="PYTHON", default="", help="an interpreter with other document converters")
     parser.add_argument("--write", type=Path, metavar="PAGE", nargs="?", const=PAGE, help=f"write to {PAGE.name}")
     given = parser.parse_args()
     for title in benchmarks if given.write else ():
-        _around(given.write, title)  # what is wrong with the page is said before the hour is spent
+        _around(given.write, title)  # report a wrong page before an hour is spent
     with ExitStack() as stack:
         keep = given.keep or Path(stack.enter_context(TemporaryDirectory(prefix="ragstone-bench-")))
         embedders = tuple(given.embedders.split(","))
-        options = Options(quick=given.quick, keep=keep, data=data_folder(), embedders=embedders)
-        figures = {}
+        options = Options(
+            quick=given.quick, keep=keep.absolute(), data=data_folder(), embedders=embedders, peers=given.peers
+        )
+        options.keep.mkdir(parents=True, exist_ok=True)
+        figures: dict[str, dict[str, Any]] = {}
         for title, measure in benchmarks.items():
             result = asyncio.run(measure(options))
             print(f"== {title}\n\n{result.plain()}\n", flush=True)
@@ -104,7 +119,7 @@ def main(benchmarks: Mapping[str, Measure], name: str) -> None:
 
 
 def data_folder() -> Path | None:
-    """The folder of data sets, if the environment names one."""
+    """Return the folder of data sets that the environment names, if any."""
     named = os.environ.get(DATA)
     if named and not Path(named).is_dir():
         sys.exit(f"{DATA} is {named}, which is not a folder")
@@ -112,17 +127,51 @@ def data_folder() -> Path | None:
 
 
 def skipped(what: str) -> Result:
-    """Said in place of what needs the data sets where there are none."""
-    return Result(figures={"skipped": True}, notes=[f"SKIPPED: {what}. Set {DATA} to the folder of data sets."])
+    """Return the result of a benchmark whose data sets are missing."""
+    return unavailable(f"{what}. Set {DATA} to the folder of data sets.")
 
 
-def told(message: str) -> None:
-    """Progress, apart from the results."""
+def unavailable(why: str) -> Result:
+    """Return the result of a benchmark that cannot run here."""
+    return Result(figures={"skipped": True}, notes=[f"SKIPPED: {why}"])
+
+
+def progress(message: str) -> None:
+    """Print progress to standard error, apart from the results."""
     print(message, file=sys.stderr, flush=True)
 
 
+def verdict(met: bool) -> str:
+    return "met" if met else "MISSED"
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    return float(np.percentile(values, percent)) if values else float("nan")
+
+
+def interval(gain: Difference) -> str:
+    return f"{gain.mean:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
+
+
+def child(*words: str, **variables: str) -> Any:
+    """Run Python with these arguments in the project's root; return the last line of its output, which is JSON."""
+    own = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    run = subprocess.run([sys.executable, *words], cwd=ROOT, env=own, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise RuntimeError(f"{' '.join(words[:2])[:60]} failed: {run.stderr.strip()[-500:]}")
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def memory_mb(what: str = "VmRSS", pid: int | str = "self") -> float:
+    """Return the megabytes that a process holds in memory, or with ``VmHWM`` held at most."""
+    for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith(what):
+            return int(line.split()[1]) / 1024
+    return float("nan")
+
+
 def conditions() -> str:
-    """Date, machine, and every setting that is not the default and would change the figures."""
+    """Return the date, the machine, and every setting that is not the default."""
     model = next(iter(re.findall(r"^model name\s*: (.+)$", _cpuinfo(), re.MULTILINE)), platform.processor())
     changed = [
         f"{path}={value}"
@@ -136,7 +185,7 @@ def conditions() -> str:
 
 
 def write(page: Path, name: str, result: Result, command: str) -> None:
-    """Put a result between the markers of its name; the rest of the page stays."""
+    """Put a result between the markers of its name and leave the rest of the page as it is."""
     before, after = _around(page, name)
     body = f"`{command}`: {conditions()}.\n\n{result.markdown()}"
     if result.plot:
@@ -146,7 +195,7 @@ def write(page: Path, name: str, result: Result, command: str) -> None:
 
 
 def _around(page: Path, name: str) -> tuple[str, str]:
-    """The page up to the end of the first marker, and from the second on."""
+    """Return the page up to the end of the first marker, and from the second marker on."""
     begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
     text = page.read_text(encoding="utf-8")
     if text.count(begin) != 1 or text.count(end) != 1:

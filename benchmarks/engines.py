@@ -1,8 +1,8 @@
-"""Every engine on the same chunks: how fast it takes them in, what it finds, how soon, and what it holds in memory.
+"""Every index engine on the same chunks: how fast it fills, what it finds, how soon, and how much memory it takes.
 
-Each is tried in a process of its own, after the embedded one and beside nothing else of ours. The chunks are real
-passages and made ones; the questions are real, and their vectors are known before, so that no model takes part. Recall
-is against comparing every vector. Qdrant is its own engine behind a small server of the tests.
+Each engine runs in processes of its own, the embedded one first, with nothing else running. The questions
+are real and their vectors are known, so that no model takes part. Recall is against comparing every vector. Qdrant is
+its own engine behind a small server on loopback.
 """
 
 from __future__ import annotations
@@ -11,27 +11,32 @@ import asyncio
 import json
 import os
 import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from servers import chroma_server, qdrant_server
-from servers.postgres_server import PostgresServer, programs
 
 from benchmarks import load as load_benchmark
 from benchmarks import query_data
-from benchmarks.common import ROOT, Options, Result, Table, main, skipped, told
-from benchmarks.query_memory import resident
+from benchmarks.bases import NO_CACHE, KnownVectors, Parts, opened
+from benchmarks.common import Options, Result, Table, child, main, memory_mb, percentile, progress, skipped, verdict
 from ragstone import index
-from ragstone.conditions import Compare, Filter
-from ragstone.config import load as load_settings
-from ragstone.engine import Engine
+from ragstone.catalog.sqlite import open_catalog
+from ragstone.core.access import OWNER
+from ragstone.core.filters import Compare, Filter
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.settings.load import load as load_settings
+from servers import chroma_server, qdrant_server
+from servers.postgres_server import PostgresServer, programs
+
+if TYPE_CHECKING:
+    from ragstone.core.catalog import Rows
+    from ragstone.core.records import Vector
 
 CHUNKS, QUICK_CHUNKS = 100_000, 2_000
 ASKED, QUICK_ASKED = 100, 20
@@ -41,16 +46,20 @@ FILTERS: dict[str, Filter] = {
     "10%": Compare(key="tenth", op="=", value=0),
     "1%": Compare(key="hundredth", op="=", value=0),
 }
-NEVER = ("cache.enabled=false", "review.statistics_days=0", "review.responses_days=0", "rank.reranker=none")
-EXACT = 1000
-"""Chunks up to which engines compare every vector: few, so that what they do with many can be seen."""
+SETTINGS = (
+    *NO_CACHE,
+    "review.statistics_days=0",
+    "review.responses_days=0",
+    "rank.reranker=none",
+    "index.exact_limit=1000",  # few, to see what engines do with many
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What one engine did; ``filtered`` has recall by filter, ``full`` whether every search gave all that were wanted.
+    """What one engine did. ``filtered`` is recall by filter; ``full`` means that no search gave too few.
 
-    Memory is of the process that asks; ``server_mb`` of the engine's own processes, where it has any.
+    ``mb`` is the memory of the process that asks, ``server_mb`` that of the engine's own processes.
     """
 
     engine: str
@@ -76,12 +85,11 @@ async def measure(options: Options) -> Result:
     asked = options.keep / f"engines-{count}.npz"
     some = slice(0, QUICK_ASKED if options.quick else ASKED)
     np.savez(asked, questions=np.array(real.questions[some]), vectors=real.question_vectors[some])
-    measured = [one for name in _engines() if (one := _tried(name, base, asked))]
-    return summary(count, measured)
+    return summary(count, [one for name in _installed() if (one := _try(name, base, asked))])
 
 
-def _engines() -> list[str]:
-    """Those that are here, the embedded one first."""
+def _installed() -> list[str]:
+    """Return the engines that are installed, the embedded one first."""
     names = ["embedded"]
     if find_spec("faiss"):
         names += [f"faiss:{kind}" for kind in ("Flat", "HNSW", "IVF", "PQ")]
@@ -94,125 +102,111 @@ def _engines() -> list[str]:
     return names
 
 
-def _tried(name: str, base: Path, asked: Path) -> Measured | None:
-    """One engine, in two processes: one fills it, the other starts and asks."""
+def _try(name: str, base: Path, asked: Path) -> Measured | None:
+    """Measure one engine with two processes: one fills it, the other starts and asks."""
     kb = base.with_name("engines-tried")
     shutil.rmtree(kb, ignore_errors=True)
     shutil.copytree(base, kb)
     if name == "embedded":
         shutil.rmtree(kb / "v1" / "vectors", ignore_errors=True)
     try:
-        with _serving(name) as (settings, megabytes, ready):
-            filled = _process("fill", name, kb, asked, settings)
-            ready()
-            found = _process("ask", name, kb, asked, settings)
-            one = Measured(engine=name, **{**filled, **found, "server_mb": megabytes()})
+        with _serving(name) as (settings, megabytes, settle):
+            filled = _run("fill", kb, asked, settings)
+            settle()
+            found = _run("ask", kb, asked, settings)
+            one = Measured(engine=name, **filled, **found, server_mb=megabytes())
     except RuntimeError as error:
-        told(f"engines: {name} could not be measured: {error}")
+        progress(f"engines: {name} could not be measured: {error}")
         return None
     finally:
         shutil.rmtree(kb, ignore_errors=True)
-    told(f"engines: {one}")
+    progress(f"engines: {one}")
     return one
 
 
 @contextmanager
-def _serving(name: str) -> Iterator[tuple[list[str], Callable[[], float], Callable[[], None]]]:
-    """Settings for an engine with its server running; what that holds in memory; and what ends its preparations."""
-    settings = [*NEVER, f"index.exact_limit={EXACT}"]
+def _serving(name: str) -> Generator[tuple[list[str], Callable[[], float], Callable[[], None]]]:
+    """Run the server of an engine; yield settings, what tells the server's memory, and what waits for its indexing."""
     engine = name.partition(" ")[0].strip(",")
     keywords = engine if name.endswith(", both legs") else "embedded"
-    settings += [f"index.vectors={engine}", f"index.keywords={keywords}"]
-    with ExitStack() as stack:
-        if engine == "qdrant":
-            server = qdrant_server.QdrantServer()
-            stack.callback(server.stop)
-            settings += [f"services.qdrant.url={server.url}", "services.qdrant.timeout_seconds=60"]
-            yield settings, lambda: resident(server.pid), server.optimize
-        elif name == "chroma server":
-            chroma = chroma_server.ChromaServer()
-            stack.callback(chroma.stop)
-            settings += [f"services.chroma.url={chroma.url}"]
-            yield settings, lambda: resident(chroma.pid), lambda: None
-        elif name.startswith("postgres"):
-            postgres = PostgresServer()
-            stack.callback(postgres.stop)
-            settings += [f"services.postgres.dsn={postgres.address()}", "services.postgres.timeout_seconds=60"]
-            yield settings, lambda: sum(map(resident, postgres.pids)), lambda: None
-        else:
-            yield settings, lambda: 0.0, lambda: None
+    settings = [*SETTINGS, f"index.vectors={engine}", f"index.keywords={keywords}"]
+    if engine == "qdrant":
+        qdrant = qdrant_server.QdrantServer()
+        settings += [f"services.qdrant.url={qdrant.url}", "services.engine_seconds=60"]
+        try:
+            yield settings, lambda: memory_mb(pid=qdrant.pid), qdrant.optimize
+        finally:
+            qdrant.stop()
+    elif name == "chroma server":
+        chroma = chroma_server.ChromaServer()
+        try:
+            yield [*settings, f"services.chroma.url={chroma.url}"], lambda: memory_mb(pid=chroma.pid), lambda: None
+        finally:
+            chroma.stop()
+    elif engine == "postgres":
+        postgres = PostgresServer()
+        settings += [f"services.postgres.dsn={postgres.address()}", "services.engine_seconds=60"]
+        try:
+            yield settings, lambda: sum(memory_mb(pid=pid) for pid in postgres.pids), lambda: None
+        finally:
+            postgres.stop()
+    else:
+        yield settings, lambda: 0.0, lambda: None
 
 
-def _process(what: str, name: str, kb: Path, asked: Path, settings: Sequence[str]) -> dict[str, object]:
-    own = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")]), "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "benchmarks.engines", f"--{what}", str(kb), str(asked), *settings]
-    done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{what} {name}: {done.stderr.strip()[-300:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+def _run(what: str, kb: Path, asked: Path, settings: Sequence[str]) -> dict[str, Any]:
+    code = f"import sys; from benchmarks.engines import print_{what}; print_{what}(*sys.argv[1:])"
+    return child("-c", code, str(kb), str(asked), *settings, OPENBLAS_NUM_THREADS="1")
 
 
 # ------------------------------------------------------------ in a process of their own
 
 
-class Known:
-    """The vectors of questions, as an embedder; nothing is embedded."""
-
-    dimensions = 384
-
-    def __init__(self, vectors: dict[str, np.ndarray], fingerprint: str) -> None:
-        self._vectors, self.fingerprint = vectors, fingerprint
-
-    def familiarity(self, text: str) -> float:
-        del text
-        return 1.0
-
-    def tokens(self, text: str) -> list[object]:
-        del text
-        return []
-
-    async def embed(self, texts: Sequence[str], *, role: str) -> np.ndarray:
-        del role
-        return np.stack([self._vectors[text] for text in texts])
-
-
-def fill(kb: str, asked: str, *settings: str) -> dict[str, object]:
-    """Bring the engine up: the vectors, and keywords where they are not embedded, which all have."""
+def print_fill(kb: str, asked: str, *settings: str) -> None:
+    """Fill the vectors, and the keywords if they are not embedded, which all have; print the seconds."""
     del asked
-    with closing(Engine.open(kb, settings)) as engine:
+    with opened(Path(kb), settings) as engine:
+        parts = Parts(engine)
         began, cpu = time.perf_counter(), time.process_time()
-        engine._terms.follow()
-        engine._keywords.follow(write=True)
-        engine._vectors.follow(write=True)
-        return {"fill_s": time.perf_counter() - began, "fill_cpu_s": time.process_time() - cpu}
+        parts.terms.follow()
+        parts.keywords.follow(write=True)
+        parts.vectors.follow(write=True)
+        print(json.dumps({"fill_s": time.perf_counter() - began, "fill_cpu_s": time.process_time() - cpu}))
 
 
-async def ask(kb: str, asked: str, *settings: str) -> dict[str, object]:
-    """Start, ask with both legs, then look at what vectors find, with filters and without."""
+def print_ask(kb: str, asked: str, *settings: str) -> None:
+    """Start, ask with both legs, measure the recall of vectors, and print the figures."""
+    print(json.dumps(asyncio.run(_ask(Path(kb), Path(asked), settings))))
+
+
+async def _ask(kb: Path, asked: Path, settings: Sequence[str]) -> dict[str, Any]:
     with np.load(asked) as stored:
-        vectors = dict(zip(stored["questions"].tolist(), stored["vectors"], strict=True))
-    with closing(index.Catalog(Path(kb) / "v1" / "catalog.db")) as catalog:
-        known = Known(vectors, str(catalog.built_with()["embedder"]))
+        KnownVectors.known = dict(zip(stored["questions"].tolist(), stored["vectors"], strict=True))
+    with closing(open_catalog(kb / "v1" / "catalog.db")) as catalog:
+        KnownVectors.fingerprint = str(catalog.built_with()["embedder"])
+    questions, vectors = list(KnownVectors.known), list(KnownVectors.known.values())
     began = time.perf_counter()
-    with closing(Engine.open(kb, settings, build_embedder=lambda *_: known)) as engine:  # pyright: ignore
-        questions = list(vectors)
-        await engine.search(questions[0], AMONG)
-        start, took = time.perf_counter() - began, []
+    with opened(kb, settings, embedder=KnownVectors()) as engine:
+        await engine.search(questions[0], AMONG, reader=OWNER)
+        start = time.perf_counter() - began
+        took: list[float] = []
         for question in questions:
-            begun = time.perf_counter()
-            await engine.search(question, AMONG)
-            took.append(1000 * (time.perf_counter() - begun))
-        megabytes = resident(os.getpid())
-        exact, rows = _everything(engine)
-        recall, full = await _recall(engine, list(vectors.values()), exact, rows, None)
-        filtered = {}
+            began = time.perf_counter()
+            await engine.search(question, AMONG, reader=OWNER)
+            took.append(1000 * (time.perf_counter() - began))
+        megabytes = memory_mb(pid=os.getpid())
+        parts = list(Parts(engine).catalog.vectors_since(0, KnownVectors.dimensions))
+        exact = np.concatenate([block for _, block in parts])
+        rows = np.concatenate([numbers for numbers, _ in parts])
+        recall, full = await _recall(engine, vectors, exact, rows, None)
+        filtered: dict[str, float] = {}
         for name, where in FILTERS.items():
-            filtered[name], whole = await _recall(engine, list(vectors.values()), exact, rows, where)
+            filtered[name], whole = await _recall(engine, vectors, exact, rows, where)
             full = full and whole
     return {
         "start_s": start,
-        "p50_ms": float(np.quantile(took, 0.5)),
-        "p95_ms": float(np.quantile(took, 0.95)),
+        "p50_ms": percentile(took, 50),
+        "p95_ms": percentile(took, 95),
         "recall": recall,
         "filtered": filtered,
         "full": full,
@@ -220,29 +214,25 @@ async def ask(kb: str, asked: str, *settings: str) -> dict[str, object]:
     }
 
 
-def _everything(engine: Engine) -> tuple[np.ndarray, np.ndarray]:
-    parts = list(engine._catalog.vectors_since(0, Known.dimensions))
-    return np.concatenate([vectors for _, vectors in parts]), np.concatenate([rows for rows, _ in parts])
-
-
 async def _recall(
-    engine: Engine, asked: Sequence[np.ndarray], exact: np.ndarray, rows: np.ndarray, where: Filter | None
+    engine: KnowledgeBase, asked: Sequence[Vector], exact: Vector, rows: Rows, where: Filter | None
 ) -> tuple[float, bool]:
-    """The share of the nearest that is found, and whether always as many were as asked for."""
+    """Return the share of the nearest that are found, and whether no search gave too few."""
+    parts = Parts(engine)
     if where is not None:
-        allowed = np.isin(rows, engine._catalog.select(where))
+        allowed = np.isin(rows, parts.catalog.select(where))
         exact, rows = exact[allowed], rows[allowed]
     right, full = 0, True
     for vector in asked:
         nearest = rows[np.argpartition(-(exact @ vector), AMONG)[:AMONG]]
-        found = (await engine._vectors.search(vector, AMONG, where)).rows
+        found = (await parts.vectors.search(vector, AMONG, where)).rows
         right += len(np.intersect1d(nearest, found))
         full = full and len(found) == AMONG
     return right / (AMONG * len(asked)), full
 
 
 def summary(count: int, measured: Sequence[Measured]) -> Result:
-    """A table, with ratios against the embedded engine of the same run."""
+    """Return a table, with ratios to the embedded engine of the same run."""
     base = measured[0]
     rows = [
         [
@@ -258,26 +248,15 @@ def summary(count: int, measured: Sequence[Measured]) -> Result:
         ]
         for one in measured
     ]
-    table = Table(
-        title=f"{count:,} chunks, {base.p50_ms:.1f} ms for the embedded engine in the same run",
-        columns=[
-            "engine", "chunks/s taken in", "CPU of who fills", "start to first answer", "hybrid p50 / p95",
-            "of embedded", "recall@10", f"filtered to {' / '.join(FILTERS)}", "MB + server",
-        ],
-        rows=rows,
-    )  # fmt: skip
+    columns = ["engine", "chunks/s filled", "CPU of filling", "start to first answer", "hybrid p50 / p95"]
+    columns += ["of embedded", "recall@10", f"filtered to {' / '.join(FILTERS)}", "MB + server"]
     full = all(one.full for one in measured)
     return Result(
         figures={"chunks": count, "full": full, "engines": [asdict(one) for one in measured]},
-        tables=[table],
-        notes=[f"Target: a filter never leaves too few: {'met' if full else 'MISSED'}."],
+        tables=[Table(title=f"{count:,} chunks", columns=columns, rows=rows)],
+        notes=[f"Target: no filter leaves too few: {verdict(full)}."],
     )
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--fill"]:
-        print(json.dumps(fill(*sys.argv[2:])))
-    elif sys.argv[1:2] == ["--ask"]:
-        print(json.dumps(asyncio.run(ask(*sys.argv[2:]))))
-    else:
-        main({"engines": measure}, "engines")
+    main({"engines": measure}, "engines")

@@ -1,30 +1,27 @@
-"""Whether the offline judge's marks go with answers that are right.
+"""How well the offline judge's marks tell right answers from wrong ones.
 
-Every question of the data set is answered, also those that Ragstone would refuse. An answer is right if the documents
-tell, and it cites a sentence that an annotator chose. AUC is the chance that a right answer is marked higher than a
-wrong one: .5 is a coin, 1 is without fail.
+Every question is answered, including those that Ragstone would refuse. An answer is right if the documents have the
+answer and it cites a sentence that an annotator chose. AUC is the chance that a right answer has a higher mark than a
+wrong one: .5 is a coin toss, 1 is perfect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 
 import numpy as np
 
-from benchmarks.common import Options, Result, Table, main, skipped, told
+from benchmarks.bases import NO_CACHE, Parts, filled
+from benchmarks.common import Options, Result, Table
 from ragstone import chunk
-from ragstone.answers import Answer, JudgeScores
-from ragstone.config import load
-from ragstone.contracts import Evidence
-from ragstone.engine import Engine
-from ragstone.experiment import kept_at
-from ragstone.experiment.bench import NO_CACHE, add_corpus
-from ragstone.index import build_embedder
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer
+from ragstone.core.records import Evidence
+from ragstone.core.request import Request
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.review.citations import Place, locate, touches
 from ragstone.review.confidence import confidence, overall
-from ragstone.review.dataset import Dataset, Query
-from ragstone.review.dataset import load as load_dataset
+from ragstone.review.dataset import Dataset, Query, load
 from ragstone.review.evaluate import spread
 from ragstone.review.heuristic import HeuristicJudge
 
@@ -34,58 +31,61 @@ MEANING = {
     "answerability": "the probability, before answering, that the evidence answers",
     "adequacy": "the mark for the evidence",
     "relevance": "a mark for the answer: the question's words in the best passage, and the answerability",
-    "factuality": "a mark: the answer's words in the passages; quotes stand there by themselves",
+    "factuality": "a mark: the answer's words in the passages, where quotes always are",
     "completeness": "a mark: the question's words in the answer",
-    "overall": "the three marks, a third each",
+    "overall": "the mean of the three marks",
     "confidence": "the answerability and the marks, half each",
 }
 
 
 async def measure(options: Options) -> Result:
-    if options.data is None or not (options.data / SET).is_dir():
-        return skipped(f"the judge is measured on {SET}, with its evidence sentences and unanswerable questions")
-    chosen = [f"index.embedder={options.embedders[0]}", "respond.model.name=extractive", "respond.abstain_below=0"]
-    settings = load(chosen).settings
-    place = kept_at(options.keep, SET, settings, build_embedder(settings.index))
-    dataset = load_dataset(options.data / SET)
-    with closing(Engine.open(place, (*NO_CACHE, *chosen), create=True)) as engine:
-        await add_corpus(engine, dataset, told)
+    assert options.data is not None
+    chosen = (
+        *NO_CACHE,
+        f"index.embedder={options.embedders[0]}",
+        "respond.model.name=extractive",
+        "respond.abstain_below=0",
+    )
+    dataset = load(options.data / SET)
+    async with filled(options, dataset, chosen) as engine:
         values, right = await _judged(engine, dataset, QUICK_LIMIT if options.quick else None)
     return summary(values, right)
 
 
-async def _judged(engine: Engine, dataset: Dataset, limit: int | None) -> tuple[dict[str, list[float]], list[bool]]:
-    """Of each answer all that is said of it, by name, and whether it is right."""
+async def _judged(
+    engine: KnowledgeBase, dataset: Dataset, limit: int | None
+) -> tuple[dict[str, list[float]], list[bool]]:
+    """Return every mark of each answer, by name, and whether each answer is right."""
     texts = {document.id: document.text for document in dataset.documents()}
-    settings = engine.settings.review
+    settings, parts = engine.settings.review, Parts(engine)
     values: dict[str, list[float]] = {name: [] for name in MEANING}
-    right = []
+    right: list[bool] = []
     for query in spread(dataset.queries, limit):
-        answer = await engine.ask(query.text)
+        answer = await engine.ask(query.text, reader=OWNER)
         evidence = Evidence(question=query.text, hits=answer.hits, method=answer.retrieval_method)
+        request = Request.by_owner()
+        known = answer.answerability or answer.confidence
 
-        async def estimated(_evidence: Evidence, known: float = answer.answerability or answer.confidence) -> float:
+        async def estimated(_: Evidence, __: Request, known: float = known) -> float:
             return known
 
         judge = HeuristicJudge(
-            terms=engine._analyzer, weigh=engine._terms.weigh, sentences=chunk.sentences, answerability=estimated
+            terms=parts.analyzer, weigh=parts.words.weigh, sentences=chunk.sentences, answerability=estimated
         )
-        scores = await judge.judge(query.text, evidence, answer.answer)
-        said = {
-            "answerability": await estimated(evidence),
-            "adequacy": (await judge.adequacy(evidence)).confidence,
-            **_marks(scores),
+        scores = await judge.judge(query.text, evidence, answer.answer, request)
+        marks = {
+            "answerability": known,
+            "adequacy": (await judge.adequacy(evidence, request)).confidence,
+            "relevance": scores.relevance,
+            "factuality": scores.factuality,
+            "completeness": scores.completeness,
             "overall": overall(scores, settings.marks),
-            "confidence": confidence(await estimated(evidence), 1.0, scores, settings.marks, settings.confidence),
+            "confidence": confidence(known, 1.0, scores, settings.marks, settings.confidence),
         }
-        for name, value in said.items():
+        for name, value in marks.items():
             values[name].append(value)
         right.append(_is_right(query, answer, _gold(query, dataset, texts)))
     return values, right
-
-
-def _marks(scores: JudgeScores) -> dict[str, float]:
-    return {name: getattr(scores, name) for name in ("relevance", "factuality", "completeness")}
 
 
 def _gold(query: Query, dataset: Dataset, texts: dict[str, str]) -> list[Place]:
@@ -98,7 +98,7 @@ def _is_right(query: Query, answer: Answer, gold: Sequence[Place]) -> bool:
 
 
 def auc(values: Sequence[float], right: Sequence[bool]) -> float | None:
-    """The chance that one that is right has the higher value, equal ones counted half; nothing of one kind alone."""
+    """Return the chance that a right answer has the higher value; a tie counts half. None if all are of one kind."""
     good = np.array([value for value, is_right in zip(values, right, strict=True) if is_right])
     poor = np.array([value for value, is_right in zip(values, right, strict=True) if not is_right])
     if not len(good) or not len(poor):
@@ -112,14 +112,10 @@ def summary(values: dict[str, list[float]], right: Sequence[bool]) -> Result:
     rows = [[name, "-" if found[name] is None else f"{found[name]:.3f}", MEANING[name]] for name in MEANING]
     title = f"{SET}: {len(right)} answers, {sum(right)} of them right"
     return Result(
-        tables=[Table(title=title, columns=["what is said", "AUC", "what it is"], rows=rows)],
+        tables=[Table(title=title, columns=["mark", "AUC", "what it is"], rows=rows)],
         figures={
             "answers": len(right),
             "right": sum(right),
             **{name: None if value is None else round(value, 4) for name, value in found.items()},
         },
     )
-
-
-if __name__ == "__main__":
-    main({"judge": measure}, "judge")

@@ -1,11 +1,10 @@
-"""The preset `news` from end to end: how often the right article is found, and a run of questions as a user asks them.
+"""The preset `news` from end to end: how often it finds the right article, and questions as a user asks them.
 
-The first part asks headlines of articles that are stored without them. The second adds the CSV of articles with the
-preset, and asks in Malay and English: what the articles answer, what only the web does, and what nothing does. It does
-so twice, each time with a web search on loopback that speaks the protocol of Exa: with nothing else from outside, where
-answers are quoted and judged by counting words; and with a language model on loopback that speaks the protocol of
-OpenAI. Neither the pages of that web nor that model are real: both are a few lines below, so the run shows what the
-system does with them, not how well models write.
+The first part asks the headlines of articles that are stored without them. The second adds the CSV of articles and asks
+in Malay and English what the articles answer, what only the web answers, and what nothing answers. It runs twice, each
+time with a web search on loopback: with quoted answers and the offline judge, and with a language model on loopback.
+Neither that web nor that model is real; both are a few lines below. The run shows what Ragstone does with them, not how
+well models write.
 """
 
 from __future__ import annotations
@@ -13,27 +12,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bases import NO_CACHE, opened, with_settings
+from benchmarks.common import Options, Result, Table, main, progress, skipped
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer
+from ragstone.core.errors import UsageError
+from ragstone.core.records import Hit
+from ragstone.engine.experiments import add_corpus
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.respond.prompt import REFUSAL
+from ragstone.review.dataset import Dataset, load
+from ragstone.review.evaluate import Search, evaluate
 from servers.exa_server import KEY as EXA_KEY
 from servers.exa_server import ExaServer
 from servers.openai_server import KEY, OpenAIServer
 from servers.searching import Asked
-
-from benchmarks.common import Options, Result, Table, main, skipped, told
-from ragstone.answers import Answer
-from ragstone.config import load as load_settings
-from ragstone.contracts import Hit
-from ragstone.engine import Engine
-from ragstone.errors import UsageError
-from ragstone.experiment import add_corpus
-from ragstone.experiment.bench import NO_CACHE
-from ragstone.respond.prompt import REFUSAL
-from ragstone.review.dataset import Dataset, load
-from ragstone.review.evaluate import Search, evaluate
 
 SET = "malaysian_news"
 WAYS = {
@@ -45,17 +42,17 @@ WAYS = {
 PLACES = 20
 LIMIT, QUICK_LIMIT = 120, 20
 SHOWN = 60
-"""Characters of a sentence that are shown: the articles belong to their newspapers."""
+"""The characters of a sentence that are shown, because the articles belong to their newspapers."""
 WEB = [
     ("Harga petrol", "Pejabat Media", "Harga petrol RON95 minggu ini ialah RM2.05 seliter, kata kementerian."),
     ("Ferry timetable", "Harbour Office", "The ferry to Langkawi leaves at nine o'clock today."),
 ]
-"""Pages of the web on loopback, made up for this."""
+"""The made-up pages of the web on loopback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question, what is to become of it, and the article that has the answer, where one has."""
+    """A question, where its answer should come from, and the article with the answer, if any."""
 
     question: str
     wanted: str
@@ -75,15 +72,16 @@ CASES = (
 
 
 async def measure(options: Options) -> Result:
-    if options.data is None or not (options.data / SET).is_dir():
+    folder = options.folder(SET)
+    if folder is None:
         return skipped(f"the preset news is measured on {SET}")
-    dataset = load(options.data / SET)
+    dataset = load(folder)
     kb = options.keep / "news"
-    runs = {}
+    runs: dict[str, list[tuple[Case, Answer]]] = {}
     with WebOnLoopback() as web:
-        runs["offline"] = await _asked(kb, options.data / SET / "dev" / "news.csv", _offline(web))
+        runs["offline"] = await _ask(kb, folder / "dev" / "news.csv", _offline(web))
         with OpenAIServer(written) as model:
-            runs["services"] = await _asked(kb, options.data / SET / "dev" / "news.csv", _services(web, model))
+            runs["services"] = await _ask(kb, folder / "dev" / "news.csv", _services(web, model))
     return summary(await _found(options, dataset), runs)
 
 
@@ -91,24 +89,24 @@ async def measure(options: Options) -> Result:
 
 
 async def _found(options: Options, dataset: Dataset) -> dict[str, dict[str, float]]:
-    """Shares of headlines whose article is among the best 20 and 5, by the way of searching."""
+    """Return the shares of headlines whose article is among the best 20 and 5, for each way of searching."""
     found: dict[str, dict[str, float]] = {}
-    with closing(Engine.open(options.keep / "preset-news", NO_CACHE, preset="news", create=True)) as engine:
-        await add_corpus(engine, dataset, lambda message: told(f"{SET}: {message}"))
+    with opened(options.keep / "preset-news", NO_CACHE, preset="news") as engine:
+        await add_corpus(engine, dataset, lambda message: progress(f"{SET}: {message}"))
         for way, settings in WAYS.items():
             chosen = (*NO_CACHE, *settings, f"index.embedder={engine.settings.index.embedder}")
-            one = engine.with_settings(load_settings(chosen, preset="news").settings)
+            one = with_settings(engine, chosen, preset="news")
             limit = QUICK_LIMIT if options.quick else LIMIT if way == "both, reranked" else None
             report = await evaluate(dataset, _as_asked(one), limit=limit)
             names = ("recall@20", "recall@5", "mrr@10")
             found[way] = {name: report.measures[name].mean for name in names} | {"questions": report.judged}
-            told(f"{way}: {found[way]}")
+            progress(f"{way}: {found[way]}")
     return found
 
 
-def _as_asked(engine: Engine) -> Search:
+def _as_asked(engine: KnowledgeBase) -> Search:
     async def search(text: str, _: int, /) -> list[Hit]:
-        return await engine.search(text, PLACES)
+        return await engine.search(text, PLACES, reader=OWNER)
 
     return search
 
@@ -117,7 +115,7 @@ def _as_asked(engine: Engine) -> Search:
 
 
 class WebOnLoopback(ExaServer):
-    """Exa with two pages; those are found that have two words in common with what is asked."""
+    """Exa with two pages; it finds those that share two words with the query."""
 
     def answer(self, asked: Asked) -> tuple[int, Any]:
         status, body = super().answer(asked)
@@ -134,12 +132,12 @@ def _pages(query: str) -> Iterator[dict[str, Any]]:
 
 
 def _words(text: str) -> set[str]:
-    """Words of four letters or more, by their beginnings, which most of their forms share."""
+    """Return the first five letters of each word of four letters or more; most forms of a word share them."""
     return {word[:5] for word in re.findall(r"\w+", text.casefold()) if len(word) > 3}
 
 
 def written(messages: Sequence[Mapping[str, str]]) -> str:
-    """A model that writes the sentence with most of the question's words, and judges by how many of them are there."""
+    """Return the sentence with most of the question's words, or a judgement by the share of them that is there."""
     system, asked = messages[0]["content"], messages[-1]["content"]
     if key := re.search(r'"key": "([^"]+)"', system):
         question, _, passages = asked.partition(f"{key[1]} end of question")
@@ -171,34 +169,36 @@ def _services(web: ExaServer, model: OpenAIServer) -> list[str]:
 
 
 def through_web(web: ExaServer) -> list[str]:
-    return [f"services.exa.base_url={web.url}", f"services.exa.api_key={EXA_KEY}", "services.exa.allow_private=true"]
+    return [f"services.exa.base_url={web.url}", f"services.exa.api_key={EXA_KEY}"]
 
 
-async def _asked(kb: Path, articles: Path, settings: Sequence[str]) -> list[tuple[Case, Answer]]:
-    answers = []
-    with closing(Engine.open(kb, (*NO_CACHE, *settings), preset="news", create=True)) as engine:
-        report = await engine.add([str(articles)])
-        told(f"{report.added} articles added, {report.unchanged} unchanged")
+async def _ask(kb: Path, articles: Path, settings: Sequence[str]) -> list[tuple[Case, Answer]]:
+    answers: list[tuple[Case, Answer]] = []
+    with opened(kb, (*NO_CACHE, *settings), preset="news") as engine:
+        report = await engine.documents.add([str(articles)])
+        progress(f"{report.added} articles added, {report.unchanged} unchanged")
         for case in CASES:
-            answer = await engine.ask(case.question)
-            engine.feedback(answer.response_id, vote="up" if became(answer) == case.wanted else "down")
+            answer = await engine.ask(case.question, reader=OWNER)
+            engine.history.rate(
+                answer.response_id, vote="up" if became(answer) == case.wanted else "down", reader=OWNER
+            )
             answers.append((case, answer))
-            told(f"{case.question} {became(answer)}; {case.wanted} wanted")
+            progress(f"{case.question} {became(answer)}; {case.wanted} wanted")
         try:
-            engine.feedback(answers[0][1].response_id, vote="up")
+            engine.history.rate(answers[0][1].response_id, vote="up", reader=OWNER)
         except UsageError as error:
-            told(str(error))
+            progress(str(error))
     return answers
 
 
 def became(answer: Answer) -> str:
-    """What a question was answered from."""
+    """Return what a question was answered from."""
     if answer.abstained:
         return "refusal"
     return "web" if any(one.type == "web" for one in answer.sources) else "articles"
 
 
-# ---------------------------------------------------------------- what is shown
+# ---------------------------------------------------------------- tables
 
 
 def summary(found: Mapping[str, Mapping[str, float]], runs: Mapping[str, Sequence[tuple[Case, Answer]]]) -> Result:
@@ -232,23 +232,23 @@ def _is_right(case: Case, answer: Answer) -> bool:
 
 
 def _row(case: Case, answer: Answer) -> list[str]:
-    marks = answer.judge_scores
-    shown = f"{marks.relevance:g} / {marks.factuality:g} / {marks.completeness:g}" if marks else ""
+    scores = answer.judge_scores
+    marks = f"{scores.relevance:g} / {scores.factuality:g} / {scores.completeness:g}" if scores else ""
     sources = "; ".join(f"{one.type}: {one.title}" for one in answer.sources)
-    said = " ".join(_cut(line) for line in answer.answer.splitlines()[: 1 if answer.abstained else 3])
+    text = " ".join(_cut(line) for line in answer.answer.splitlines()[: 1 if answer.abstained else 3])
     wanted = "" if _is_right(case, answer) else f" ({case.wanted} wanted)"
     took = f"{answer.timings_ms['total']:.0f}"
     searched = "yes" if answer.web_search_triggered else ""
-    return [case.question, said, became(answer) + wanted, sources, f"{answer.confidence:.2f}", shown, searched, took]
+    return [case.question, text, became(answer) + wanted, sources, f"{answer.confidence:.2f}", marks, searched, took]
 
 
 def _fields(answer: Answer) -> Iterator[list[str]]:
-    """The fields that the response of a news assistant has."""
+    """Yield the fields of a news assistant's response."""
     yield ["response_id", answer.response_id]
     yield ["answer", " ".join(map(_cut, answer.answer.splitlines()))]
     for source in answer.sources:
-        told_of = asdict(source) | {"document_id": Path(source.document_id).name}
-        yield ["source", json.dumps(told_of, ensure_ascii=False)]
+        fields = asdict(source) | {"document_id": Path(source.document_id).name}
+        yield ["source", json.dumps(fields, ensure_ascii=False)]
     yield ["confidence", str(answer.confidence)]
     yield ["judge_scores", json.dumps(asdict(answer.judge_scores), ensure_ascii=False) if answer.judge_scores else ""]
     yield ["retrieval_method", answer.retrieval_method]

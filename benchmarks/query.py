@@ -1,35 +1,35 @@
-"""What a question costs as a knowledge base grows: both legs, their fusion and reading the hits; not the embedding.
+"""What a question costs as a knowledge base grows: both legs, their fusion and reading the hits, without the embedding.
 
-The unit is the plain way to search the same vectors: ``vectors @ question`` in float32 on one thread, and the ten
-best of that. A ratio compares times of the same run and machine. Recall is the share of the plain way's ten that the
-vector leg has among its first ten, over questions of all data sets.
+The unit is the plain way to search the same vectors: ``vectors @ question`` in float32 on one thread, and the ten best
+of that. A ratio compares times of one run on one machine. Recall is the share of the plain way's ten that are among the
+first ten of the vector leg.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks import query_data
-from benchmarks.common import Options, Result, Table, main, skipped, told
-from ragstone.conditions import Compare, Filter
-from ragstone.contracts import Document, Span
-from ragstone.engine import Engine
-from ragstone.protocols import Role
+from benchmarks.bases import WITHOUT_MODEL, KnownVectors, Parts, opened
+from benchmarks.common import Options, Result, Table, child, main, memory_mb, progress, skipped, verdict
+from ragstone import index
+from ragstone.core.access import OWNER
+from ragstone.core.filters import Compare, Filter
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.settings.load import load as load_settings
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Vector
+    from ragstone.core.records import Vector
 
 SIZES, QUICK_SIZES = (10_000, 100_000, 1_000_000), (10_000, 30_000)
 QUESTIONS, QUICK_QUESTIONS = 200, 40
@@ -38,47 +38,22 @@ FILTERS: dict[str, Filter | None] = {
     "10%": Compare(key="tenth", op="=", value=0),
     "1%": Compare(key="hundredth", op="=", value=0),
 }
-WITHOUT_MODEL = ("rank.reranker=none", "cache.enabled=false")
-"""Reranking computes with the embedding model, at a cost that does not depend on how much is stored. Every question
-is worked out."""
+SETTINGS = ("rank.reranker=none", "cache.enabled=false")
+"""Reranking computes with the embedding model, at a cost that does not depend on the size."""
 TARGETS = {100_000: 0.25, 1_000_000: 0.15}
-"""At most so many units for a question without a filter."""
-
-
-class Given:
-    """An embedder that knows the vectors of the benchmark's texts; any other text gets one by its hash."""
-
-    fingerprint, dimensions = "given", 384
-    known: ClassVar[dict[str, Vector]] = {}
-
-    def familiarity(self, text: str) -> float:
-        return float(bool(text))
-
-    def tokens(self, text: str) -> list[Span]:
-        return [Span(start=0, end=len(text))]
-
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Vector:
-        del role
-        return np.array([self.known[text] if text in self.known else _by_hash(text) for text in texts])
-
-
-def _by_hash(text: str) -> Vector:
-    vector = np.random.default_rng(abs(hash(text))).standard_normal(Given.dimensions, dtype=np.float32)
-    return vector / np.linalg.norm(vector)
+"""The largest ratio for a question without a filter."""
+_CHILD = "import sys; from benchmarks.query import print_fresh; print_fresh(sys.argv[1])"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Questions with one filter: milliseconds, recall of the vector leg, and the fewest hits of it.
-
-    ``cpu`` is the processor time of a question in that of the plain scan: other programs disturb it less.
-    """
+    """Questions with one filter: milliseconds, the CPU time in that of the plain scan, recall, and the fewest hits."""
 
     p50: float
     p95: float
     unit: float
     cpu: float
-    cold: float
+    first: float
     recall: float
     fewest: int
 
@@ -89,7 +64,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A knowledge base of a size. ``opened`` is seconds to the first result, ``added`` to the search that finds it."""
+    """A knowledge base of one size. ``opened`` is seconds to the first result, ``added`` until a search finds it."""
 
     chunks: int
     by_filter: dict[str, Asked]
@@ -101,57 +76,36 @@ class Measured:
 
 async def measure(options: Options) -> Result:
     if options.data is None:
-        return skipped("questions at scale")
-    real = await _real(options)
-    questions = list(Given.known)[: QUICK_QUESTIONS if options.quick else QUESTIONS]
-    sizes = QUICK_SIZES if options.quick else (len(real.passages), *SIZES)
+        return skipped("questions at scale need passages of data sets")
+    embedder = index.build_embedder(load_settings().settings.index)
+    real = await query_data.real(options.data, options.keep, embedder, quick=options.quick)
+    KnownVectors.known = dict(zip(real.questions, real.question_vectors, strict=True))
+    questions = list(real.questions)[: QUICK_QUESTIONS if options.quick else QUESTIONS]
+    sizes = QUICK_SIZES if options.quick else SIZES
     return summary([await _measured(options, real, questions, count) for count in sizes])
 
 
-async def base(options: Options, count: int) -> Path:
-    """Where a knowledge base of so many chunks is kept, with the questions and their vectors beside it."""
-    return _filled(options, await _real(options), list(Given.known)[:QUESTIONS], count)
-
-
-async def _real(options: Options) -> query_data.Real:
-    from ragstone import index
-    from ragstone.config import load
-
-    assert options.data is not None
-    embedder = index.build_embedder(load().settings.index)
-    real = await query_data.real(options.data, options.keep, embedder, quick=options.quick)
-    Given.known = dict(zip(real.questions, real.question_vectors, strict=True))
-    return real
-
-
 def _filled(options: Options, real: query_data.Real, questions: Sequence[str], count: int) -> Path:
+    """Return a knowledge base of a size, with the questions and their vectors in a file."""
     folder = options.keep / f"query-{count}"
     filled = folder / "filled"
     if not filled.exists():
-        with closing(Engine.open(folder, ("index.embedder=benchmarks.query:Given",), create=True)) as engine:
-            query_data.fill(engine._catalog, real, count)
-            told(f"query: indexing {count:,} chunks")
-            engine._follow()
+        with opened(folder, WITHOUT_MODEL) as engine:
+            query_data.fill(Parts(engine).catalog, real, count)
+            progress(f"query: indexing {count:,} chunks")
+            Parts(engine).index()
         filled.touch()
-    asked_file = folder / "questions.npz"
-    np.savez(asked_file, questions=np.array(questions), vectors=np.stack([Given.known[one] for one in questions]))
+    vectors = np.stack([KnownVectors.known[one] for one in questions])
+    np.savez(folder / "questions.npz", questions=np.array(questions), vectors=vectors)
     return folder
 
 
 async def _measured(options: Options, real: query_data.Real, questions: Sequence[str], count: int) -> Measured:
     folder = _filled(options, real, questions, count)
-    told(f"query: asking {count:,} chunks")
-    fresh = json.loads(
-        subprocess.run(
-            [sys.executable, "-m", "benchmarks.query_memory", str(folder), str(folder / "questions.npz")],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-        ).stdout
-    )
+    progress(f"query: asking {count:,} chunks")
+    fresh = child("-c", _CHILD, str(folder), OPENBLAS_NUM_THREADS="1")
     vectors = np.concatenate(list(query_data.extended(real.vectors, count)))
-    with closing(Engine.open(folder, WITHOUT_MODEL)) as engine:
+    with opened(folder, SETTINGS) as engine:
         by_filter = {name: await _asked(engine, vectors, questions, where) for name, where in FILTERS.items()}
         added = await _added(engine)
     disk = sum(file.stat().st_size for file in (folder / "v1").rglob("*") if file.is_file())
@@ -160,26 +114,47 @@ async def _measured(options: Options, real: query_data.Real, questions: Sequence
     )
 
 
-async def _asked(engine: Engine, vectors: Vector, questions: Sequence[str], where: Filter | None) -> Asked:
-    """Time the questions, each right after the plain scan, so that both meet the same machine."""
-    rows = np.arange(1, len(vectors) + 1) if where is None else engine._catalog.select(where)
+def print_fresh(folder: str) -> None:
+    """Open a knowledge base in a new process, ask it, and print the seconds to the first result and the memory."""
+    with np.load(Path(folder) / "questions.npz") as stored:
+        KnownVectors.known = dict(zip(stored["questions"].tolist(), stored["vectors"], strict=True))
+
+    async def ask() -> dict[str, float]:
+        started = time.perf_counter()
+        with opened(Path(folder), SETTINGS) as engine:
+            await engine.search(next(iter(KnownVectors.known)), reader=OWNER)
+            first = time.perf_counter() - started
+            for question in KnownVectors.known:
+                await engine.search(question, reader=OWNER)
+            return {"opened": first, "mb": memory_mb()}
+
+    print(json.dumps(asyncio.run(ask())))
+
+
+async def _asked(engine: KnowledgeBase, vectors: Vector, questions: Sequence[str], where: Filter | None) -> Asked:
+    """Time the questions, each right after the plain scan, so that both see the same machine."""
+    parts = Parts(engine)
+    rows = np.arange(1, len(vectors) + 1) if where is None else parts.catalog.select(where)
     allowed = rows[rows <= len(vectors)] - 1
-    cold = await _timed(lambda: engine.search(questions[0], where=where))
-    await engine.search(questions[1], where=where)
-    unit, times, right, fewest = [], [], 0, 10**9
-    unit_cpu, cpu = [], []
+    first = await _timed(lambda: engine.search(questions[0], where=where, reader=OWNER))
+    await engine.search(questions[1], where=where, reader=OWNER)
+    unit: list[float] = []
+    times: list[float] = []
+    unit_cpu: list[float] = []
+    cpu: list[float] = []
+    right, fewest = 0, 10**9
     for question in questions:
-        vector = Given.known[question]
+        vector = KnownVectors.known[question]
         started, cpu_started = time.perf_counter(), time.process_time()
         scores = vectors @ vector
         np.argpartition(scores, -10)[-10:]
         unit.append(time.perf_counter() - started)
         unit_cpu.append(time.process_time() - cpu_started)
         cpu_started = time.process_time()
-        times.append(await _timed(lambda question=question: engine.search(question, where=where)))
+        times.append(await _timed(lambda question=question: engine.search(question, where=where, reader=OWNER)))
         cpu.append(time.process_time() - cpu_started)
         best = allowed[np.argpartition(scores[allowed], -10)[-10:]] + 1
-        found = await engine._vectors.search(vector, engine.settings.query.fetch_k, where)
+        found = await parts.vectors.search(vector, engine.settings.query.fetch_k, where)
         right += len(np.intersect1d(best, found.rows[:10]))
         fewest = min(fewest, len(found))
     return Asked(
@@ -187,23 +162,23 @@ async def _asked(engine: Engine, vectors: Vector, questions: Sequence[str], wher
         p95=float(np.quantile(times, 0.95)) * 1e3,
         unit=statistics.median(unit) * 1e3,
         cpu=statistics.median(cpu) / statistics.median(unit_cpu),
-        cold=cold * 1e3,
+        first=first * 1e3,
         recall=right / (10 * len(questions)),
         fewest=fewest,
     )
 
 
-async def _added(engine: Engine) -> float:
-    """Seconds from a document in hand to the search that finds it; the median of a few."""
-    times = []
+async def _added(engine: KnowledgeBase) -> float:
+    """Return the median seconds from adding a document to the search that finds it."""
+    times: list[float] = []
     for number in range(5):
         text = f"zyxw{number} something new {time.time_ns()}"
         started = time.perf_counter()
-        await engine.add([Document(id=f"new {text}", text=text)])
-        hits = await engine.search(text, 1)
+        await engine.documents.add([Document(id=f"new {text}", text=text)])
+        hits = await engine.search(text, 1, reader=OWNER)
         times.append(time.perf_counter() - started)
         assert hits[0].chunk.text == text
-        engine.remove([f"new {text}"])
+        engine.documents.remove([f"new {text}"], reader=OWNER)
     return statistics.median(times)
 
 
@@ -214,28 +189,17 @@ async def _timed(run: Callable[[], Awaitable[object]]) -> float:
 
 
 def summary(sizes: Sequence[Measured]) -> Result:
-    """A table of the questions, one of the rest, and which targets were met."""
+    """Return a table of the questions, one of the rest, and which targets were met."""
+    columns = ["chunks", "filter", "p50 ms", "p95 ms", "first ms", "exact scan ms", "ratio", "CPU ratio"]
     asked = Table(
         title="a question, without its embedding",
-        columns=[
-            "chunks",
-            "filter",
-            "p50 ms",
-            "p95 ms",
-            "first ms",
-            "exact scan ms",
-            "ratio",
-            "CPU ratio",
-            "recall@10",
-            "fewest",
-        ],
+        columns=[*columns, "recall@10", "fewest"],
         rows=[
             [
                 f"{size.chunks:,}",
                 name,
-                *(f"{value:.1f}" for value in (one.p50, one.p95, one.cold, one.unit)),
-                f"{one.ratio:.2f}",
-                f"{one.cpu:.2f}",
+                *(f"{value:.1f}" for value in (one.p50, one.p95, one.first, one.unit)),
+                *(f"{value:.2f}" for value in (one.ratio, one.cpu)),
                 f"{one.recall:.3f}",
                 str(one.fewest),
             ]
@@ -247,23 +211,17 @@ def summary(sizes: Sequence[Measured]) -> Result:
         title="the rest",
         columns=["chunks", "memory MB", "disk MB", "open to first result s", "add one document ms"],
         rows=[
-            [
-                f"{size.chunks:,}",
-                f"{size.memory:.0f}",
-                f"{size.disk:.0f}",
-                f"{size.opened:.2f}",
-                f"{size.added * 1e3:.0f}",
-            ]
-            for size in sizes
+            [f"{one.chunks:,}", f"{one.memory:.0f}", f"{one.disk:.0f}", f"{one.opened:.2f}", f"{one.added * 1e3:.0f}"]
+            for one in sizes
         ],
     )
     notes = [
-        f"Target at {size.chunks:,} chunks: a ratio of at most {TARGETS[size.chunks]:g}:"
-        f" {'met' if size.by_filter['none'].ratio <= TARGETS[size.chunks] else 'MISSED'}."
-        for size in sizes
-        if size.chunks in TARGETS
+        f"Target at {one.chunks:,} chunks: a ratio of at most {TARGETS[one.chunks]:g}:"
+        f" {verdict(one.by_filter['none'].ratio <= TARGETS[one.chunks])}."
+        for one in sizes
+        if one.chunks in TARGETS
     ]
-    return Result(figures={str(size.chunks): _figures(size) for size in sizes}, tables=[asked, rest], notes=notes)
+    return Result(figures={str(one.chunks): _figures(one) for one in sizes}, tables=[asked, rest], notes=notes)
 
 
 def _figures(size: Measured) -> dict[str, Any]:
@@ -271,7 +229,7 @@ def _figures(size: Measured) -> dict[str, Any]:
         name: {
             "p50_ms": round(one.p50, 2),
             "p95_ms": round(one.p95, 2),
-            "cold_ms": round(one.cold, 2),
+            "first_ms": round(one.first, 2),
             "ratio": round(one.ratio, 3),
             "cpu_ratio": round(one.cpu, 3),
             "recall@10": round(one.recall, 4),
@@ -289,7 +247,4 @@ def _figures(size: Measured) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    # The class that the knowledge base names must be the one that is given the vectors.
-    from benchmarks import query
-
-    main({"query": query.measure}, "query")
+    main({"query": measure}, "query")

@@ -1,9 +1,8 @@
-"""A knowledge base of any size for the benchmark of queries: real passages and questions, extended by noise.
+"""A knowledge base of any size: real passages and questions, extended by made-up ones.
 
-The first chunks are real: passages of the data sets, with the vectors the default embedder gives them. The others
-are made from them. A vector is a real one with noise added, shaped like the differences between real nearest
-neighbours and as long as they are apart; a text is put together from pieces of three real ones, so that words are
-as frequent as in the language.
+The first chunks are passages of the data sets with the vectors of the default embedder. The others are derived from
+them. A vector is a real one plus noise with the shape and the length of the differences between real nearest
+neighbours. A text consists of pieces of three real ones, so that words are as frequent as in the language.
 """
 
 from __future__ import annotations
@@ -18,29 +17,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.common import told
+from benchmarks.common import progress
+from ragstone.catalog.protocol import Catalog, Prepared
 from ragstone.chunk import split
-from ragstone.contracts import Chunk, Document
-from ragstone.index import Catalog, Prepared
-from ragstone.protocols import Embedder
-from ragstone.sections import ChunkSettings
+from ragstone.core.protocols import Embedder, Role
+from ragstone.core.records import Chunk, Document
+from ragstone.core.request import Request
+from ragstone.settings import ChunkSettings
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Vector
+    from ragstone.core.records import Vector
 
 PASSAGES_EACH, QUESTIONS_EACH, QUICK_SHARE = 10_000, 60, 60
-"""At most so many passages, and questions, of each data set; a quick run takes one in sixty."""
+"""The most passages and questions of each data set; a quick run takes one in sixty."""
 CHUNKS_A_DOCUMENT = 10
 COMMITTED = 10_000
 BLOCK = 20_000
 PIECE = 16
-"""Words of each of the three pieces that a made text has."""
+"""Words in each of the three pieces of a made-up text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Real:
-    """What the data sets give: vectors are (n, dimensions)."""
+    """Passages and questions of the data sets; vectors have the shape (n, dimensions)."""
 
     passages: Sequence[str]
     vectors: Vector
@@ -49,15 +50,19 @@ class Real:
 
 
 async def real(data: Path, keep: Path, embedder: Embedder, *, quick: bool) -> Real:
-    """Passages and questions of all data sets with their vectors, kept for the next run."""
+    """Return passages and questions of all data sets with their vectors, kept for the next run."""
     kept = keep / f"query-real{'-quick' if quick else ''}.npz"
     if not kept.exists():
         step = QUICK_SHARE if quick else 1
         passages, questions = _texts(data, embedder, step)
-        vectors = []
-        for name, texts, role in (("passages", passages, "passage"), ("questions", questions, "query")):
-            told(f"query: embedding {len(texts):,} {name}")
-            parts = [await embedder.embed(texts[i : i + 256], role=role) for i in range(0, len(texts), 256)]
+        vectors: list[Vector] = []
+        roles: tuple[tuple[list[str], Role], ...] = ((passages, "passage"), (questions, "query"))
+        for texts, role in roles:
+            progress(f"query: embedding {len(texts):,} texts")
+            request = Request.by_owner()
+            parts = [
+                await embedder.embed(texts[i : i + 256], role=role, request=request) for i in range(0, len(texts), 256)
+            ]
             vectors.append(np.concatenate(parts))
         keep.mkdir(parents=True, exist_ok=True)
         np.savez(
@@ -80,12 +85,11 @@ def _texts(data: Path, embedder: Embedder, step: int) -> tuple[list[str], list[s
     passages: dict[str, None] = {}
     questions: list[str] = []
     for corpus in sorted(data.rglob("corpus.jsonl")):
-        texts = [json.loads(line)["text"] for line in corpus.read_text(encoding="utf-8").splitlines()]
+        texts = [str(json.loads(line)["text"]) for line in corpus.read_text(encoding="utf-8").splitlines()]
         random.Random(1).shuffle(texts)
-        some = islice(_chunks(texts, embedder), 0, PASSAGES_EACH, step)
-        passages |= dict.fromkeys(some)
-        asked = corpus.with_name("queries.jsonl").read_text(encoding="utf-8").splitlines()
-        asked = [json.loads(line)["text"] for line in asked]
+        passages |= dict.fromkeys(islice(_chunks(texts, embedder), 0, PASSAGES_EACH, step))
+        lines = corpus.with_name("queries.jsonl").read_text(encoding="utf-8").splitlines()
+        asked = [str(json.loads(line)["text"]) for line in lines]
         questions += random.Random(1).sample(asked, min(len(asked), max(QUESTIONS_EACH // step, 5)))
     return list(passages), questions
 
@@ -97,9 +101,9 @@ def _chunks(texts: Sequence[str], embedder: Embedder) -> Iterator[str]:
 
 
 def extended(vectors: Vector, count: int) -> Iterator[Vector]:
-    """The vectors, then made ones up to a count: blocks of shape (at most `BLOCK`, dimensions).
+    """Yield the vectors, then made-up ones up to a count, in blocks of shape (at most `BLOCK`, dimensions).
 
-    Depends on nothing but its arguments.
+    The same arguments always give the same vectors.
     """
     yield from (vectors[start : min(start + BLOCK, count)] for start in range(0, min(len(vectors), count), BLOCK))
     nearest, apart = _nearest(vectors)
@@ -115,9 +119,10 @@ def extended(vectors: Vector, count: int) -> Iterator[Vector]:
         yield made / np.linalg.norm(made, axis=1, keepdims=True)
 
 
-def _nearest(vectors: Vector) -> tuple[Vector, Vector]:
-    """The nearest other vector of each, and its distance."""
-    best, apart = [], []
+def _nearest(vectors: Vector) -> tuple[NDArray[np.int64], Vector]:
+    """Return the nearest other vector of each vector, and its distance."""
+    best: list[NDArray[np.int64]] = []
+    apart: list[Vector] = []
     for start in range(0, len(vectors), 1000):
         similarity = vectors[start : start + 1000] @ vectors.T
         np.fill_diagonal(similarity[:, start:], -1)
@@ -127,11 +132,11 @@ def _nearest(vectors: Vector) -> tuple[Vector, Vector]:
 
 
 def texts(passages: Sequence[str], count: int) -> Iterator[str]:
-    """The passages, then made ones."""
+    """Yield the passages, then made-up ones, up to a count."""
     yield from islice(passages, count)
     chance, words = random.Random(1), [passage.split() for passage in passages]
     for _ in range(count - len(passages)):
-        pieces = []
+        pieces: list[str] = []
         for source in chance.choices(words, k=3):
             start = chance.randrange(max(1, len(source) - PIECE))
             pieces += source[start : start + PIECE]
@@ -139,15 +144,16 @@ def texts(passages: Sequence[str], count: int) -> Iterator[str]:
 
 
 def document(number: int, texts: Sequence[str]) -> Document:
-    """With facts that a filter can ask for: ``tenth`` and ``hundredth`` are 0 for so many of all."""
+    """Return a document with facts to filter by: ``tenth`` is 0 for a tenth of all, ``hundredth`` for a hundredth."""
     facts = {"tenth": number % 10, "hundredth": number % 100}
     return Document(id=f"d{number}", text="\n".join(texts), title="", source=f"d{number}", metadata=facts)
 
 
 def prepared(number: int, texts: Sequence[str]) -> Prepared:
-    """A document with a chunk for each text."""
+    """Return a document with a chunk for each text."""
     whole = document(number, texts)
-    chunks, start = [], 0
+    chunks: list[Chunk] = []
+    start = 0
     for index, text in enumerate(texts):
         chunks.append(
             Chunk(
@@ -169,16 +175,17 @@ def prepared(number: int, texts: Sequence[str]) -> Prepared:
 
 
 def fill(catalog: Catalog, source: Real, count: int) -> None:
-    """Store so many chunks in an empty catalog, in order: row n + 1 has the nth vector of `extended`."""
+    """Store chunks in an empty catalog, in order: row n + 1 has the nth vector of `extended`."""
     stream, number, done = texts(source.passages, count), 0, 0
     for block in extended(source.vectors, count):
         for start in range(0, len(block), COMMITTED):
             part = block[start : start + COMMITTED]
-            taken, batch = list(islice(stream, len(part))), []
+            taken = list(islice(stream, len(part)))
+            batch: list[Prepared] = []
             for first in range(0, len(taken), CHUNKS_A_DOCUMENT):
                 batch.append(prepared(number, taken[first : first + CHUNKS_A_DOCUMENT]))
                 number += 1
             hashes = [hash for one in batch for hash in one.hashes]
             catalog.commit(batch, dict(zip(hashes, part, strict=True)))
             done += len(part)
-        told(f"query: {done:,} of {count:,} chunks stored")
+        progress(f"query: {done:,} of {count:,} chunks stored")

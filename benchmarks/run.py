@@ -1,65 +1,45 @@
-"""Every benchmark, one after another. ``--write`` puts the results into docs/benchmarks.md."""
+"""Runs the benchmarks one after another. ``--write`` puts the results into docs/benchmarks.md.
+
+Benchmarks that install gigabytes of other systems, or that have pages of their own, are not among them.
+"""
 
 from __future__ import annotations
 
 from benchmarks import (
     access,
     answers,
-    availability,
-    caches,
     chunking,
-    companion,
-    durability,
-    embed,
-    faults,
     ingest,
     injection,
-    judge,
     language,
     load,
+    outages,
     parsing,
     presets,
     query,
-    rerank,
     retrieval,
     shared_catalog,
     startup,
     streaming,
-    sync,
-    workers,
 )
-from benchmarks.common import Options, Result, main
-
-
-async def _parsing(options: Options) -> Result:
-    return parsing.measure(None, quick=options.quick)
-
+from benchmarks.common import main
 
 ALL = {
     "startup": startup.measure,
-    "parsing": _parsing,
+    "parsing": parsing.measure,
     "chunking": chunking.measure,
-    "embed": embed.measure,
     "ingest": ingest.measure,
-    "sync": sync.measure,
-    "workers": workers.measure,
-    "access": access.measure,
-    "caches": caches.measure,
-    "durability": durability.measure,
-    "faults": faults.measure,
-    "availability": availability.measure,
-    "load": load.measure,
-    "shared_catalog": shared_catalog.measure,
-    "injection": injection.measure,
     "query": query.measure,
-    "answers": answers.measure,
-    "judge": judge.measure,
+    "load": load.measure,
     "streaming": streaming.measure,
     "retrieval": retrieval.measure,
-    "rerank": rerank.measure,
     "presets": presets.measure,
-    "companion": companion.measure,
     "language": language.measure,
+    "answers": answers.measure,
+    "access": access.measure,
+    "injection": injection.measure,
+    "outages": outages.measure,
+    "shared_catalog": shared_catalog.measure,
 }
 
 if __name__ == "__main__":

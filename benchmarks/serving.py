@@ -1,4 +1,4 @@
-"""A `ragstone serve` process for the benchmarks, and clients that ask it over connections they keep."""
+"""A `ragstone serve` process for benchmarks, and clients that ask it over connections they keep open."""
 
 from __future__ import annotations
 
@@ -7,63 +7,54 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import numpy as np
-
-from benchmarks.common import ROOT
-from ragstone.index import Journal
-from ragstone.usage.keys import KeyLimits, Keys
+from benchmarks.common import COMMAND, ROOT, percentile
+from ragstone.history.journal import Journal
+from ragstone.history.keys import KeyLimits, Keys
 
 IDLE = 2.0
-"""Seconds for which a connection is kept that nobody uses; after some more the server would close it."""
+"""Seconds after which a client closes an idle connection, before the server does."""
 STARTED = "serving"
-"""What the line begins with that tells where the server is."""
+"""The beginning of the line that names the server's address."""
+UNLIMITED = ("serve.limits.rate_per_minute=0", "serve.limits.concurrent=0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A running process: its address, and its number."""
+    """The address and the process of a running server."""
 
     host: str
     port: int
     pid: int
 
-    def megabytes(self) -> float:
-        """What the process holds in memory."""
-        status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
-        kilobytes = next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))
-        return int(kilobytes) / 1000
-
 
 @contextmanager
-def served(kb: Path, settings: Sequence[str]) -> Iterator[Server]:
+def served(kb: Path, settings: Sequence[str]) -> Generator[Server]:
     """Serve a knowledge base until the block ends."""
-    start = "from ragstone.serve.cli import main; main()"
-    named = [word for one in settings for word in ("--set", one)]
-    command = [sys.executable, "-c", start, "serve", "--kb", str(kb), "--port", "0", *named]
-    own = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
+    words = [word for one in settings for word in ("--set", one)]
+    command = [*COMMAND, "serve", "--kb", str(kb), "--port", "0", *words]
+    own = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=own) as process:
         assert process.stderr is not None
-        said = []
+        lines: list[str] = []
         for line in process.stderr:
-            said.append(line)
+            lines.append(line)
             if line.startswith(STARTED):
                 break
         else:
-            raise RuntimeError(f"the server did not start: {''.join(said)}")
-        # Its log must be read, or it would wait for that.
+            raise RuntimeError(f"the server did not start: {''.join(lines)}")
+        # A full pipe would block the server's log.
         threading.Thread(target=process.stderr.read, daemon=True).start()
-        url = urlsplit(next(word for word in line.split() if word.startswith("http")).rstrip(";"))
+        url = urlsplit(next(word for word in lines[-1].split() if word.startswith("http")).rstrip(";"))
         try:
             yield Server(host=url.hostname or "", port=url.port or 0, pid=process.pid)
         finally:
@@ -71,54 +62,40 @@ def served(kb: Path, settings: Sequence[str]) -> Iterator[Server]:
 
 
 def make_key(kb: Path, name: str, limits: KeyLimits) -> str:
-    """A new key that may read everything."""
+    """Return a new key that may read everything."""
     with closing(Journal(kb)) as journal:
         return Keys(journal).make(name, ["read"], None, limits)[1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """An answer: when its question was asked, whether it says that the documents do not tell, and its notices."""
-
-    at: float
-    abstained: bool
-    notices: str
-
-
 @dataclass(slots=True)
 class Run:
-    """What came of many requests: seconds of each that was answered, what else happened, and the answers' stages."""
+    """The outcome of many requests: seconds of the answered ones, statuses, errors, and milliseconds by stage."""
 
-    seconds: list[float] = field(default_factory=list)
-    statuses: Counter[int] = field(default_factory=Counter)
-    errors: list[str] = field(default_factory=list)
-    stages: dict[str, list[float]] = field(default_factory=dict)
-    said: list[Said] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list[float])
+    statuses: Counter[int] = field(default_factory=Counter[int])
+    errors: list[str] = field(default_factory=list[str])
+    stages: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     lasted: float = 0.0
 
     @property
-    def asked(self) -> int:
-        return sum(self.statuses.values()) + len(self.errors)
-
-    @property
     def failed(self) -> int:
-        """Those that got no answer, though no limit was in the way."""
-        return self.asked - self.statuses[200] - self.statuses[429]
+        """Return how many got no answer although no limit was in the way."""
+        asked = sum(self.statuses.values()) + len(self.errors)
+        return asked - self.statuses[200] - self.statuses[429]
 
     def rate(self) -> float:
         return len(self.seconds) / self.lasted if self.lasted else 0.0
 
-    def quantile(self, share: float) -> float:
-        """Milliseconds."""
-        return float(np.quantile(self.seconds, share)) * 1000 if self.seconds else float("nan")
+    def ms(self, percent: float) -> float:
+        """Return a percentile of the milliseconds of a request."""
+        return 1000 * percentile(self.seconds, percent)
 
-    def stage(self, name: str, share: float) -> float:
-        """Milliseconds of a stage."""
-        return float(np.quantile(self.stages[name], share)) if self.stages.get(name) else float("nan")
+    def stage_ms(self, name: str, percent: float) -> float:
+        return percentile(self.stages.get(name, []), percent)
 
 
 class Client:
-    """One connection, kept between requests. It does little, for it takes its time from the server's processors."""
+    """One connection, kept open between requests. It does little, because it shares the server's processors."""
 
     def __init__(self, server: Server, key: str) -> None:
         self._server, self._key = server, key
@@ -126,7 +103,7 @@ class Client:
         self._writer: asyncio.StreamWriter | None = None
 
     async def ask(self, question: str) -> tuple[int, dict[str, Any]]:
-        """Status and body of an answer."""
+        """Return status and body of an answer."""
         body = json.dumps({"question": question}).encode()
         head = (
             f"POST /query HTTP/1.1\r\nHost: {self._server.host}:{self._server.port}\r\n"
@@ -155,33 +132,25 @@ class Client:
 
 
 async def load(
-    server: Server,
-    key: str,
-    questions: Sequence[str],
-    *,
-    clients: int,
-    seconds: float,
-    every: float = 0.0,
-    stop: asyncio.Event | None = None,
+    server: Server, key: str, questions: Sequence[str], *, clients: int, seconds: float, every: float = 0.0
 ) -> Run:
-    """So many clients that ask one question after another.
+    """Let clients ask one question after another.
 
     Args:
-        server: that is asked.
-        key: that they show.
-        questions: in turn, over and over.
-        clients: at the same time.
-        seconds: after which no new question is asked.
-        every: seconds from one question of a client to the next, where it does not wait for the answer's sake alone.
-        stop: set where no new question is to be asked from now on.
+        server: the server to ask.
+        key: the key that the clients show.
+        questions: asked in turn, over and over.
+        clients: how many ask at the same time.
+        seconds: how long new questions are asked.
+        every: the least seconds between two questions of one client.
     """
     run, turn = Run(), itertools.count()
-    started, stopped = time.perf_counter(), stop or asyncio.Event()
+    started = time.perf_counter()
 
     async def client() -> None:
         with closing(Client(server, key)) as one:
-            while (begun := time.perf_counter()) - started < seconds and not stopped.is_set():
-                await _asked(one, questions[next(turn) % len(questions)], run)
+            while (begun := time.perf_counter()) - started < seconds:
+                await _ask(one, questions[next(turn) % len(questions)], run)
                 idle = max(0.0, begun + every - time.perf_counter())
                 if idle > IDLE:
                     one.close()
@@ -192,7 +161,7 @@ async def load(
     return run
 
 
-async def _asked(client: Client, question: str, run: Run) -> None:
+async def _ask(client: Client, question: str, run: Run) -> None:
     begun = time.perf_counter()
     try:
         status, answer = await client.ask(question)
@@ -200,20 +169,18 @@ async def _asked(client: Client, question: str, run: Run) -> None:
         run.errors.append(f"{type(error).__name__}: {error}")
         return
     run.statuses[status] += 1
-    if status != 200:
-        return
-    run.seconds.append(time.perf_counter() - begun)
-    for name, milliseconds in answer["timings_ms"].items():
-        run.stages.setdefault(name, []).append(milliseconds)
-    run.said.append(Said(at=begun, abstained=answer["abstained"], notices=" ".join(answer["notices"])))
+    if status == 200:
+        run.seconds.append(time.perf_counter() - begun)
+        for name, milliseconds in answer["timings_ms"].items():
+            run.stages.setdefault(name, []).append(milliseconds)
 
 
-async def warmed(server: Server, key: str, question: str) -> None:
-    """Wait until the server has answered."""
+async def warm(server: Server, key: str, question: str) -> None:
+    """Wait until the server has answered a question."""
     with closing(Client(server, key)) as client:
         for _ in range(600):
             with suppress(OSError, asyncio.IncompleteReadError):
                 if (await client.ask(question))[0] == 200:
                     return
             await asyncio.sleep(0.1)
-    raise RuntimeError("the server answers nothing")
+    raise RuntimeError("the server did not answer within a minute")

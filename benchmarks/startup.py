@@ -1,4 +1,4 @@
-"""What it costs to begin: imports, the first answer of a new process, and the size of the installation."""
+"""What it costs to start: imports, the first answer of a new process, and the size of the installation."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from importlib import metadata
 from pathlib import Path
 from statistics import median
 
-from benchmarks.common import ROOT, Options, Result, Table, main, told
-from ragstone.engine import Engine
+from benchmarks.bases import opened
+from benchmarks.common import COMMAND, ROOT, Options, Result, Table, main, progress
 
 QUESTION = "What do the parameters k1 and b of BM25 control?"
 EXAMPLE = ROOT / "examples" / "knowledge-base.csv"
-COMMAND = "from ragstone.serve.cli import main; main()"
 TIMES, QUICK_TIMES = 9, 3
 NOT_OURS = {"pip", "setuptools", "wheel"}
 COUNT = """
@@ -40,10 +39,9 @@ async def measure(options: Options) -> Result:
     times = QUICK_TIMES if options.quick else TIMES
     with tempfile.TemporaryDirectory(prefix="ragstone-startup-") as place:
         kb = Path(place) / "kb"
-        engine = Engine.open(kb, create=True)
-        await engine.add([str(EXAMPLE)])
-        engine.close()
-        ask = ["-c", COMMAND, "ask", QUESTION, "--kb", str(kb)]
+        with opened(kb) as engine:
+            await engine.documents.add([str(EXAMPLE)])
+        ask = [*COMMAND[1:], "ask", QUESTION, "--kb", str(kb)]
         cpu = {
             "interpreter_cpu_s": cpu_seconds(["-c", "pass"], times),
             "import_cpu_s": cpu_seconds(["-c", "import ragstone"], times),
@@ -58,8 +56,8 @@ async def measure(options: Options) -> Result:
 
 
 def cpu_seconds(arguments: Sequence[str], times: int) -> float:
-    """User and system time of a fresh interpreter, as the median of several; the first, which compiles, is left out."""
-    took = []
+    """Return the median user and system time of several new interpreters, without the first, which compiles."""
+    took: list[float] = []
     for _ in range(times + 1):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         run = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -71,17 +69,17 @@ def cpu_seconds(arguments: Sequence[str], times: int) -> float:
 
 
 def installed(place: Path) -> dict[str, int]:
-    """Bytes of each distribution that a plain ``pip install .`` puts into a new environment."""
+    """Return the bytes of each distribution that ``pip install .`` puts into a new environment."""
     venv.create(place, with_pip=True)
     python = str(place / "bin" / "python")
-    told("installing into a new environment")
+    progress("installing into a new environment")
     subprocess.run([python, "-m", "pip", "install", "-qq", "--no-input", str(ROOT)], check=True, cwd=place)
     run = subprocess.run([python, "-c", COUNT], check=True, capture_output=True, text=True, cwd=place)
     return {name: size for name, size in json.loads(run.stdout).items() if name not in NOT_OURS}
 
 
 def closure() -> dict[str, int]:
-    """Bytes of Ragstone in this tree, and of all it requires as this environment has it; extras are left out."""
+    """Return the bytes of Ragstone in this tree and of its requirements in this environment, without extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     sizes = {"ragstone": _bytes((ROOT / "ragstone").rglob("*"))}
     waiting: list[str] = list(project["dependencies"])
@@ -112,12 +110,12 @@ def _table(figures: dict[str, float], sizes: dict[str, int], options: Options, t
     largest = sorted(sizes, key=lambda name: -sizes[name])[:4]
     meaning = {
         "interpreter_cpu_s": "CPU seconds of a process that does nothing",
-        "import_cpu_s": "the same with `import ragstone`",
-        "import_class_cpu_s": "the same with `from ragstone import Ragstone`",
-        "ask_cpu_s": "the whole of `ragstone ask` on the example knowledge base",
-        "ask_again_cpu_s": "the same question again, its answer in the cache",
+        "import_cpu_s": "CPU seconds with `import ragstone`",
+        "import_class_cpu_s": "CPU seconds with `from ragstone import Ragstone`",
+        "ask_cpu_s": "CPU seconds of `ragstone ask` on the example knowledge base",
+        "ask_again_cpu_s": "the same question again, with its answer in the cache",
         "install_mb": f"{where}; most of it: " + ", ".join(f"{name} {sizes[name] / 1e6:.0f}" for name in largest),
-        "packages": f"distributions in {where} besides Ragstone itself, without pip and setuptools",
+        "packages": f"distributions in {where} besides Ragstone itself, pip and setuptools",
     }
     rows = [[name, f"{value:g}", meaning[name]] for name, value in figures.items()]
     return Table(title=f"Startup, medians of {times}", columns=["figure", "value", "what it is"], rows=rows)

@@ -1,13 +1,13 @@
 #!/bin/sh
-# What a container of Ragstone does, in /data, which is kept.
+# The entrypoint of Ragstone's container. The working directory is the volume /data.
 #
-# Without a command: reads the documents, makes an administrator's key if there is no key yet, and serves. With one, that
-# command of ragstone: `worker documents --every 1h`, `status`. A second start finds what the first one made.
+# Without a command, read the documents, make an administrator's key if there is no key, and serve. With a command, such
+# as `worker documents --every 1h` or `status`, run it.
 #
-#   DOCUMENTS   what to read first: files and folders, apart by spaces; nothing where it is empty
-#   TLS         yes: serve encrypted, with a certificate that is made at the first start or that the settings name
+#   DOCUMENTS   files and folders to read first, separated by spaces; may be empty
+#   TLS         yes: encrypt connections, with the certificate of the settings or a self-signed one
 #
-# All other settings are those of Ragstone, such as RAGSTONE_SERVE__PORT.
+# All other variables are settings of Ragstone, such as RAGSTONE_SERVE__PORT.
 set -eu
 umask 077
 
@@ -15,7 +15,7 @@ if [ "$#" -gt 0 ]; then
     exec ragstone "$@"
 fi
 
-# The shell is process 1 as long as there is no server: what should end the container must reach what it waits for.
+# The shell is process 1 until the server starts, so it has to pass signals on to its child.
 run() {
     "$@" &
     child=$!
@@ -32,18 +32,18 @@ if [ -n "${DOCUMENTS:-}" ]; then
     run ragstone sync --wait 60 -- $DOCUMENTS || status=$?
     case $status in
         0) ;;
-        2) exit 2 ;; # what is asked for is wrong, and would be for the server
-        *) echo "the documents could not be read; what is stored already is served" >&2 ;;
+        2) exit 2 ;; # a usage error, which the server would report too
+        *) echo "some documents could not be read; serving the stored ones" >&2 ;;
     esac
 fi
 
-# The key is shown nowhere: it lies in a file that only this user can read. Who has taken it may remove the file; as
-# long as there is any key, none is made.
+# The key goes into a file that only this user can read, and into no log. The file may be deleted afterwards; no other
+# key is made while there is one.
 keys=$(ragstone key list --json 2>/dev/null | tr -d ' \n')
 if [ -z "$keys" ] || [ "$keys" = '{"keys":[]}' ]; then
     ragstone key make administrator --scope admin >admin-key.new
     mv admin-key.new admin-key
-    echo "an administrator's key was made; it is in the file admin-key of the data volume" >&2
+    echo "an administrator's key was made: see the file admin-key in the data volume" >&2
 fi
 
 if [ "${TLS:-no}" = yes ]; then

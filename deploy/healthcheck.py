@@ -1,6 +1,6 @@
-"""Whether the server of this container is alive: exit code 0, or 1 and why not.
+"""Exit with 0 if the server of this container is running; otherwise print why not and exit with 1.
 
-It asks itself over loopback, so the certificate, which names another host or is self-signed, is not looked at.
+The request goes over loopback, so the certificate, which names another host or is self-signed, is not verified.
 """
 
 import os

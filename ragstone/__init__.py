@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragstone.access import Reader
-    from ragstone.answers import Answer, Citation
-    from ragstone.contracts import Chunk, Document, Hit
-    from ragstone.engine import Engine
-    from ragstone.errors import RagstoneError
-    from ragstone.sections import Settings
+    from ragstone.core.access import Reader
+    from ragstone.core.answers import Answer, Citation
+    from ragstone.core.errors import RagstoneError
+    from ragstone.core.records import Chunk, Document, Hit
+    from ragstone.engine.knowledge_base import KnowledgeBase
     from ragstone.serve.notebook import Ragstone
+    from ragstone.settings import Settings
 
 __version__ = "0.1.0"
 __all__ = [
@@ -25,8 +25,8 @@ __all__ = [
     "Chunk",
     "Citation",
     "Document",
-    "Engine",
     "Hit",
+    "KnowledgeBase",
     "Ragstone",
     "RagstoneError",
     "Reader",
@@ -34,16 +34,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "answers",
-    "Chunk": "contracts",
-    "Citation": "answers",
-    "Document": "contracts",
-    "Engine": "engine",
-    "Hit": "contracts",
+    "Answer": "core.answers",
+    "Chunk": "core.records",
+    "Citation": "core.answers",
+    "Document": "core.records",
+    "KnowledgeBase": "engine.knowledge_base",
+    "Hit": "core.records",
     "Ragstone": "serve.notebook",
-    "RagstoneError": "errors",
-    "Reader": "access",
-    "Settings": "sections",
+    "RagstoneError": "core.errors",
+    "Reader": "core.access",
+    "Settings": "settings",
 }
 
 

@@ -6,10 +6,10 @@ from contextlib import closing
 from functools import cache
 from itertools import count
 
+from ragstone.catalog.catalog import SqlCatalog
+from ragstone.catalog.postgres.database import create_tables, open_catalog
+from ragstone.services.postgres import Server
 from servers.postgres_server import PostgresServer
-
-from ragstone.index.postgres.catalog import PostgresCatalog, make_tables
-from ragstone.index.postgres.connection import Server
 
 _NUMBERS = count(1)
 
@@ -23,7 +23,7 @@ def connect(postgres: PostgresServer, schema: str) -> Server:
     return Server(postgres.settings(_database(postgres)), schema=schema)
 
 
-def new_catalog(postgres: PostgresServer, built_with: dict | None = None) -> PostgresCatalog:
+def new_catalog(postgres: PostgresServer, built_with: dict | None = None) -> SqlCatalog:
     """An empty catalog."""
     schema = f"c{next(_NUMBERS)}"
     with closing(postgres.connect(_database(postgres))) as db:
@@ -31,5 +31,5 @@ def new_catalog(postgres: PostgresServer, built_with: dict | None = None) -> Pos
         db.execute(f"CREATE SCHEMA {schema}")  # pyright: ignore
     server = connect(postgres, schema)
     with server.transaction() as db:
-        make_tables(db, built_with or {})
-    return PostgresCatalog(server)
+        create_tables(db, built_with or {})
+    return open_catalog(server)

@@ -12,7 +12,9 @@ from typing import Any
 import hypothesis
 import pytest
 
-from ragstone.config import ALIASES
+from ragstone.settings.load import ALIASES
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # which its library reads when it is imported
 
 hypothesis.settings.register_profile("local", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)

@@ -9,7 +9,8 @@ import numpy as np
 from hash_embedder import HashEmbedder
 from numpy.typing import NDArray
 
-from ragstone.protocols import Role
+from ragstone.core.protocols import Role
+from ragstone.core.request import Request
 
 GIVEN: Counter[tuple[Role, str]] = Counter()
 """How often each text was embedded."""
@@ -22,6 +23,6 @@ class CountingEmbedder(HashEmbedder):
         super().__init__()
         MADE.append(self.fingerprint)
 
-    async def embed(self, texts: Sequence[str], *, role: Role) -> NDArray[np.float32]:
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> NDArray[np.float32]:
         GIVEN.update((role, text) for text in texts)
-        return await super().embed(texts, role=role)
+        return await super().embed(texts, role=role, request=request)

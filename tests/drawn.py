@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from ragstone.conditions import And, Compare, Exists, In, Not, Or
-from ragstone.contracts import Document
+from ragstone.core.filters import And, Compare, Exists, In, Not, Or
+from ragstone.core.records import Document
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
 PARAGRAPHS = st.sampled_from([f"paragraph {i} " + "filler words " * 13 for i in range(6)])

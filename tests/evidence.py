@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragstone.contracts import Chunk, Evidence, Hit
+from ragstone.core.records import Chunk, Evidence, Hit
 
 
 def hit(text: str, number: int = 0, *, score: float = 1.0, title: str = "") -> Hit:

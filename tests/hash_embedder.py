@@ -10,8 +10,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.contracts import Span, TokenVectors
-from ragstone.protocols import Role
+from ragstone.core.protocols import Role
+from ragstone.core.records import Span, TokenVectors
+from ragstone.core.request import Request
 
 _WORD = re.compile(r"\w+")
 
@@ -31,13 +32,13 @@ class HashEmbedder:
     def tokens(self, text: str) -> list[Span]:
         return [Span(start=one.start(), end=one.end()) for one in _WORD.finditer(text)]
 
-    async def embed(self, texts: Sequence[str], *, role: Role) -> NDArray[np.float32]:
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> NDArray[np.float32]:  # noqa: ARG002
         if role == "passage":
             self.seen += texts
         sums = [np.sum([word_vector(word) for word in words_of(text)], axis=0) for text in texts]
         return np.array([one / np.linalg.norm(one) for one in sums], dtype=np.float32).reshape(-1, self.dimensions)
 
-    async def embed_tokens(self, texts: Sequence[str], *, role: Role) -> list[TokenVectors]:
+    async def embed_tokens(self, texts: Sequence[str], *, role: Role, request: Request) -> list[TokenVectors]:  # noqa: ARG002
         assert role in ("query", "passage")
         out = []
         for text in texts:

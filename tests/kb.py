@@ -11,28 +11,59 @@ from pathlib import Path
 import numpy as np
 from hash_embedder import HashEmbedder
 
+from ragstone import index
+from ragstone.catalog.lock import Patience
+from ragstone.catalog.protocol import Catalog, Prepared
+from ragstone.catalog.sqlite import open_catalog
 from ragstone.chunk import split
-from ragstone.contracts import Chunk, Document
-from ragstone.engine import Engine
-from ragstone.index import Catalog, Prepared
-from ragstone.reports import AddReport
-from ragstone.sections import ChunkSettings
+from ragstone.core.access import OWNER, Reader
+from ragstone.core.answers import Answer, Answered
+from ragstone.core.protocols import Embedder
+from ragstone.core.records import Chunk, Document
+from ragstone.core.reports import AddReport
+from ragstone.core.request import Request
+from ragstone.engine.ask import Ask
+from ragstone.engine.components import Components
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.settings import ChunkSettings
 
 FAST = ("index.embedder=hash_embedder:HashEmbedder", "chunk.strategy=paragraph", "chunk.size=200", "chunk.overlap=0")
 CHUNKS = ChunkSettings(strategy="paragraph", size=200, overlap=0)
 
 
-def open_fast(folder: Path, *settings: str, create: bool = True) -> Engine:
-    """An engine with the fast embedder."""
-    return Engine.open(folder, (*FAST, *settings) if create else settings, create=create)
+def open_fast(
+    folder: Path,
+    *settings: str,
+    create: bool = True,
+    embedder: Embedder | None = None,
+    patience: Patience | None = None,
+) -> KnowledgeBase:
+    """Open a knowledge base with the fast embedder, or with one that a test brings."""
+    overrides = (*FAST, *settings) if create else settings
+    build = index.build_embedder if embedder is None else lambda *_: embedder
+    return KnowledgeBase.open(folder, overrides, create=create, patience=patience, build_embedder=build)
 
 
-def add(engine: Engine, *documents: Document | str) -> AddReport:
-    return asyncio.run(engine.add(list(documents)))
+def parts(engine: KnowledgeBase) -> Components:
+    """Return the parts of the version in use; they stay open as long as the knowledge base does."""
+    with engine.current() as version:
+        return version
 
 
-def embedder_of(engine: Engine) -> HashEmbedder:
-    embedder = engine._embedder
+async def answered(version: Components, question: str, reader: Reader = OWNER) -> Answer:
+    """Answer a question from these parts, which a test may have replaced."""
+    async for event in Ask(version).stream(question, None, version.request(reader)):
+        if isinstance(event, Answered):
+            return event.answer
+    raise AssertionError("the stream ended without an answer")
+
+
+def add(engine: KnowledgeBase, *documents: Document | str) -> AddReport:
+    return asyncio.run(engine.documents.add(list(documents)))
+
+
+def embedder_of(engine: KnowledgeBase) -> HashEmbedder:
+    embedder = parts(engine).models.embedder()
     assert isinstance(embedder, HashEmbedder)
     return embedder
 
@@ -52,7 +83,7 @@ def commit(catalog: Catalog, *documents: Document, settings: ChunkSettings = CHU
     texts = {hash: one.headed for p in prepared for hash, one in zip(p.hashes, p.chunks, strict=True)}
     known = catalog.embedded(list(texts))
     missing = {hash: text for hash, text in texts.items() if hash not in known}
-    vectors = asyncio.run(HashEmbedder().embed(list(missing.values()), role="passage"))
+    vectors = asyncio.run(HashEmbedder().embed(list(missing.values()), role="passage", request=Request.by_owner()))
     catalog.commit(prepared, dict(zip(missing, vectors, strict=True)))
 
 
@@ -77,7 +108,7 @@ def check_whole(path: Path, expected: Mapping[str, Document] | None = None, sett
         "SELECT * FROM documents d WHERE chunks <> (SELECT count(*) FROM chunks c WHERE c.document = d.document)",
     ):
         assert look(path, orphans) == [], orphans
-    catalog = Catalog(path)
+    catalog = open_catalog(path)
     try:
         stored = {document.id: document for document in catalog.documents()}
         if expected is not None:
@@ -92,7 +123,9 @@ def check_whole(path: Path, expected: Mapping[str, Document] | None = None, sett
         assert {chunk.id: chunk for chunk in chunks.values()} == wanted
         vectors = catalog.vectors(rows)
         if rows:
-            expected_vectors = asyncio.run(HashEmbedder().embed([chunks[row].headed for row in rows], role="passage"))
+            expected_vectors = asyncio.run(
+                HashEmbedder().embed([chunks[row].headed for row in rows], role="passage", request=Request.by_owner())
+            )
             assert np.allclose([vectors[row] for row in rows], expected_vectors, atol=1e-6)
     finally:
         catalog.close()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.protocols import ChatModel
-from ragstone.respond.models import build_chat_model
-from ragstone.services import ModelSettings, ServiceSettings
+from ragstone.core.protocols import ChatModel
+from ragstone.services.models import build_chat_model
+from ragstone.settings.services import ModelSettings, ServiceSettings
 
 GGUF = Path(__file__).parent.parent / ".ragstone-models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
 """Put there by tools/test_model.py."""

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 
+_SMALL = {"VIRTUAL", "sqlite_sequence"}
 _KINDS = ("DELETE", "INSERT", "SELECT", "UPDATE")
 
 
@@ -13,4 +14,4 @@ def scanned(db: sqlite3.Connection, work: Callable[[], object]) -> list[str]:
     work()
     db.set_trace_callback(None)
     plans = (db.execute(f"EXPLAIN QUERY PLAN {one}") for one in ran if one.lstrip().startswith(_KINDS))
-    return [step for plan in plans for *_, step in plan if step.startswith("SCAN ") and "VIRTUAL" not in step]
+    return [step for plan in plans for *_, step in plan if step.startswith("SCAN ") and not set(step.split()) & _SMALL]

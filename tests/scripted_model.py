@@ -6,8 +6,9 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 from pydantic import BaseModel
 
-from ragstone.answers import Message, Piece, Reply
-from ragstone.errors import ModelError
+from ragstone.core.answers import Message, Piece, Reply
+from ragstone.core.errors import ModelError
+from ragstone.core.request import Request
 
 Line = str | Exception | tuple[str, Exception] | Callable[[Sequence[Message]], str]
 SIZE = 7
@@ -26,7 +27,12 @@ class ScriptedModel:
     def count(self, text: str) -> int:
         return len(text.split())
 
-    async def stream(self, messages: Sequence[Message], form: type[BaseModel] | None = None) -> AsyncGenerator[Piece]:
+    async def stream(
+        self,
+        messages: Sequence[Message],
+        request: Request,  # noqa: ARG002
+        form: type[BaseModel] | None = None,
+    ) -> AsyncGenerator[Piece]:
         self.asked.append(messages)
         self.forms.append(form)
         line = self._lines.pop(0) if len(self._lines) > 1 else self._lines[0]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.answers import Answer, Citation, Usage
-from ragstone.contracts import Chunk, Document, Hit
+from ragstone.core.answers import Answer, Citation, Usage
+from ragstone.core.records import Chunk, Document, Hit
 from ragstone.review.dataset import Dataset, Query, load
 from ragstone.review.evaluate import spread
 

@@ -13,14 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone import cache as module
-from ragstone.cache import Cache, key
+import ragstone
+from ragstone.storage import cache as module
+from ragstone.storage.cache import Cache, key
 
 LIMITS = {"big": 1_000_000, "small": 20_000}
 WRITER = """
 import sys
 from pathlib import Path
-from ragstone.cache import Cache, key
+from ragstone.storage.cache import Cache, key
 cache = Cache(Path(sys.argv[1]), {"big": 1_000_000})
 for i in range(300):
     cache.put("big", {key(i): key("value", i) * 20})
@@ -173,3 +174,19 @@ def test_keys_tell_values_apart():
     values = [1, 1.0, True, "1", b"1", ("1",), "", (), None, ("a", "b"), ("ab",), "\ud800", ("a,b",)]
     assert len({key(value) for value in values}) == len(values)
     assert key("a", "b") != key("ab") != key(("a", "b"))
+
+
+def test_values_do_not_outlive_the_code_that_made_them(tmp_path: Path):
+    words = tmp_path / "respond" / "words.yaml"
+    words.parent.mkdir()
+    words.write_text("refusal: no answer")
+    before = module.stamp_of(tmp_path)
+    words.write_text("refusal: no answer found")
+    assert module.stamp_of(tmp_path) != before
+
+
+def test_the_code_of_a_value_is_the_whole_package(monkeypatch: pytest.MonkeyPatch):
+    stamped: list[Path] = []
+    monkeypatch.setattr(module, "stamp_of", lambda package: stamped.append(package) or "")
+    module.code_version.__wrapped__()
+    assert stamped == [Path(ragstone.__file__).parent]

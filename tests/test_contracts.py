@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone import contracts
-from ragstone.answers import Answer, Usage
-from ragstone.contracts import Chunk, Document, Span
-from ragstone.errors import MissingExtra, RagstoneError
+from ragstone.core import records as contracts
+from ragstone.core.answers import Answer, Usage
+from ragstone.core.errors import MissingExtra, RagstoneError
+from ragstone.core.records import Chunk, Document, Span
 
 RECORDS = [kind for kind in vars(contracts).values() if dataclasses.is_dataclass(kind)]
 

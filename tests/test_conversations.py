@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kb import add, open_fast
 
-from ragstone.access import Reader
-from ragstone.answers import Turn
-from ragstone.contracts import Document
-from ragstone.index.journal import Journal
-from ragstone.usage.journal import DAY, LONGEST_SESSION, Conversations
+from ragstone.core.access import OWNER, Reader
+from ragstone.core.answers import Turn
+from ragstone.core.records import Document
+from ragstone.history.conversations import DAY, LONGEST_SESSION, Conversations
+from ragstone.history.journal import Journal
 
 
 class Clock:
@@ -113,8 +113,15 @@ def test_a_turn_leads_to_its_whole_answer_and_a_session_to_its_first_question(tm
     other = Reader(name="other", groups=frozenset())
     with closing(open_fast(tmp_path / "kb")) as engine:
         add(engine, Document(id="d", text="Ragstone is a limestone. It is quarried in Kent."))
-        answers = [asyncio.run(engine.ask(one, session="s")) for one in ("What is ragstone?", "Where is it quarried?")]
+        answers = [
+            asyncio.run(engine.ask(one, session="s", reader=OWNER))
+            for one in ("What is ragstone?", "Where is it quarried?")
+        ]
         theirs = asyncio.run(engine.ask("What is ragstone?", session="s", reader=other))
-        assert [one.response_id for one in engine.turns("s")] == [one.response_id for one in answers]
-        assert [one.response_id for one in engine.turns("s", reader=other)] == [theirs.response_id]
-        assert [(one.name, one.first) for one in engine.conversations()] == [("s", "What is ragstone?")]
+        assert [one.response_id for one in engine.history.turns("s", reader=OWNER)] == [
+            one.response_id for one in answers
+        ]
+        assert [one.response_id for one in engine.history.turns("s", reader=other)] == [theirs.response_id]
+        assert [(one.name, one.first) for one in engine.history.conversations(reader=OWNER)] == [
+            ("s", "What is ragstone?")
+        ]

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import subprocess
+import sys
+import textwrap
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +57,7 @@ def test_documented_commands_exist(words: list[str]) -> None:
 
 
 def test_commands_that_do_not_exist_are_noticed() -> None:
-    for words in (["nothing"], ["ask", "Why?", "--nothing"], ["ask"]):
+    for words in (["nothing"], ["ask", "Why?", "--nothing"], ["ask"], ["key", "nothing"]):
         with pytest.raises(Exception, match=r"(?i)no such|missing"):
             parse(words)
 
@@ -61,13 +65,15 @@ def test_commands_that_do_not_exist_are_noticed() -> None:
 def parse(words: list[str]) -> None:
     import typer
 
-    from ragstone.serve import cli
+    from ragstone.serve.cli import app as cli
 
     app = next(value for value in vars(cli).values() if isinstance(value, typer.Typer))
     group: Any = typer.main.get_command(app)
-    with group.make_context("ragstone", list(words)) as context:
-        name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
-        command.make_context(name, rest, parent=context).close()
+    with ExitStack() as stack:
+        context = stack.enter_context(group.make_context("ragstone", list(words)))
+        while hasattr(group, "commands"):  # a group in the group
+            name, group, rest = group.resolve_command(context, [*context._protected_args, *context.args])
+            context = stack.enter_context(group.make_context(name, rest, parent=context))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
@@ -80,6 +86,28 @@ def test_documented_python_runs(page: Path, workdir: Path) -> None:
     for line, code in blocks(page, "python"):
         # Blank lines before the code, so that a traceback names the line of the page.
         exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+
+
+def test_readme_installation_runs_when_pasted(workdir: Path) -> None:
+    """All of "Install it" but the installation itself, typed into an empty folder beside some documents."""
+    (workdir / "docs").mkdir()
+    (workdir / "docs" / "cutting.md").write_text(
+        "# Chunks\n\nChunks are cut at the ends of sentences.\n", encoding="utf-8"
+    )
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Install it\n")[2].partition("\n## ")[0]
+    typed = commands(textwrap.dedent(section))
+    assert [words[0] for words in typed] == ["add", "ask", "serve"]
+    program = "from ragstone.serve.cli.app import main; main()"
+    for words in typed:
+        if words[0] == "serve":  # answers until it is stopped; its own tests start it
+            parse(words)
+            continue
+        done = subprocess.run([sys.executable, "-c", program, *words], cwd=workdir, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    [code] = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", code], cwd=workdir, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "ends of sentences" in done.stdout
 
 
 @pytest.mark.parametrize(

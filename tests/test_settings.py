@@ -1,4 +1,4 @@
-"""Settings: where they come from, which source wins, and what is refused."""
+"""Settings: sources, precedence and errors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import SecretStr
 
-from ragstone.config import (
+from ragstone.core.errors import SettingsError, UsageError
+from ragstone.settings import Settings
+from ragstone.settings.load import (
     ALIASES,
     KINDS,
     environment_name,
@@ -16,13 +19,13 @@ from ragstone.config import (
     leaves,
     load,
     merge,
+    nested,
     parse_overrides,
     preset_names,
     read_preset,
     written,
 )
-from ragstone.errors import SettingsError, UsageError
-from ragstone.sections import Settings
+from ragstone.settings.substitutes import unused_keys
 
 pytestmark = pytest.mark.usefixtures("workdir")
 
@@ -40,13 +43,13 @@ def refused(match: str, *overrides: str, preset: str | None = None) -> str:
 # ---------------------------------------------------------------- which source wins
 
 
-def test_defaults_where_no_source_says_anything() -> None:
+def test_uses_defaults_without_sources() -> None:
     loaded = load()
     assert loaded.settings == Settings()
     assert loaded.explicit == {}
 
 
-def test_each_source_wins_over_the_one_below(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_source_overrides_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     write("mine.yaml", "rank: {top_k: 2}")
     assert load(preset="mine.yaml").settings.rank.top_k == 2
 
@@ -68,14 +71,14 @@ def test_each_source_wins_over_the_one_below(monkeypatch: pytest.MonkeyPatch) ->
     assert load(["rank.top_k=8", "rank.top_k=9"], preset="mine.yaml").settings.rank.top_k == 9
 
 
-def test_a_source_leaves_the_settings_it_does_not_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_combine_within_a_section(monkeypatch: pytest.MonkeyPatch) -> None:
     write("mine.yaml", "chunk: {size: 900, strategy: sentence}")
     monkeypatch.setenv("CHUNK_SIZE", "800")
     chunk = load(["chunk.overlap=10"], preset="mine.yaml").settings.chunk
     assert (chunk.size, chunk.strategy, chunk.overlap) == (800, "sentence", 10)
 
 
-def test_the_preset_itself_follows_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preset_name_follows_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abcd":
         write(f"{name}.yaml", f"index: {{embedder: 'of:{name}'}}")
     assert load(remembered={"preset": "a.yaml"}).settings.index.embedder == "of:a"
@@ -88,7 +91,7 @@ def test_the_preset_itself_follows_the_same_order(monkeypatch: pytest.MonkeyPatc
     assert loaded.settings.preset == "d.yaml"
 
 
-def test_explicit_is_what_was_asked_for_and_not_what_the_preset_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explicit_excludes_settings_of_the_preset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHUNK_SIZE", "800")
     loaded = load(["query.method=bm25"], preset="knowledge-base")
     assert loaded.explicit == {
@@ -98,7 +101,7 @@ def test_explicit_is_what_was_asked_for_and_not_what_the_preset_says(monkeypatch
     }
 
 
-def test_dotenv_is_read_from_the_folder_given(tmp_path: Path) -> None:
+def test_reads_dotenv_from_given_folder(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / ".env").write_text("TOP_K=4", encoding="utf-8")
@@ -113,17 +116,17 @@ GIVEN = {
     "OPENAI_BASE_URL": "http://127.0.0.1:77/v1",
     "AZURE_OPENAI_ENDPOINT": "https://one.openai.azure.com",
 }
-"""What aliases are given where it cannot be a number."""
+"""Values of aliases that are not numbers."""
 
 
 @pytest.mark.parametrize("path", ALIASES.values(), ids=ALIASES)
-def test_aliases_stand_for_settings_that_exist(path: str) -> None:
+def test_aliases_name_existing_settings(path: str) -> None:
     assert path in [known for known, _, _ in leaves(Settings())]
 
 
 @pytest.mark.parametrize("name", ALIASES)
 @pytest.mark.parametrize("source", ["environment", ".env"])
-def test_aliases_work(name: str, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alias_sets_its_setting(name: str, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = GIVEN.get(name, "77")
     if source == ".env":
         write(".env", f"{name}={text}")
@@ -134,7 +137,7 @@ def test_aliases_work(name: str, source: str, monkeypatch: pytest.MonkeyPatch) -
     assert (value.get_secret_value() if isinstance(value, SecretStr) else str(value)) == KINDS.get(name, "") + text
 
 
-def test_a_model_of_openai_needs_no_vendor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adds_vendor_to_openai_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDDING_MODEL", "text-embedding-ada-002")
     assert load().settings.index.embedder == "openai:text-embedding-ada-002"
     monkeypatch.setenv("AZURE_EMBEDDING_DEPLOYMENT", "mine")
@@ -142,14 +145,14 @@ def test_a_model_of_openai_needs_no_vendor(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("name", preset_names())
-def test_shipped_presets_are_valid(name: str) -> None:
+def test_built_in_presets_are_valid(name: str) -> None:
     assert load(preset=name).settings.preset == name
 
 
 # ---------------------------------------------------------------- values
 
 
-def test_values_are_converted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_converts_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGSTONE_QUERY__ADAPT", "no")
     settings = load(["chunk.size=0600", "query.vector_weight=1e-1", "acquire.columns.url=no"]).settings
     assert settings.query.adapt is False
@@ -159,20 +162,20 @@ def test_values_are_converted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("text", ['["name", "subtitle"]', "[name, subtitle]"])
-def test_lists_come_as_json_or_yaml(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reads_lists_as_json_or_yaml(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load([f"acquire.columns.title={text}"]).settings.acquire.columns.title == ("name", "subtitle")
     monkeypatch.setenv("RAGSTONE_ACQUIRE__COLUMNS__TITLE", text)
     assert load().settings.acquire.columns.title == ("name", "subtitle")
 
 
-def test_a_whole_section_may_be_given_and_a_single_setting_wins_over_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_single_setting_overrides_its_section(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGSTONE_CHUNK", '{"size": 700, "overlap": 7}')
     monkeypatch.setenv("RAGSTONE_CHUNK__SIZE", "800")
     chunk = load().settings.chunk
     assert (chunk.size, chunk.overlap) == (800, 7)
 
 
-def test_sites_are_named_by_the_user_and_come_from_every_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reads_named_sites_from_every_source(monkeypatch: pytest.MonkeyPatch) -> None:
     write("mine.yaml", "acquire: {sites: {docs: {start: 'https://a.example/docs/', max_pages: 7}}}")
     monkeypatch.setenv("RAGSTONE_ACQUIRE__SITES__DOCS__USER_AGENT", "[me]")
     settings = load(["acquire.sites.other-site.start=https://b.example/"], preset="mine.yaml").settings
@@ -188,27 +191,26 @@ def test_sites_are_named_by_the_user_and_come_from_every_source(monkeypatch: pyt
     }
 
 
-def test_a_site_needs_a_start_and_a_plain_name() -> None:
+def test_refuses_site_without_start_or_valid_name() -> None:
     refused(r"acquire\.sites\.docs\.start: ", "acquire.sites.docs.max_pages=3")
     refused(r"acquire\.sites\.\.\./up", "acquire.sites={../up: {start: 'https://a.example/'}}")
     refused(r"acquire\.sites: ", "acquire.sites=docs")
 
 
-def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ignores_empty_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOP_K", "")
     monkeypatch.setenv("RAGSTONE_CHUNK__SIZE", "")
     write(".env", "RAGSTONE_RANK__POOL=\nRAGSTONE_RANK__RERANKER")
     assert load().settings == Settings()
 
 
-def test_names_in_the_environment_are_read_without_case(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variable_names_ignore_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ragstone_chunk__size", "700")
     assert load().settings.chunk.size == 700
 
 
-def test_the_environment_name_of_every_setting_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = list(leaves(Settings()))
-    for path, info, value in known:
+def test_every_setting_has_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    for path, info, value in leaves(Settings()):
         text = "[one, two]" if info.annotation == tuple[str, ...] else json.dumps(value, default=str).strip('"')
         monkeypatch.setenv(environment_name(path), "[hr = one]" if path == "acquire.access.folders" else text)
     settings = load().settings
@@ -232,13 +234,13 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("path", "name", "yaml"), UNKNOWN, ids=[path for path, _, _ in UNKNOWN])
-def test_unknown_keys_are_refused_from_every_source(
-    path: str, name: str, yaml: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("path", "name", "text"), UNKNOWN, ids=[path for path, _, _ in UNKNOWN])
+def test_refuses_unknown_keys_from_every_source(
+    path: str, name: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "on the command line" in refused("there is no setting", f"{path}=1")
 
-    write("mine.yaml", yaml)
+    write("mine.yaml", text)
     assert "in preset mine.yaml" in refused("there is no setting", preset="mine.yaml")
 
     write(".env", f"{name}=1")
@@ -249,17 +251,17 @@ def test_unknown_keys_are_refused_from_every_source(
     assert f"from {name} in the environment" in refused("there is no setting")
 
 
-def test_unknown_keys_inside_a_json_section_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refuses_unknown_keys_in_a_json_section(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGSTONE_CHUNK", '{"sise": 700}')
     assert "from RAGSTONE_CHUNK in the environment" in refused("'chunk.sise'")
 
 
-def test_unknown_keys_that_a_knowledge_base_remembers_are_refused() -> None:
+def test_refuses_unknown_keys_of_a_knowledge_base() -> None:
     with pytest.raises(SettingsError, match=r"there is no setting 'chunk\.foo'"):
         load(remembered={"chunk": {"foo": 1}})
 
 
-def test_other_programs_may_keep_their_names_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tolerates_variables_of_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     write(".env", "REDIS_URL=x\nOPENAI_ORG_ID=y\nRAGSTONE_TEST_DATA=z\nchunk={}")
     monkeypatch.setenv("RAGSTONE_TEST_DATA", "z")
     monkeypatch.setenv("PRESET", "nowhere")
@@ -277,7 +279,7 @@ def test_other_programs_may_keep_their_names_in_the_environment(monkeypatch: pyt
         ("rank.topk", "rank.top_k"),
     ],
 )
-def test_a_misspelt_name_is_told_what_was_meant(typed: str, meant: str | None) -> None:
+def test_suggests_the_nearest_name(typed: str, meant: str | None) -> None:
     message = refused("there is no setting", f"{typed}=1")
     assert ("did you mean" in message) == (meant is not None)
     assert meant is None or f"did you mean {meant}?" in message
@@ -297,27 +299,27 @@ def test_a_misspelt_name_is_told_what_was_meant(typed: str, meant: str | None) -
         ("query.adapt=perhaps", "query.adapt: "),
         ("chunk=600", "chunk is a section"),
         ("acquire.columns.title=name", r"acquire.columns.title is a list; write it as \[one, two\]"),
-        ("acquire.columns.title=[name", "acquire.columns.title: not a list"),
-        ("acquire.columns.title=[2020-13-45]", "acquire.columns.title: not a list"),
+        ("acquire.columns.title=[name", "acquire.columns.title: this is not a list"),
+        ("acquire.columns.title=[2020-13-45]", "acquire.columns.title: this is not a list"),
         ("chunk.size", "write it as path=value"),
         ("=600", "write it as path=value"),
     ],
 )
-def test_a_malformed_value_is_refused_and_named(override: str, said: str) -> None:
+def test_refuses_malformed_value(override: str, said: str) -> None:
     refused(said, override)
 
 
-def test_a_malformed_value_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_the_malformed_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGSTONE_ACQUIRE__COLUMNS__TITLE", '["name"')
     refused("RAGSTONE_ACQUIRE__COLUMNS__TITLE in the environment")
 
 
 @pytest.mark.parametrize("overlap", [600, 601])
-def test_the_overlap_must_be_smaller_than_the_chunk(overlap: int) -> None:
+def test_refuses_overlap_as_large_as_the_chunk(overlap: int) -> None:
     refused(rf"overlap \({overlap}\) must be smaller than size \(600\)", "chunk.size=600", f"chunk.overlap={overlap}")
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_reports_all_problems_at_once() -> None:
     message = refused("chunk.size", "chunk.size=0", "rank.top_k=0")
     assert "rank.top_k" in message
 
@@ -333,67 +335,165 @@ def test_all_problems_are_told_at_once() -> None:
         ("chunk: {1: 2}", "there is no setting 'chunk.1'"),
         ("chunk:", "chunk is a section"),
         ("chunk: 600", "chunk is a section"),
-        ("preset: knowledge-base", "names a preset itself"),
+        ("preset: knowledge-base", "names another preset"),
         ("chunk: !!python/object/apply:os.getcwd []", "could not be read as YAML"),
     ],
 )
-def test_a_malformed_preset_is_refused(content: str, said: str) -> None:
+def test_refuses_malformed_preset(content: str, said: str) -> None:
     write("mine.yaml", content)
     refused(said, preset="mine.yaml")
 
 
-def test_a_preset_of_other_bytes_than_utf8_is_refused() -> None:
+def test_refuses_preset_that_is_not_utf8() -> None:
     Path("mine.yaml").write_bytes(b"chunk: {size: \xff}")
     refused("could not be read as YAML", preset="mine.yaml")
 
 
-def test_a_dotenv_of_other_bytes_than_utf8_is_refused() -> None:
+def test_refuses_dotenv_that_is_not_utf8() -> None:
     Path(".env").write_bytes(b"TOP_K=\xff")
     refused(r"\.env could not be read")
 
 
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.yaml", ".", "", "../presets/knowledge-base", "__init__.py"])
-def test_an_unknown_preset_is_refused_with_the_names_there_are(name: str) -> None:
-    with pytest.raises(SettingsError, match=r"there are default, .*knowledge-base"):
+def test_unknown_preset_lists_known_ones(name: str) -> None:
+    with pytest.raises(SettingsError, match=r"choose one of default, .*knowledge-base"):
         read_preset(name)
 
 
-def test_an_empty_preset_makes_no_settings() -> None:
+def test_empty_preset_has_no_settings() -> None:
     write("mine.yaml", "# nothing yet\n")
     assert read_preset("mine.yaml") == {}
     assert read_preset("default") == {}
 
 
-def test_settings_errors_are_errors_of_use() -> None:
+def test_settings_error_is_a_usage_error() -> None:
     assert issubclass(SettingsError, UsageError)
+
+
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("services.azure.deployment", "respond.model.name=azure:DEPLOYMENT"),
+        ("services.max_wait_seconds", "services.backoff_seconds"),
+        ("services.qdrant.timeout_seconds", "services.engine_seconds"),
+        ("cache.tokens_mb", "cache.megabytes"),
+    ],
+)
+def test_removed_setting_names_its_replacement(path: str, instead: str) -> None:
+    assert f"was removed; use {instead}" in refused(path, f"{path}=1")
+    write("mine.yaml", yaml.safe_dump(nested(path, 1)))
+    assert f"was removed; use {instead}" in refused("in preset mine.yaml", preset="mine.yaml")
+
+
+@pytest.mark.parametrize("waits", ["[2, 1]", "[1]", "[-1, 1]"])
+def test_refuses_impossible_backoff(waits: str) -> None:
+    refused(r"services\.backoff_seconds", f"services.backoff_seconds={waits}")
+
+
+# ---------------------------------------------------------------- .env
+
+
+def test_reads_dotenv_syntax() -> None:
+    lines = ("\ufeffexport TOP_K='4' # comment", "SIZE=700", "RAGSTONE_CHUNK__SIZE=${SIZE}", "RERANK_TOP_K=${NONE:-9}")
+    write(".env", "\n".join(lines))
+    settings = load().settings
+    assert (settings.rank.top_k, settings.chunk.size, settings.rank.pool) == (4, 700, 9)
+
+
+# ---------------------------------------------------------------- services
+
+KEYS = {"OPENAI_API_KEY": "sk-canary", "AZURE_OPENAI_API_KEY": "canary", "EXA_API_KEY": "canary"}
+
+
+def test_key_alone_selects_no_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, key in KEYS.items():
+        monkeypatch.setenv(name, key)
+    settings = load().settings
+    assert (settings.respond.model.name, settings.index.embedder) == ("extractive", "auto")
+    assert (settings.query.web.engine, settings.review.judge) == ("none", "off")
+    notice = unused_keys(settings)
+    assert notice.startswith("OPENAI_API_KEY, AZURE_OPENAI_API_KEY, EXA_API_KEY are set but not used")
+    assert "canary" not in notice
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["respond.model.name=openai:a", "respond.model.name=a", "index.embedder=openai:a", "review.judge_model=openai:a"],
+)
+def test_named_model_uses_the_key(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    assert "OPENAI_API_KEY is set but not used" in unused_keys(load().settings)
+    assert unused_keys(load([named]).settings) == ""
+
+
+def test_preset_uses_the_service_with_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai", reason="needs openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    settings = load(preset="knowledge-base").settings
+    assert settings.index.embedder == "openai:text-embedding-ada-002"
+    assert settings.respond.model.name == "openai:gpt-4o-mini"
+    monkeypatch.setenv("RAGSTONE_PRESET", "companion")
+    loaded = load()
+    assert loaded.settings.respond.model.name == "extractive", "a key of OpenAI is not a key of Azure"
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "canary")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://one.openai.azure.com")
+    assert load().settings.respond.model.name == "azure:gpt-4o-mini"
+    monkeypatch.setenv("AZURE_OPENAI_DEPLOYMENT", "mine")
+    assert load().settings.respond.model.name == "azure:mine"
+
+
+def test_preset_without_a_key_uses_embedded_models() -> None:
+    loaded = load(["index.vectors=embedded"], preset="knowledge-base")
+    assert (loaded.settings.index.embedder, loaded.settings.respond.model.name) == ("auto", "extractive")
+    assert [(one.path, one.wanted) for one in loaded.substitutes] == [
+        ("index.embedder", "openai:text-embedding-ada-002"),
+        ("respond.model.name", "openai:gpt-4o-mini"),
+    ]
+    assert all("there is no key" in one.told for one in loaded.substitutes)
+    assert all("set services.openai.api_key" in one.told for one in loaded.substitutes)
+
+
+def test_preset_without_the_extra_uses_embedded_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    monkeypatch.setattr("ragstone.settings.substitutes.find_spec", lambda _: None)
+    loaded = load(preset="knowledge-base")
+    assert loaded.settings.respond.model.name == "extractive"
+    assert "openai is not installed" in loaded.substitutes[-1].told
+    assert "pip install 'ragstone[openai]'" in loaded.substitutes[-1].told
+
+
+def test_never_substitutes_what_the_user_names() -> None:
+    built = {"index": {"embedder": "openai:b"}}
+    loaded = load(["respond.model.name=openai:a"], preset="knowledge-base", remembered=built)
+    assert (loaded.settings.index.embedder, loaded.settings.respond.model.name) == ("openai:b", "openai:a")
 
 
 # ---------------------------------------------------------------- trees
 
 
-def test_merge_leaves_its_arguments_alone() -> None:
+def test_merge_does_not_change_its_arguments() -> None:
     under, over = {"a": {"b": 1, "c": 2}}, {"a": {"b": 3}}
     assert merge(under, over) == {"a": {"b": 3, "c": 2}}
     assert (under, over) == ({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}})
 
 
-def test_overrides_of_one_section_come_together() -> None:
+def test_overrides_of_a_section_combine() -> None:
     assert parse_overrides(["chunk.size=600", "chunk.overlap=10"]) == {"chunk": {"size": "600", "overlap": "10"}}
 
 
-def test_a_preset_of_ones_own_is_known_from_every_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preset_file_works_from_every_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     write("mine.yaml", "rank: {top_k: 2}")
     lasting = lasting_preset("mine.yaml")
     monkeypatch.chdir("/")
     assert load(remembered={"preset": lasting}).settings.rank.top_k == 2
     Path(lasting).unlink()
-    with pytest.raises(SettingsError, match="the knowledge base was made with it"):
+    with pytest.raises(SettingsError, match="the knowledge base was created with this preset"):
         load(remembered={"preset": lasting})
     assert [lasting_preset(name) for name in ("default", "news")] == ["default", "news"]
 
 
 @pytest.mark.usefixtures("workdir")
-def test_a_setting_of_names_and_lists_is_one_leaf() -> None:
+def test_mapping_is_one_leaf() -> None:
     settings = load(["acquire.metadata.topics={rooms: [room, hall]}"]).settings
     found = {path: written(value) for path, _, value in leaves(settings)}
     assert found["acquire.metadata.topics"] == "{rooms: [room, hall]}"

@@ -1,32 +1,55 @@
-"""Questions that were voted on, written to the log of learning as an engine does, without asking them."""
+"""Writes votes to the log of learning as an engine does, without asking questions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 
-from ragstone.access import Reader
-from ragstone.engine import Engine
-from ragstone.policies.log import Voted, note_vote
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.journal import Journal
+from ragstone.learning.learner import Learner
+from ragstone.learning.log import VoteRecord, write_vote
+from ragstone.learning.observation import Observation
 
-_SEEN = {"answerability": 0.5, "support": 1.0, "abstained": True, "marks": None, "web": False, "found": [], "right": []}
-"""A refusal, of which no confidence is learned."""
+REFUSAL = Observation(abstained=True)
+"""Refusals teach nothing about the confidence of answers."""
 
 
-def cast(engine: Engine, count: int, likes: Callable[[int], bool], *, decide: bool = True) -> None:
-    """So many questions of forty users, each with a vote on the version that was drawn; then it is decided on them."""
-    learner = engine._learner
+def cast(engine: KnowledgeBase, count: int, likes: Callable[[int], bool], *, decide: bool = True) -> None:
+    """Write questions of forty users in turn, each with a vote on the version drawn, then evaluate."""
+    with closing(Journal(engine.folder)) as journal:
+        learner = Learner(journal, engine.settings, clock=time.time)
+        cast_into(learner, journal, count, likes)
+        if decide:
+            learner.evaluate(force=True)
+
+
+def cast_into(
+    learner: Learner,
+    journal: Journal,
+    count: int,
+    likes: Callable[[int], bool],
+    *,
+    names: int = 40,
+    seen: Observation = REFUSAL,
+) -> None:
+    """Write questions of users in turn, each with a vote on the version drawn."""
     for _ in range(count):
         asked = learner.log.position().assignments
-        reader, id = Reader(name=f"user{asked % 40}"), f"asked{asked}"
-        version = learner.assign(id, "", reader).version
-        with engine._journal.writing() as db:
-            vote = Voted(
-                response_id=id,
-                voice=learner.log.voice(reader.name),
-                vote=1 if likes(version) else -1,
-                at=learner.log.clock(),
-                seen=_SEEN,
-            )
-            note_vote(db, vote)
-    if decide:
-        learner.evaluate(anyway=True)
+        name, id = f"user{asked % names}", f"asked{asked}"
+        version = learner.assign(id, kind="", asker=name).version
+        voice, value = learner.log.voice(name), 1 if likes(version) else -1
+        with journal.writing() as db:
+            write_vote(db, VoteRecord(response_id=id, voice=voice, vote=value, at=learner.log.clock(), seen=seen))
+
+
+@contextmanager
+def learner_of(engine: KnowledgeBase) -> Iterator[Learner]:
+    """Open a second learner on the log of an engine, after the evaluation in the background."""
+    for thread in threading.enumerate():
+        if thread.name == "ragstone-learning":
+            thread.join()
+    with closing(Journal(engine.folder)) as journal:
+        yield Learner(journal, engine.settings, clock=time.time)

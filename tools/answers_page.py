@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from ragstone.answers import Answer, Citation
-from ragstone.contracts import Chunk, Document, Span
-from ragstone.experiment.bench import open_bench
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer, Citation
+from ragstone.core.records import Chunk, Document, Span
+from ragstone.engine.experiments.bench import open_bench
 from ragstone.review.citations import Place, locate, touches
 from ragstone.review.dataset import Dataset, Query
 from ragstone.review.evaluate import spread
@@ -25,9 +26,9 @@ from ragstone.review.evaluate import spread
 PAGE = Path(__file__).parent.parent / "docs" / "answers.md"
 DATA = "RAGSTONE_TEST_DATA"
 KEPT = Path(__file__).parent.parent / ".ragstone-bench"
-"""Where knowledge bases are kept for the next time, as those of ``make bench`` are."""
+"""The folder that keeps knowledge bases for the next run, as ``make bench`` does."""
 AROUND = 240
-"""Characters shown before and after what is cited."""
+"""Characters shown before and after a citation."""
 NEAREST = 2
 """Passages shown with a refusal."""
 HEAD = """\
@@ -40,7 +41,7 @@ answer, the passage it rests on with the cited words in **bold**, and whether th
 
 The questions are not picked. Of a set of *N* questions, in the order of its file, those at the places
 1 + ⌊*kN* / *n*⌋ are taken, for *k* from 0 to *n* - 1; wrong answers stay. Of these ten COUNT are right. How often
-answers are right is told by [the benchmarks](benchmarks.md), on all questions; ten are too few for that.
+answers are right on all questions is in [the benchmarks](benchmarks.md); ten are too few to show it.
 
 | set | documents | questions | shown | embedding model | texts |
 |---|---|---|---|---|---|
@@ -59,7 +60,7 @@ Copyright NVIDIA Corporation & Affiliates, Apache-2.0. Passages are cut at their
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A data set of the page: its folder, how many questions, with which embedder, and how it is called."""
+    """A data set of the page: its name, folder, number of questions and embedder."""
 
     folder: str
     questions: int
@@ -82,7 +83,7 @@ SETS = (
 
 
 async def render(data: Path) -> str:
-    """The whole page, from the folder of the data sets."""
+    """Return the whole page, from the folder of the data sets."""
     rows: list[str] = []
     entries: list[str] = []
     right = 0
@@ -90,12 +91,12 @@ async def render(data: Path) -> str:
         chosen = (f"index.embedder={shown.embedder}",)
         async with open_bench(data / shown.folder, keep=KEPT) as bench:
             dataset = bench.dataset
-            engine = await bench.engine(bench.settings(chosen))
+            engine = await bench.open(bench.settings(chosen))
             documents = {document.id: document for document in dataset.documents()}
             of = [shown.name, len(documents), len(dataset.queries), shown.questions, shown.embedder, shown.licence]
             rows.append(f"| {' | '.join(map(str, of))} |")
             for query in spread(dataset.queries, shown.questions):
-                answer = await engine.ask(query.text)
+                answer = await engine.ask(query.text, reader=OWNER)
                 verdict = judged(query, answer, dataset, documents)
                 right += verdict.startswith("Right")
                 what = f"{'refused' if answer.abstained else 'answered'}, {verdict.partition(':')[0].lower()}"
@@ -105,7 +106,7 @@ async def render(data: Path) -> str:
 
 
 def entry(query: Query, answer: Answer, verdict: str, documents: dict[str, Document]) -> str:
-    """A question, its answer, the passages, the numbers, and the verdict."""
+    """Return a question, its answer, the passages, the numbers and the verdict."""
     said = answer.answer.split("\n")[0] if answer.abstained else answer.answer
     parts = [_quoted(f"<b>{escape(query.text, quote=False)}</b>"), _quoted(_lines(said))]
     if answer.abstained:
@@ -122,7 +123,7 @@ def entry(query: Query, answer: Answer, verdict: str, documents: dict[str, Docum
 
 
 def judged(query: Query, answer: Answer, dataset: Dataset, documents: dict[str, Document]) -> str:
-    """Whether an answer is right, by the evidence that people marked."""
+    """Return whether an answer is right, by the evidence that people marked."""
     relevant = [document for document, relevance in dataset.qrels.get(query.id, {}).items() if relevance > 0]
     if answer.abstained:
         return (
@@ -141,7 +142,7 @@ def judged(query: Query, answer: Answer, dataset: Dataset, documents: dict[str, 
 
 
 def _gold(query: Query, relevant: Sequence[str], documents: dict[str, Document]) -> list[Place]:
-    """Where the marked words stand; nothing where only whole documents were judged."""
+    """Return the places of the marked words; none if only whole documents were judged."""
     texts = {name: document.text for name, document in documents.items()}
     if query.evidence_sentences:
         return [place for sentence in query.evidence_sentences for place in locate(sentence, relevant, texts)]
@@ -154,7 +155,7 @@ def _gold(query: Query, relevant: Sequence[str], documents: dict[str, Document])
 
 
 def _passage(chunk: Chunk, citations: Iterable[Citation], documents: dict[str, Document]) -> str:
-    """Where a chunk stands, and its words; what is cited of it is bold."""
+    """Return the place of a chunk and its words, with the cited ones in bold."""
     own = sorted((one.start, one.end, one.marker) for one in citations if one.chunk_id == chunk.id)
     start = max(chunk.start, own[0][0] - AROUND) if own else chunk.start
     end = min(chunk.end, own[-1][1] + AROUND) if own else min(chunk.end, chunk.start + 2 * AROUND)
@@ -173,7 +174,7 @@ def _passage(chunk: Chunk, citations: Iterable[Citation], documents: dict[str, D
 
 
 def _quoted(html: str) -> str:
-    """One block of HTML: nothing in it is read as Markdown, for it holds no blank line."""
+    """Return one block of HTML, without a blank line, so that nothing in it is read as Markdown."""
     return f"<blockquote>{html}</blockquote>"
 
 
@@ -186,12 +187,12 @@ def _lines_of_html(html: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of others within a line of Markdown, with nothing in it that means something there."""
+    """Return a text with the characters escaped that mean something in Markdown."""
     return re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", " ".join(text.split()))
 
 
 def main() -> None:
-    """Write the page; where the data is absent, leave it as it is and say so."""
+    """Write the page; without the data, report that and leave the page unchanged."""
     folder = os.environ.get(DATA)
     if not folder:
         print(f"left {PAGE} as it is: {DATA} names no folder of data sets", file=sys.stderr)

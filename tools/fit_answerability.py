@@ -1,9 +1,9 @@
-"""Fits the coefficients of `ragstone.respond.answerability` and the thresholds of `ragstone.respond.risk`.
+"""Fit the coefficients and thresholds of `ragstone.respond.answerability`.
 
     RAGSTONE_TEST_DATA=... python -m tools.fit_answerability [--keep DIR]
 
-The cases are those of `benchmarks.cases`: coefficients are fitted to half of each set, thresholds to a quarter, and
-`python -m benchmarks.answers` measures on what is left.
+The cases come from `benchmarks.cases`. Coefficients are fitted to half of each set and thresholds to a quarter;
+`python -m benchmarks.answers` measures on the rest.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from benchmarks.cases import SOURCES, Case, cases
 from ragstone.respond.answerability import FITTED, Features
 
 RIDGE = 1.0
-"""On coefficients of features that have a standard deviation of 1."""
+"""The ridge on coefficients of features with a standard deviation of 1."""
 SIZE = 300
-"""Sets of other sizes weigh with the root of theirs, as a share of this."""
+"""The size of a set with weight 1; other sets have the square root of their share of it."""
 RISKS = (0.05, 0.1, 0.15, 0.2, 0.3)
 DOUBT = 0.1
-"""The probability with which a threshold may promise too much."""
+"""The largest probability that a threshold promises too much."""
 FIRST = 8
-"""The first threshold tried is one that so many wrong answers would be allowed at, so that it can pass at all."""
+"""The first threshold tried allows this many wrong answers, so that it can pass."""
 
 
 def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Bias and coefficients of a weighted logistic regression with a ridge, by Newton's method.
+    """Return bias and coefficients of a weighted logistic regression with a ridge, by Newton's method.
 
-    A feature that is the same nearly everywhere, as a model's familiarity with all languages, gets no weight.
+    A feature that hardly varies, such as the familiarity of a model that knows all languages, gets no weight.
     """
     mean, spread = x.mean(axis=0), x.std(axis=0)
     varies = spread > 0.02
@@ -56,9 +56,9 @@ def probabilities(b: np.ndarray, some: Sequence[Case]) -> np.ndarray:
 
 
 def once(some: Sequence[Case]) -> list[Case]:
-    """One case of each question, by turns the one with and the one without what answers it.
+    """Return one case of each question, alternating between the one with and the one without the answering evidence.
 
-    Both together are no two draws: a question that is well answered with the right evidence is surer without it too.
+    The two are not independent: a question that is answered well with the right evidence is surer without it too.
     """
     chosen: dict[tuple[str, int], Case] = {}
     for one in some:
@@ -69,7 +69,7 @@ def once(some: Sequence[Case]) -> list[Case]:
 
 
 def threshold(p: np.ndarray, wrong: np.ndarray, risk: float) -> float | None:
-    """The least threshold reached from above with every test on the way passed; None where the first one fails."""
+    """Return the lowest threshold whose test, and all tests above it, pass; None if the first one fails."""
     passed = None
     for candidate in np.round(np.arange(0.99, 0, -0.01), 2):
         answered = p >= candidate
@@ -82,7 +82,7 @@ def threshold(p: np.ndarray, wrong: np.ndarray, risk: float) -> float | None:
 
 
 def _at_most(wrong: int, answered: int, risk: float) -> float:
-    """The probability of so few wrong ones if the risk were the one accepted: the lower tail of the binomial."""
+    """Return the probability of at most this many wrong answers at this risk: the lower tail of the binomial."""
     whole = lgamma(answered + 1)
     return sum(
         exp(whole - lgamma(k + 1) - lgamma(answered - k + 1) + k * log(risk) + (answered - k) * log(1 - risk))
@@ -92,7 +92,7 @@ def _at_most(wrong: int, answered: int, risk: float) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases there for the next time")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases in DIR for the next run")
     given, data = parser.parse_args(), Path(os.environ["RAGSTONE_TEST_DATA"])
     with TemporaryDirectory() as folder:
         keep = given.keep or Path(folder)
@@ -102,7 +102,7 @@ def main() -> None:
             sizes = {name: sum(one.source == name for one in used) for name in SOURCES}
             weights = np.array([np.sqrt(SIZE / sizes[one.source]) for one in used])
             x, y = np.array([astuple(one.features) for one in used]), np.array([one.answerable for one in used])
-            b = fit(x, y.astype(float), weights).round(2)  # as they are shipped
+            b = fit(x, y.astype(float), weights).round(2)  # rounded as shipped
             named = zip(("bias", *(one.name for one in fields(Features))), b, strict=True)
             print(f"{embedder}: {', '.join(f'{name}={value:.2f}' for name, value in named)}")
             kept = once([one for one in found if SOURCES[one.source].judged and one.part == "risk"])

@@ -1,10 +1,11 @@
-"""Fits the coefficients of `ragstone.respond.support`, and measures them on the half not used.
+"""Fit the coefficients of `ragstone.respond.support`, and measure them on the other half of the questions.
 
     RAGSTONE_TEST_DATA=... python -m tools.fit_support [--keep DIR]
 
-True sentences are those of answers and evidence in CLAP NQ, and sentences of XQuAD; false ones the same with one thing
-changed (`benchmarks.planted`). All kinds of change weigh the same, and all of them as much as the true sentences. What
-is compared does not depend on an embedder's scale, so one model serves all; both shipped embedders are fitted to.
+True sentences are those of answers and evidence in CLAP NQ, and sentences of XQuAD. False sentences are the same with
+one thing changed (`benchmarks.planted`). Every kind of change has the same weight, and all of them together as much as
+the true sentences. The features do not depend on an embedder's scale, so one model serves all embedders; it is fitted
+to both that are shipped.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ RIDGE = 0.5
 
 
 def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Bias and coefficients of a weighted logistic regression, by Newton's method with a ridge on the coefficients."""
+    """Return bias and coefficients of a weighted logistic regression, by Newton's method with a ridge."""
     z, b = np.column_stack([np.ones(len(x)), x]), np.zeros(x.shape[1] + 1)
     ridge = RIDGE * np.diag([0.0, *[1.0] * x.shape[1]])
     for _ in range(100):
@@ -39,7 +40,7 @@ def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def weights(some: Sequence[Checked]) -> np.ndarray:
-    """Half for the true sentences, quoted ones and others alike; half for the false ones, each kind alike."""
+    """Return weights: half for true sentences, quoted and not, half for false ones, the same for each kind."""
     group = [one.claim.kind or str(one.claim.quoted) for one in some]
     counts = Counter(group)
     kinds = {one.claim.kind for one in some} - {""}
@@ -49,7 +50,7 @@ def weights(some: Sequence[Checked]) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases there for the next time")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases in DIR for the next run")
     given, data = parser.parse_args(), Path(os.environ["RAGSTONE_TEST_DATA"])
     with TemporaryDirectory() as folder:
         found = {

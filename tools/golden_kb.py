@@ -1,8 +1,12 @@
-"""Write a small knowledge base in the present format into tests/golden, for the tests of all later versions to open.
+"""Write a small knowledge base in the current format to tests/golden, for the tests of all later versions.
 
-Run it once for each new format, before anything else is built on that: ``python tools/golden_kb.py``. What it wrote
-is never written again; a format that was released must be read for ever.
+Run it once for each new format, before anything is built on that format: ``python tools/golden_kb.py``. It never
+overwrites, because every released format must stay readable.
 """
+
+# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false
+# The embedder comes from the tests, whose folder is not on the type checker's path.
 
 from __future__ import annotations
 
@@ -17,10 +21,11 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from kb import open_fast  # noqa: E402
+from kb import open_fast, parts  # noqa: E402
 
-from ragstone.contracts import Document  # noqa: E402
-from ragstone.index.catalog.migrations import FORMAT  # noqa: E402
+from ragstone.catalog.migrations import FORMAT  # noqa: E402
+from ragstone.core.access import OWNER  # noqa: E402
+from ragstone.core.records import Document  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden"
 FILES = {
@@ -29,7 +34,7 @@ FILES = {
     "again.txt": "The mill grinds rye.\n\nIt stands still in winter.",
     "empty.txt": "",
 }
-"""Two have the same text, one none."""
+"""Two files have the same text, and one has none."""
 DOCUMENTS = (
     Document(id="note", text="Grüße aus Köln, 北京 and 𝔘nicode.", title="Note", metadata={"year": 2024, "open": True}),
     Document(id="tags", text="A text with tags.", url="https://example.org/t", metadata={"tags": ("red", "blue")}),
@@ -38,20 +43,20 @@ DOCUMENTS = (
 
 
 def write(folder: Path) -> None:
-    """Through every kind of change: added, updated, removed, passed over."""
+    """Write a knowledge base whose documents were added, updated, removed and skipped."""
     if folder.exists():
-        sys.exit(f"{folder} is there already, and stays as it is")
+        sys.exit(f"{folder} exists already; a released format is never written again")
     with TemporaryDirectory() as place:
         sources = Path(place) / "sources"
         sources.mkdir()
         for name, text in FILES.items():
             (sources / name).write_text(text.replace("Monday", "Sunday"), encoding="utf-8")
         engine = open_fast(Path(place) / "kb")
-        asyncio.run(engine.add([str(sources), *DOCUMENTS]))
-        engine.remove(["gone"])
+        asyncio.run(engine.documents.add([str(sources), *DOCUMENTS]))
+        engine.documents.remove(["gone"], reader=OWNER)
         (sources / "harbour.md").write_text(FILES["harbour.md"] + "\n", encoding="utf-8")
-        asyncio.run(engine.sync([str(sources)]))
-        documents = [asdict(document) for document in engine._catalog.documents()]
+        asyncio.run(engine.documents.sync([str(sources)]))
+        documents = [asdict(document) for document in parts(engine).catalog.documents()]
         engine.close()
         (folder / "v1").mkdir(parents=True)
         for name in ("CURRENT", "v1/catalog.db"):

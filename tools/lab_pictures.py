@@ -1,6 +1,6 @@
 """Open the lab on this project's documents in Chromium, with votes made up, and write what it shows to docs/lab-*.png.
 
-Needs Debian's `chromium` and the packages of the tests; the browser is told what to do by its own protocol.
+Needs Debian's `chromium` and the packages of the tests; the script drives the browser by its own protocol.
 `python tools/lab_pictures.py [CHROMIUM]` runs it.
 """
 
@@ -16,7 +16,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,9 +28,9 @@ from websockets.sync.client import ClientConnection, connect
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from voting import cast  # noqa: E402
+from voting import cast  # noqa: E402  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
-from ragstone.engine import Engine  # noqa: E402
+from ragstone.engine.knowledge_base import KnowledgeBase  # noqa: E402
 from ragstone.learning.policy import Choices  # noqa: E402
 
 QUESTION = "How are vectors and keywords combined?"
@@ -46,7 +46,7 @@ FLAGS = (
 )
 WIDTH, HEIGHT = 1360, 900
 LARGEST = 150_000
-"""Bytes of a picture."""
+"""The most bytes of a picture."""
 
 
 class Browser:
@@ -56,7 +56,7 @@ class Browser:
         self._line, self._sent = line, 0
 
     def tell(self, method: str, **what: Any) -> Any:
-        """Send a command of the protocol; gives its result."""
+        """Send a command of the protocol and return its result."""
         self._sent += 1
         self._line.send(json.dumps({"id": self._sent, "method": method, "params": what}))
         while (heard := json.loads(self._line.recv(timeout=60))).get("id") != self._sent:
@@ -64,7 +64,7 @@ class Browser:
         return heard["result"]
 
     def look(self, script: str) -> Any:
-        """The value of a line of JavaScript."""
+        """Return the value of a line of JavaScript."""
         return self.tell("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
 
     def wait(self, script: str) -> None:
@@ -127,12 +127,12 @@ def main() -> None:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The lab on a knowledge base of this project's documents; gives its address."""
+def served(folder: Path) -> Generator[str]:
+    """Serve the lab on a knowledge base of this project's documents; yield its address."""
     for source in SOURCES:
         (folder / source).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / source, folder / source)
-    program = [sys.executable, "-c", "from ragstone.serve.cli import main; main()"]
+    program = [sys.executable, "-c", "from ragstone.serve.cli.app import main; main()"]
     subprocess.run([*program, "add", *SOURCES, "--kb", "demo"], cwd=folder, check=True)
     os.environ["RAGSTONE_LEARNING__MODE"] = "gated"
     _vote(folder / "demo")
@@ -146,18 +146,24 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def _vote(kb: Path) -> None:
-    """Votes by chance on a change that is a little better; they end before it is proved."""
+    """Cast random votes on a change that is slightly better, and stop before it is proved."""
     chance, evidence = random.Random(4), 1.0
-    with closing(Engine.open(kb)) as engine:
-        engine.try_out({"": Choices(top_k=8)})
+
+    def likes(version: int) -> bool:
+        return chance.random() < (0.7 if version else 0.5)
+
+    with closing(KnowledgeBase.open(kb)) as engine:
+        engine.learning.start_trial({"": Choices(top_k=8)})
         while not 5 < evidence < 20:
-            cast(engine, 5, lambda version: chance.random() < (0.7 if version else 0.5))
-            evidence = next((one.arm.evidence or 1 for one in engine.learned().arms if one.role == "challenger"), 1)
+            cast(engine, 5, likes)
+            evidence = next(
+                (one.arm.evidence or 1 for one in engine.learning.report().arms if one.role == "challenger"), 1
+            )
 
 
 @contextmanager
-def opened(address: str, folder: Path) -> Iterator[Browser]:
-    """A browser that shows a page."""
+def opened(address: str, folder: Path) -> Generator[Browser]:
+    """Open a page in a browser."""
     chromium = sys.argv[1] if len(sys.argv) > 1 else shutil.which("chromium") or "chromium"
     words = [
         chromium,

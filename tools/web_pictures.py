@@ -1,4 +1,4 @@
-"""Look at the page with Chromium, on the demonstration's knowledge base, and write the pictures of docs/.
+"""Open the page in Chromium on the demonstration's knowledge base, and write the pictures of docs/.
 
 It needs Debian's Chromium and the packages of the tests: ``python tools/web_pictures.py``.
 """
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli import main; main()"
+START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli.app import main; main()"
 SOURCES = ("README.md", "ARCHITECTURE.md", "docs", "examples/knowledge-base.csv")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 FUSION = "When was reciprocal rank fusion proposed?"
@@ -42,9 +42,9 @@ def main() -> None:
 
 
 def story(camera: Camera) -> None:
-    """Half a minute with the page, in four pictures."""
+    """Write four pictures of half a minute with the page."""
     page = camera.page
-    page.get_by_role("list", name="Questions to begin with").wait_for()
+    page.get_by_role("list", name="Suggested questions").wait_for()
     page.get_by_label("Question", exact=True).press_sequentially(FUSION)
     camera.take("web-1-ask")
     camera.ask(FUSION)
@@ -59,7 +59,7 @@ def story(camera: Camera) -> None:
 
 
 def other_views(dark: Camera, phone: Camera) -> None:
-    """The same in the dark and on a phone."""
+    """Write the same in the dark and on a phone."""
     dark.ask("What happens after a sync that failed?")
     dark.page.get_by_role("button", name=re.compile("^Citation")).last.click()
     dark.page.locator("aside mark").first.wait_for()
@@ -76,7 +76,7 @@ def other_views(dark: Camera, phone: Camera) -> None:
 
 
 class Camera:
-    """A window, and what can be taken of it."""
+    """A window and its pictures."""
 
     def __init__(self, browser: Any, url: str, size: dict[str, int], **options: Any) -> None:
         context = browser.new_context(viewport=size, device_scale_factor=1.5, reduced_motion="reduce", **options)
@@ -110,8 +110,8 @@ def written(name: str, picture: Image.Image) -> None:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The demonstration's knowledge base, served."""
+def served(folder: Path) -> Generator[str]:
+    """Serve the demonstration's knowledge base; yield its address."""
     for source in SOURCES:
         copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
         copy(ROOT / source, folder / Path(source).name)
@@ -122,10 +122,10 @@ def served(folder: Path) -> Iterator[str]:
         command = [sys.executable, "-u", "-c", START, "serve", "--kb", kb, "--port", "0"]
         process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ)
         try:
-            while not (told := re.search(r"http://\S+:\d+", (folder / "log").read_text())):
+            while not (found := re.search(r"http://\S+:\d+", (folder / "log").read_text())):
                 assert process.poll() is None, (folder / "log").read_text()
                 time.sleep(0.1)
-            yield told[0]
+            yield found[0]
         finally:
             process.send_signal(signal.SIGINT)
             process.wait()

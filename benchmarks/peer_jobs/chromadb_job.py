@@ -1,7 +1,10 @@
 """Chroma: a persistent client and its own default embedder, ONNX Runtime. Its local search is by vectors alone.
 
-The weights are put where its embedder would have downloaded them to.
+The weights are placed where its embedder would download them to.
 """
+
+# pyright: basic, reportMissingImports=false
+# This runs in an environment of its own, with packages that are not installed here.
 
 from pathlib import Path
 
@@ -12,8 +15,6 @@ from job import run
 
 
 class Store:
-    UPDATE = "upsert"
-
     def __init__(self, folder, model):
         ONNXMiniLM_L6_V2.DOWNLOAD_PATH = Path(model).parent / "chroma"
         ONNXMiniLM_L6_V2._download_model_if_not_exists = lambda _: None
@@ -29,13 +30,6 @@ class Store:
 
     def search(self, question):
         return self.collection.query(query_texts=[question], n_results=10)["ids"][0]
-
-    def stored(self):
-        held = self.collection.get()
-        return list(zip(held["ids"], held["documents"], strict=True))
-
-    def update(self, passage):
-        self.collection.upsert(ids=[passage["id"]], documents=[passage["text"]])
 
 
 run(Store)

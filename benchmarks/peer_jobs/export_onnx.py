@@ -1,4 +1,7 @@
-"""Writes the encoder of a sentence-transformers folder as ONNX in float32: `python export_onnx.py MODEL FILE`."""
+"""Write the encoder of a sentence-transformers folder as ONNX in float32: `python export_onnx.py MODEL FILE`."""
+
+# pyright: basic, reportMissingImports=false
+# This runs in an environment of its own, with packages that are not installed here.
 
 import sys
 

@@ -1,10 +1,12 @@
 """Haystack: the in-memory store, saved to disk, and a pipeline of BM25 and vectors joined by reciprocal ranks."""
 
+# pyright: basic, reportMissingImports=false
+# This runs in an environment of its own, with packages that are not installed here.
+
 from haystack import Document, Pipeline
 from haystack.components.joiners import DocumentJoiner
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
-from haystack.document_stores.types import DuplicatePolicy
 from haystack_integrations.components.embedders.sentence_transformers import (
     SentenceTransformersDocumentEmbedder,
     SentenceTransformersTextEmbedder,
@@ -13,8 +15,6 @@ from job import run
 
 
 class Store:
-    UPDATE = "write_documents with the policy OVERWRITE"
-
     def __init__(self, folder, model):
         folder.mkdir(exist_ok=True)
         self.file = folder / "store.json"
@@ -38,9 +38,9 @@ class Store:
     def embed(self, question):
         return self.questions.run(question)["embedding"]
 
-    def add(self, passages, policy=DuplicatePolicy.NONE):
+    def add(self, passages):
         documents = [Document(id=one["id"], content=one["text"]) for one in passages]
-        self.store.write_documents(self.passages.run(documents)["documents"], policy)
+        self.store.write_documents(self.passages.run(documents)["documents"])
 
     def save(self):
         self.store.save_to_disk(str(self.file))
@@ -48,12 +48,6 @@ class Store:
     def search(self, question):
         found = self.pipeline.run({"embedder": {"text": question}, "bm25": {"query": question}})
         return [document.id for document in found["joiner"]["documents"]]
-
-    def stored(self):
-        return [(document.id, document.content) for document in self.store.filter_documents()]
-
-    def update(self, passage):
-        self.add([passage], DuplicatePolicy.OVERWRITE)
 
 
 run(Store)

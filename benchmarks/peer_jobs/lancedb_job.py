@@ -1,10 +1,11 @@
 """LanceDB: a table of vectors with a full-text index, searched by both, joined by reciprocal ranks.
 
-It has no embedder of its own. `onnx` in the environment's EMBEDDER gives it the fastest in common use, ONNX Runtime
-with the texts sorted by length; otherwise it is its registry's sentence-transformers, as its documentation shows.
+LanceDB has no embedder of its own. It gets the fastest in common use, ONNX Runtime with the texts sorted by length.
 """
 
-import os
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
+# This runs in an environment of its own, with packages that are not installed here.
+
 import re
 
 import lancedb
@@ -43,18 +44,9 @@ class Onnx:
         return out
 
 
-def registered(model):
-    from lancedb.embeddings import get_registry
-
-    function = get_registry().get("sentence-transformers").create(name=str(model), device="cpu")
-    return lambda texts: np.array(function.generate_embeddings(texts), dtype=np.float32)
-
-
 class Store:
-    UPDATE = "merge_insert, then optimize"
-
     def __init__(self, folder, model):
-        self.embedder = Onnx(model) if os.environ.get("EMBEDDER") == "onnx" else registered(model)
+        self.embedder = Onnx(model)
         database = lancedb.connect(str(folder))
         fields = [("id", pa.string()), ("text", pa.string()), ("vector", pa.list_(pa.float32(), 384))]
         self.table = database.create_table("passages", schema=pa.schema(fields), exist_ok=True)
@@ -75,15 +67,6 @@ class Store:
         words = re.sub(r"[^\w ]", " ", question)
         both = self.table.search(query_type="hybrid").vector(self.embed(question)).text(words)
         return both.rerank(self.reranker).limit(10).to_arrow()["id"].to_pylist()
-
-    def stored(self):
-        held = self.table.to_arrow()
-        return list(zip(held["id"].to_pylist(), held["text"].to_pylist(), strict=True))
-
-    def update(self, passage):
-        new = self.table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-        new.execute(self._rows([passage]))
-        self.table.optimize()
 
     def _rows(self, passages):
         texts = [one["text"] for one in passages]

@@ -1,5 +1,8 @@
 """LangChain: FAISS saved to a folder, with a BM25 retriever, joined by the ensemble retriever."""
 
+# pyright: basic, reportMissingImports=false, reportOptionalMemberAccess=false
+# This runs in an environment of its own, with packages that are not installed here.
+
 from job import run
 from langchain_classic.retrievers import EnsembleRetriever
 from langchain_community.retrievers import BM25Retriever
@@ -8,8 +11,6 @@ from langchain_huggingface import HuggingFaceEmbeddings
 
 
 class Store:
-    UPDATE = "delete, then add_texts"
-
     def __init__(self, folder, model):
         self.folder = str(folder)
         self.embedder = HuggingFaceEmbeddings(model_name=str(model), encode_kwargs={"batch_size": 32})
@@ -32,18 +33,11 @@ class Store:
         self.store.save_local(self.folder)
 
     def search(self, question):
-        if self.retriever is None:  # the BM25 retriever is made anew after every change
+        if self.retriever is None:  # it must be built again after every change
             bm25 = BM25Retriever.from_documents(self._documents(), k=10)
             vectors = self.store.as_retriever(search_kwargs={"k": 10})
             self.retriever = EnsembleRetriever(retrievers=[vectors, bm25], weights=[0.5, 0.5])
         return [document.id for document in self.retriever.invoke(question)][:10]
-
-    def stored(self):
-        return [(document.id, document.page_content) for document in self._documents()]
-
-    def update(self, passage):
-        self.store.delete([passage["id"]])
-        self.add([passage])
 
     def _documents(self):
         return list(self.store.docstore._dict.values()) if self.store else []

@@ -1,5 +1,8 @@
 """LlamaIndex: the default vector index persisted to a folder, with a BM25 retriever, fused by reciprocal ranks."""
 
+# pyright: basic, reportMissingImports=false
+# This runs in an environment of its own, with packages that are not installed here.
+
 from job import run
 from llama_index.core import Settings, StorageContext, VectorStoreIndex, load_index_from_storage
 from llama_index.core.llms import MockLLM
@@ -10,8 +13,6 @@ from llama_index.retrievers.bm25 import BM25Retriever
 
 
 class Store:
-    UPDATE = "delete_nodes, then insert_nodes"
-
     def __init__(self, folder, model):
         self.folder = str(folder)
         Settings.llm = MockLLM()
@@ -33,20 +34,13 @@ class Store:
         self.index.storage_context.persist(self.folder)
 
     def search(self, question):
-        if self.retriever is None:  # the BM25 retriever is made anew after every change
+        if self.retriever is None:  # it must be built again after every change
             bm25 = BM25Retriever.from_defaults(docstore=self.index.docstore, similarity_top_k=10)
             both = [self.index.as_retriever(similarity_top_k=10), bm25]
             self.retriever = QueryFusionRetriever(
                 both, similarity_top_k=10, num_queries=1, mode="reciprocal_rerank", use_async=False
             )
         return [found.node.node_id for found in self.retriever.retrieve(question)]
-
-    def stored(self):
-        return [(id, node.text) for id, node in self.index.docstore.docs.items()]
-
-    def update(self, passage):
-        self.index.delete_nodes([passage["id"]], delete_from_docstore=True)
-        self.add([passage])
 
 
 run(Store)

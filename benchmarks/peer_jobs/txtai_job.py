@@ -1,15 +1,16 @@
 """txtai: a hybrid index with content, the model through transformers. The first batch is indexed, the others upserted.
 
-It keeps everything in memory until `save` writes it all.
+txtai keeps everything in memory until `save` writes it all.
 """
+
+# pyright: basic, reportMissingImports=false
+# This runs in an environment of its own, with packages that are not installed here.
 
 from job import run
 from txtai import Embeddings
 
 
 class Store:
-    UPDATE = "upsert"
-
     def __init__(self, folder, model):
         self.folder = str(folder)
         self.new = not folder.exists()
@@ -34,12 +35,6 @@ class Store:
 
     def search(self, question):
         return [found["id"] for found in self.index.search(question, 10)]
-
-    def stored(self):
-        return [(one["id"], one["text"]) for one in self.index.search("select id, text from txtai", 1_000_000)]
-
-    def update(self, passage):
-        self.add([passage])
 
 
 run(Store)

@@ -1,4 +1,4 @@
-"""A document -> chunks with exact spans. Which pieces can be found on their own, and where do they stand?"""
+"""Split documents into chunks with exact spans."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import hashlib
 from collections.abc import Iterator
 
 from ragstone.chunk import text as strategies
-from ragstone.chunk.nature import facts_of
+from ragstone.chunk.facts import facts_of
 from ragstone.chunk.outline import Outlined, Section, section_at, sections
 from ragstone.chunk.ruler import Characters, Ruler, Tokens
 from ragstone.chunk.sentence import sentences
 from ragstone.chunk.structure import Piece, structured
-from ragstone.contracts import Chunk, Document
-from ragstone.protocols import Tokens as TokensOf
-from ragstone.sections import ChunkSettings
+from ragstone.core.protocols import Tokens as TokensOf
+from ragstone.core.records import Chunk, Document
+from ragstone.settings import ChunkSettings
 
 __all__ = ["Outlined", "fingerprint", "sentences", "split"]
 
 _VERSION = 1
-"""Raised whenever the same settings would cut some text differently than before."""
+"""Increase it when the same settings would split a text differently than before."""
 
 
 def fingerprint(settings: ChunkSettings) -> str:
-    """Changes whenever the chunks of some document would."""
+    """Return a text that changes whenever the chunks of a document would."""
     return f"{settings.strategy} {settings.unit} {settings.size}/{settings.overlap} {settings.context} v{_VERSION}"
 
 
 def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> list[Chunk]:
-    """A document as chunks, in order; none if it is blank.
+    """Return the chunks of a document, in order; none if it is blank.
 
     Args:
-        document: its title, address and metadata go to every chunk.
+        document: every chunk has its title, URL and metadata.
         settings: strategy, unit, size, overlap and context.
-        tokens_of: counts tokens, where the settings want them.
+        tokens_of: finds tokens, if the settings measure size in tokens.
     """
     ruler = _ruler(document.text, settings, tokens_of)
     pieces = list(_pieces(document, settings, ruler))
@@ -86,13 +86,13 @@ def _context(document: Document, section: Section, settings: ChunkSettings) -> s
         case "title":
             return document.title
         case "path":
-            # The first heading is usually the title once more.
+            # The first heading is usually the title again.
             titles = section.titles[1:] if section.titles[:1] == (document.title,) else section.titles
             return "\n".join(part for part in (document.title, " > ".join(titles)) if part)
 
 
 def chunk_id(document_id: str, index: int, text: str) -> str:
-    """The id of a document's chunk, from its position and text."""
-    # A text from elsewhere may hold lone surrogates, which strict UTF-8 refuses.
-    told = f"{document_id}\0{index}\0{text}".encode(errors="surrogatepass")
-    return hashlib.sha256(told).hexdigest()[:32]
+    """Return the id of a chunk, a hash of its document, position and text."""
+    # A text from another program may hold lone surrogates, which strict UTF-8 refuses.
+    identity = f"{document_id}\0{index}\0{text}".encode(errors="surrogatepass")
+    return hashlib.sha256(identity).hexdigest()[:32]

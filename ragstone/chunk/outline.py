@@ -1,4 +1,4 @@
-"""A document's sections, from its headings."""
+"""The sections and pages of a document."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from ragstone.contracts import Document, Mark
+from ragstone.core.records import Document, Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """From one heading to the next, whatever its level. What stands before the first heading has level 0."""
+    """The text from one heading to the next, of any level. The text before the first heading has level 0."""
 
     start: int
     end: int
@@ -25,12 +25,12 @@ class Section:
 
     @property
     def path(self) -> str:
-        """The headings above and the section's own: "Installation > Linux"."""
+        """The headings above the section, and its own: "Installation > Linux"."""
         return " > ".join(self.titles)
 
 
 def sections(length: int, marks: Sequence[Mark]) -> list[Section]:
-    """The sections of a text of ``length`` characters, in order, without gaps."""
+    """Return the sections of a text of ``length`` characters, in order and without gaps."""
     headings = [mark for mark in marks if mark.kind == "heading"]
     found = [Section(start=0, end=headings[0].start if headings else length)]
     above: list[Mark] = []
@@ -45,19 +45,19 @@ def sections(length: int, marks: Sequence[Mark]) -> list[Section]:
 
 
 def section_at(outline: Sequence[Section], position: int) -> Section:
-    """The section that a position of the text lies in."""
+    """Return the section at a position of the text."""
     return outline[max(bisect_right(outline, position, key=lambda section: section.start) - 1, 0)]
 
 
 def page_at(pages: Sequence[Mark], position: int) -> str:
-    """The label of the page that a position of the text lies on; empty where it lies on none, or that has none."""
+    """Return the label of the page at a position of the text; empty if there is no page, or it has no label."""
     page = bisect_right(pages, position, key=lambda mark: mark.start) - 1
     return pages[page].label if page >= 0 and position < pages[page].end else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlined:
-    """A text, and which section and page each position of it is in."""
+    """A text with the section and page of each position."""
 
     text: str
     sections: Sequence[Section]
@@ -69,9 +69,9 @@ class Outlined:
         return Outlined(text=document.text, sections=sections(len(document.text), document.marks), pages=pages)
 
     def section(self, position: int) -> str:
-        """The path of headings there."""
+        """Return the path of headings at a position."""
         return section_at(self.sections, position).path
 
     def page(self, position: int) -> str:
-        """The label of the page."""
+        """Return the label of the page at a position."""
         return page_at(self.pages, position)

@@ -1,4 +1,4 @@
-"""What a chunk's size is counted in: characters, or tokens of the embedding model."""
+"""Rulers: the size of a chunk in characters, or in tokens of the embedding model."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from itertools import pairwise
 from typing import Protocol
 
 from ragstone.chunk import units
-from ragstone.contracts import Span
+from ragstone.core.records import Span
 
 
 class Ruler(Protocol):
-    """Measures stretches of one text."""
+    """A measure for parts of one text."""
 
     def length(self, start: int, end: int) -> int:
-        """How long the characters ``start`` to ``end`` are."""
+        """Return the length of the characters from ``start`` to ``end``."""
         ...
 
     def back(self, end: int, length: int) -> int:
-        """Where a stretch of at most ``length`` that ends at ``end`` may begin at the earliest."""
+        """Return the earliest start of a part that ends at ``end`` and measures at most ``length``."""
         ...
 
     def cut(self, start: int, end: int, size: int) -> Iterator[Span]:
-        """The stretch in pieces of at most ``size``, with no regard to words."""
+        """Yield pieces that measure at most ``size``, regardless of words."""
         ...
 
 
 class Characters:
-    """Counts characters, as Python does."""
+    """A ruler that counts characters, as Python does."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -44,7 +44,7 @@ class Characters:
 
 
 class Tokens:
-    """Counts tokens that begin within the stretch."""
+    """A ruler that counts the tokens that begin within a part."""
 
     def __init__(self, text: str, tokens: Sequence[Span]) -> None:
         self._text = text
@@ -61,7 +61,7 @@ class Tokens:
     def cut(self, start: int, end: int, size: int) -> Iterator[Span]:
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
         edges = [start, *self._starts[first + size : last : size], end]
-        # Characters that belong to no token make no piece of their own: they go with the token before.
+        # Characters outside tokens form no piece of their own: they join the token before.
         for here, there in pairwise(edges):
             if here < there:
                 yield Span(start=here, end=there)

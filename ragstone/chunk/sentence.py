@@ -1,8 +1,8 @@
 """Sentences by rule, for many languages, in one pass over the text.
 
-A sentence ends at a mark such as ``.`` or ``。``, unless what stands around the mark says that it goes
-on: an abbreviation before it, a lower-case word after it. It also ends at a line break made on purpose,
-as after a heading, but not at one that only wraps a paragraph.
+A sentence ends at a mark such as ``.`` or ``。``, unless its context shows that the sentence continues: an abbreviation
+before it, or a lower-case word after it. It also ends at a deliberate line break, such as one after a heading, but not
+at one that only wraps a paragraph.
 """
 
 from __future__ import annotations
@@ -12,36 +12,35 @@ from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
 
-from ragstone.chunk.units import CJK, trim
-from ragstone.contracts import Span
+from ragstone.chunk.units import CJK, PARAGRAPH_BREAK, trim
+from ragstone.core.records import Span
 
 _SPACED = ".!?…"
 _UNSPACED = "。！？｡؟۔।॥።။։។៕"
-"""Marks that end a sentence even where no white space follows."""
+"""Marks that end a sentence even if no white space follows."""
 _CLOSING = "\"'”’“‘»«)\\]}」』）】》〉*_`¹²³"
 _OPENING = "\"'“‘„‚«»([{¿¡*_`「『（"
 
-# A mark, and what belongs to its sentence: closing quotes and brackets, "[12]" of a footnote.
+# A mark, and what follows it in the same sentence: closing quotes and brackets, and footnotes such as "[12]".
 _END = re.compile(rf"([{_SPACED}{_UNSPACED}]+)((?:[{_CLOSING}]|\[\d{{1,3}}\]|[ \u00a0\u202f][»“”](?!\S))*)")
 _NEXT_WORD = re.compile(rf"[\s{re.escape(_OPENING)}]*(\w*)")
 _LAST_WORD = re.compile(r"[\w.'’/]*$")
 _ACRONYM = re.compile(r"(?:[^\W\d]\.)+[^\W\d]{1,2}")
 _ROMAN = re.compile(r"[IVX]{2,5}")
 _LIST_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*")
-# "minister.Kemudian ": the space after the full stop forgotten. Not "node.js", "www.Example.com".
+# "minister.Kemudian ": a missing space after the full stop. Not "node.js" or "www.Example.com".
 _SPACE_FORGOTTEN = re.compile(r"[^\W\d_]+[\s,]")
 _PLAIN_WORD = re.compile(r"(?:^|[\s(])(?:[^\W\d_]{3,}|\d{4})$")
 _LONGEST_WORD = 24
-"""Characters before a full stop that are looked at: enough for any abbreviation and the word before it."""
+"""Characters before a full stop to examine: enough for any abbreviation and the word before it."""
 
-_BLANK_LINE = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦▪●·–]\s|\(?\d{1,3}(?:\.\d{1,3})*[.)]\s|\(?[A-Za-z]\)\s|#{1,6}\s|\|)")
 _ALONE = re.compile(r"\s*(?:#{1,6}\s|\||([=\-*_~])\1{2,}\s*$)")
 _FIRST_WORD = re.compile(rf"\s*([{CJK}]|[^\s{CJK}]*)")
 _NARROW = 40
-"""Lines of a paragraph that are all shorter were not wrapped to fit a page."""
+"""If all lines of a paragraph are shorter, they were not wrapped to fit a page."""
 
-# Words that, capitalised, mostly begin a sentence; names seldom begin with them.
+# Capitalised words that usually begin a sentence; few names begin with them.
 _STARTER = re.compile(
     "The|This|That|These|Those|It|In|He|She|They|We|You|If|When|While|After|Before|But|And|However|There|As|At|On|For|"
     "Der|Die|Das|Dies|Diese|Dieser|Es|Er|Sie|Wir|Ich|Wenn|Als|Aber|Und|Doch|Auch|Dann|Danach|Dabei|"
@@ -66,9 +65,9 @@ _ABBREVIATIONS = _read_abbreviations()
 
 
 def sentences(text: str) -> list[Span]:
-    """The sentences of a text, in order, without the white space around them.
+    """Return the sentences of a text, in order, without the white space around them.
 
-    Together they hold every character that is not white space; none overlap. Line breaks are ``\\n``.
+    Together they hold every character that is not white space, and none overlap. Line breaks are ``\\n``.
     """
     spans: list[Span] = []
     for start, end in _stretches(text):
@@ -80,9 +79,9 @@ def sentences(text: str) -> list[Span]:
 
 
 def _stretches(text: str) -> Iterator[tuple[int, int]]:
-    """Pieces of text between the line breaks that end a sentence."""
+    """Yield the parts of a text between line breaks that end a sentence."""
     start = 0
-    for blank in _BLANK_LINE.finditer(text):
+    for blank in PARAGRAPH_BREAK.finditer(text):
         yield from _lines_joined(text, start, blank.start())
         start = blank.end()
     yield from _lines_joined(text, start, len(text))
@@ -101,9 +100,9 @@ def _lines_joined(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _broken_on_purpose(line: str, after: str, widest: int) -> bool:
-    """Whether the break between two lines of a paragraph means something.
+    """Return whether a line break within a paragraph is deliberate.
 
-    A line that had room for the next word, measured by the widest of its paragraph, was not merely wrapped.
+    A line with room for the next word, compared with the widest line of its paragraph, was not merely wrapped.
     """
     if _ITEM.match(after) or _ALONE.match(after) or _ALONE.match(line):
         return True
@@ -115,7 +114,7 @@ def _broken_on_purpose(line: str, after: str, widest: int) -> bool:
 
 
 def _ends(text: str, start: int, end: int) -> Iterator[int]:
-    """Where sentences end inside a stretch of text, but for the last."""
+    """Yield the ends of the sentences in a part of a text, except the last."""
     for match in _END.finditer(text, start, end):
         mark, closing, stop = match.group(1), match.group(2), match.end()
         if stop == end:
@@ -130,7 +129,7 @@ def _ends(text: str, start: int, end: int) -> Iterator[int]:
             word = following.group(1) if following else ""
             if following and not word and text[following.end() : following.end() + 1] in tuple(_SPACED):
                 continue  # an ellipsis written ". . ."
-            # '"Really?" he asked.' goes on, "Really? he asked." does not.
+            # '"Really?" he asked.' continues; "Really? he asked." does not.
             if word[:1].islower() and (closing or mark[-1] in ".…"):
                 continue
             if mark == "." and not closing and _goes_on(text, start, match.start(), word):
@@ -140,7 +139,7 @@ def _ends(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _lacks_space(text: str, start: int, stop: int, after: int) -> bool:
-    """Whether the mark at ``stop`` ends a sentence though a letter follows it at once."""
+    """Return whether the mark at ``stop`` ends a sentence although a letter follows it directly."""
     if not text[after].isupper() or not text[after + 1 : after + 2].islower():
         return False
     before = _PLAIN_WORD.search(text[max(start, stop - _LONGEST_WORD) : stop])
@@ -148,7 +147,7 @@ def _lacks_space(text: str, start: int, stop: int, after: int) -> bool:
 
 
 def _goes_on(text: str, start: int, stop: int, following: str) -> bool:
-    """Whether the full stop at ``stop`` belongs to the word before it and not to a sentence."""
+    """Return whether the full stop at ``stop`` belongs to the word before it and ends no sentence."""
     before = text[max(start, stop - _LONGEST_WORD) : stop]
     found = _LAST_WORD.search(before)
     word = found.group() if found else ""
@@ -168,7 +167,7 @@ def _goes_on(text: str, start: int, stop: int, following: str) -> bool:
 
 
 def _is_ordinal(before: str, following: str) -> bool:
-    """German "am 3. Mai", "im 19. Jahrhundert", and dates such as "3. 5. 2024"."""
+    """Return whether a number is an ordinal: German "am 3. Mai", "im 19. Jahrhundert", dates such as "3. 5. 2024"."""
     if following[:1].isdigit() or _AFTER_ORDINAL.fullmatch(following):
         return True
     return bool(_BEFORE_ORDINAL.search(before)) and not _STARTER.fullmatch(following)

@@ -1,4 +1,4 @@
-"""Cutting by headings, then by tokens of the embedding model; code and tables stay whole where they fit."""
+"""Split by headings, then by size. Code and tables stay whole if they fit."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ragstone.chunk import units
 from ragstone.chunk.outline import Section, sections
 from ragstone.chunk.ruler import Ruler
 from ragstone.chunk.text import pack, sentences_of
-from ragstone.contracts import Mark, Span
+from ragstone.core.records import Mark, Span
 
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[^\n]*\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A chunk to be: where it stands, in which section, and whether it is code or a table."""
+    """A future chunk: its span, its section, and whether it is text, code or a table."""
 
     span: Span
     section: Section
@@ -26,17 +26,16 @@ class Piece:
 
 
 def structured(text: str, marks: Sequence[Mark], ruler: Ruler, size: int, overlap: int) -> list[Piece]:
-    """Pieces of at most ``size``, none across a heading, in order; every non-blank character is covered.
+    """Return pieces of at most ``size``, in order, none across a heading. They cover every character but white space.
 
-    A heading that nothing follows before the next heading is kept with what follows: alone it would be found
-    by its words and tell nothing.
+    A heading without text of its own joins the section below: alone, it would match a query and say nothing.
 
     Args:
-        text: of the document.
+        text: the text of the document.
         marks: its structure, in order of ``start``.
-        ruler: what size and overlap are counted in.
-        size: most that a piece may measure.
-        overlap: most that a piece of prose repeats of the one before, within its section.
+        ruler: measures size and overlap.
+        size: the largest measure of a piece.
+        overlap: the most that a piece of prose repeats of the one before, within its section.
     """
     pieces: list[Piece] = []
     waiting: int | None = None
@@ -56,13 +55,13 @@ def structured(text: str, marks: Sequence[Mark], ruler: Ruler, size: int, overla
 
 
 def _within(section: Section, blocks: Sequence[Mark]) -> list[Mark]:
-    """Those of a document's blocks that lie in a section."""
+    """Return the blocks that lie in a section."""
     first, last = (bisect_left(blocks, at, key=lambda mark: mark.start) for at in (section.start, section.end))
     return [mark for mark in blocks[first:last] if mark.end <= section.end]
 
 
 def _with_headings(text: str, start: int, own: list[Piece], ruler: Ruler, size: int) -> list[Piece]:
-    """The pieces of a section, the bare headings before it in the first one, or on their own where they do not fit."""
+    """Return the pieces of a section, with the bare headings above it in its first piece, if they fit, or before it."""
     first = own[0]
     if first.kind == "text" and ruler.length(start, first.span.end) <= size:
         return [Piece(span=Span(start=start, end=first.span.end), section=first.section), *own[1:]]
@@ -75,7 +74,7 @@ def _in_section(
 ) -> Iterator[Piece]:
     at = section.start
     for block in blocks:
-        if block.start < at:  # within the block before
+        if block.start < at:  # inside the block before
             continue
         whole = _with_fences(text, block, at, section.end)
         yield from _pieces(text, at, whole.start, section, "text", ruler, size, overlap)
@@ -85,7 +84,7 @@ def _in_section(
 
 
 def _with_fences(text: str, block: Mark, start: int, end: int) -> Span:
-    """A block with the lines that fence it, within ``start`` to ``end``: apart from it they would tell nothing."""
+    """Return a block with its fences, within ``start`` to ``end``: alone, a fence would say nothing."""
     before = max(text.rfind("\n", start, max(block.start - 1, start)) + 1, start)
     after = text.find("\n", min(block.end + 1, end), end)
     after = end if after < 0 else after
@@ -109,7 +108,7 @@ def _prose(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
-    """Lines of code or rows of a table; their indentation is part of them."""
+    """Yield lines of code or rows of a table, with their indentation."""
     at = start
     for line in text[start:end].splitlines(keepends=True):
         if line.strip():

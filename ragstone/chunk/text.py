@@ -1,7 +1,7 @@
-"""Four ways to cut a text into spans of at most ``size`` characters; two of them can count tokens instead.
+"""Four strategies that split a text into spans of at most ``size`` characters; two of them can count tokens instead.
 
-Every strategy covers each character that is not white space, returns exact spans whose starts and ends
-increase, and lets a span repeat at most the last ``overlap`` characters of the one before.
+Every strategy covers each character that is not white space, returns exact spans with increasing starts and ends, and
+repeats at most the last ``overlap`` characters of a span in the next.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ragstone.chunk import units
 from ragstone.chunk.ruler import Characters, Ruler
 from ragstone.chunk.sentence import sentences
-from ragstone.contracts import Span
+from ragstone.core.records import Span
 
 
 def sliding_window(text: str, size: int, overlap: int) -> list[Span]:
-    """Windows of ``size`` characters, each ``size - overlap`` after the last, wherever words begin.
+    """Return windows of ``size`` characters, each ``size - overlap`` after the last, regardless of words.
 
-    A window of white space alone is left out; the others stay where they are.
+    A window of white space is dropped; the others do not move.
     """
     step = size - overlap
     starts = range(0, max(len(text) - overlap, 1), step)
@@ -27,21 +27,20 @@ def sliding_window(text: str, size: int, overlap: int) -> list[Span]:
 
 
 def by_sentence(text: str, size: int, overlap: int, ruler: Ruler | None = None) -> list[Span]:
-    """Whole sentences packed up to ``size``; a longer one is cut between words, a longer word anywhere."""
+    """Pack whole sentences up to ``size``. A longer sentence is split between words, a longer word anywhere."""
     return pack(text, sentences(text), [units.words], ruler or Characters(text), size, overlap)
 
 
 def by_paragraph(text: str, size: int, overlap: int, ruler: Ruler | None = None) -> list[Span]:
-    """Whole paragraphs packed up to ``size``; a longer one is cut into sentences, words, characters."""
+    """Pack whole paragraphs up to ``size``. A longer paragraph is split into sentences, words or characters."""
     return pack(text, units.paragraphs(text), [sentences_of, units.words], ruler or Characters(text), size, overlap)
 
 
 def recursive(text: str, size: int, overlap: int) -> list[Span]:
-    """Cuts at the coarsest boundary that helps: paragraph, line, sentence, word, character.
+    """Split at the coarsest boundary that suffices: paragraph, line, sentence, word or character.
 
-    Neighbouring pieces of one level are merged up to ``size``, and a span repeats whole pieces of the one
-    before. As elsewhere in the field, the white space before a piece counts as its own until the end, when
-    it is trimmed from the span.
+    Neighbouring pieces of one level are merged up to ``size``, and a span repeats whole pieces of the one before. As in
+    other recursive splitters, white space before a piece counts towards its size, and is trimmed only at the end.
     """
     levels = [_at_paragraphs, _at_lines, _at_sentences, _at_words]
     spans: list[Span] = []
@@ -62,22 +61,22 @@ Finer = Callable[[str, int, int], Iterable[Span]]
 
 
 def pack(text: str, spans: Iterable[Span], finer: Sequence[Finer], ruler: Ruler, size: int, overlap: int) -> list[Span]:
-    """As many whole units into each span as fit, begun with the tail of the span before.
+    """Pack as many whole units into each span as fit, after the tail of the span before.
 
     Args:
-        text: what the spans are of.
+        text: the text of the spans.
         spans: the units, in order.
-        finer: how a unit that is too long is cut, coarsest first.
-        ruler: what size and overlap are counted in.
-        size: most a span may measure.
-        overlap: most that the tail may measure.
+        finer: the ways to split a unit that is too long, coarsest first.
+        ruler: measures size and overlap.
+        size: the largest measure of a span.
+        overlap: the largest measure of a tail.
     """
     packed: list[Span] = []
     start = end = -1
     for unit in _fitting(text, spans, finer, ruler, size):
         if start >= 0 and ruler.length(start, unit.end) > size:
             packed.append(Span(start=start, end=end))
-            # The tail gives way where it and the unit together would be too long.
+            # Shorten the tail if it and the unit together would be too long.
             earliest = max(ruler.back(end, overlap), ruler.back(unit.end, size), start + 1)
             tail = units.next_word(text, earliest, end)
             start = tail if tail < end else unit.start
@@ -88,7 +87,7 @@ def pack(text: str, spans: Iterable[Span], finer: Sequence[Finer], ruler: Ruler,
 
 
 def _fitting(text: str, spans: Iterable[Span], finer: Sequence[Finer], ruler: Ruler, size: int) -> Iterator[Span]:
-    """The spans, those longer than ``size`` replaced by finer ones."""
+    """Yield the spans, with finer spans in place of those longer than ``size``."""
     for span in spans:
         if ruler.length(span.start, span.end) <= size:
             yield span
@@ -99,7 +98,7 @@ def _fitting(text: str, spans: Iterable[Span], finer: Sequence[Finer], ruler: Ru
 
 
 def sentences_of(text: str, start: int, end: int) -> Iterator[Span]:
-    """The sentences of a stretch of a text."""
+    """Yield the sentences of a part of a text."""
     for span in sentences(text[start:end]):
         yield Span(start=start + span.start, end=start + span.end)
 
@@ -107,7 +106,7 @@ def sentences_of(text: str, start: int, end: int) -> Iterator[Span]:
 # ---------------------------------------------------------------- recursion
 
 _Level = Callable[[str, Span], Iterable[int]]
-"""Where a piece of the text may be cut: positions inside it, ascending."""
+"""Return the positions, in ascending order, at which a piece of the text may be split."""
 
 
 def _cut(text: str, whole: Span, levels: Sequence[_Level], size: int, overlap: int) -> Iterator[Span]:
@@ -139,7 +138,7 @@ def _pieces(whole: Span, cuts: Iterable[int]) -> Iterator[Span]:
 
 
 def _merge(pieces: Iterable[Span], size: int, overlap: int) -> Iterator[Span]:
-    """Adjacent pieces together up to ``size``; the last ones, up to ``overlap``, are repeated."""
+    """Merge adjacent pieces up to ``size``. The last ones, up to ``overlap``, are repeated."""
     held: deque[Span] = deque()
     for piece in pieces:
         if held and piece.end - held[0].start > size:

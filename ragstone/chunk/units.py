@@ -1,4 +1,4 @@
-"""The units that texts are cut into: paragraphs, words, characters; and where a text may be cut at all."""
+"""The units of a text: paragraphs, words and characters."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ragstone.contracts import Span
+from ragstone.core.records import Span
 
 CJK = "\u2e80-\u2fdf\u3040-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Characters of scripts written without spaces, where each may stand for a word; for use in ``[...]``."""
-# What may not begin a line in those scripts stays with the character before it.
+"""Characters of scripts without spaces, where each may be a word; for use in ``[...]``."""
+# Characters that may not begin a line in these scripts stay with the character before.
 _CLINGING = "、。，．：；？！」』）】》〉”’…\u0300-\u036f\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _WORD = re.compile(rf"[{CJK}][{_CLINGING}]*|[^\s{CJK}]+")
 _WORD_START = re.compile(rf"(?<=\s)\S|(?<=[{CJK}{_CLINGING}])[^\s{_CLINGING}]|[{CJK}]")
 PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _ZERO_WIDTH_JOINER = "\u200d"
 _MOST_MARKS = 32
-"""A run of combining marks longer than this is not looked through; no script writes one."""
+"""The longest run of combining marks to search; no script has a longer one."""
 
 
 def trim(text: str, start: int, end: int) -> Span | None:
-    """The span without the white space at its ends; nothing if it is all white space."""
+    """Return the span without white space at its ends; None if it is all white space."""
     piece = text[start:end]
     left = piece.lstrip()
     if not left:
@@ -32,25 +32,25 @@ def trim(text: str, start: int, end: int) -> Span | None:
 
 
 def paragraphs(text: str) -> list[Span]:
-    """What stands between blank lines."""
+    """Return the spans between blank lines."""
     cuts = [0, *(blank.start() for blank in PARAGRAPH_BREAK.finditer(text)), len(text)]
     return [span for start, end in pairwise(cuts) if (span := trim(text, start, end))]
 
 
 def words(text: str, start: int, end: int) -> Iterator[Span]:
-    """What stands between white space; in scripts written without spaces, each character."""
+    """Yield the words: the spans between white space, and each character in scripts without spaces."""
     for match in _WORD.finditer(text, start, end):
         yield Span(start=match.start(), end=match.end())
 
 
 def next_word(text: str, start: int, end: int) -> int:
-    """Where the first word begins that begins at ``start`` or later; ``end`` if none does."""
+    """Return the start of the first word that begins at ``start`` or later; ``end`` if there is none."""
     match = _WORD_START.search(text, start, end)
     return match.start() if match else end
 
 
 def windows(text: str, start: int, end: int, size: int, overlap: int) -> Iterator[Span]:
-    """Pieces of at most ``size`` characters, cut between characters as readers see them where that is possible."""
+    """Yield pieces of at most ``size`` characters, without dividing what readers see as one character if possible."""
     while end - start > size:
         stop = _whole_character(text, start + size, floor=start + overlap)
         yield Span(start=start, end=stop)
@@ -61,7 +61,7 @@ def windows(text: str, start: int, end: int, size: int, overlap: int) -> Iterato
 
 
 def _whole_character(text: str, position: int, *, floor: int) -> int:
-    """The last place up to ``position`` that parts no mark from its base; ``position`` if none is near."""
+    """Return the last place up to ``position`` between two visible characters; ``position`` if none is near."""
     for place in range(position, max(floor, position - _MOST_MARKS), -1):
         if not _is_joined(text, place):
             return place
@@ -69,7 +69,7 @@ def _whole_character(text: str, position: int, *, floor: int) -> int:
 
 
 def _is_joined(text: str, position: int) -> bool:
-    """Whether the character here only completes the one before: an accent, a skin tone, a joined emoji."""
+    """Return whether the character only completes the one before: an accent, a skin tone, a joined emoji."""
     char = text[position]
     if char < "\u0300":
         return False

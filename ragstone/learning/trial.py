@@ -1,99 +1,128 @@
-"""A trial: which version answers which request, and what the votes then prove.
+"""A trial: which version answers which request, what the votes prove, and when the trial ends.
 
-Every request is assigned to an arm by a keyed hash of its id, so chance decides, and whoever knows the seed can check
-it. What is compared is the reward of *assigned* requests, voted on or not, weighted by the probability of the
-assignment (Horvitz and Thompson, JASA 47, 1952). A version is promoted only by evidence that may be looked at after
-every vote (`eprocess`), whichever tenth of the users is left out, and to which no other user gives more than a third
-(`robust`).
+A keyed hash of the request id assigns every request to an arm, so chance decides, and anybody who knows the seed can
+check it. Rewards of assigned requests are weighted by the probability of the assignment (Horvitz and Thompson, JASA 47,
+1952). A trial promotes a version only on the evidence of `ragstone.learning.evidence`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import exp, inf, isinf, log
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.learning.ballots import Ballots, Compared, ballots, compare, needed
-from ragstone.learning.policy import canonical
-from ragstone.learning.ruling import FIRST, STATES, State, of_doubt, of_trial
+from ragstone.learning.evidence import Comparison, Votes, compare, votes_needed
+from ragstone.learning.policy import canonical_json
 
 ALPHA = 0.05
-"""How probable it may be that a knowledge base ever promotes something that is no better, over all its trials."""
+"""The probability that a knowledge base ever promotes a version that is not better, over all its trials."""
 HOLDOUT = 0.1
+"""Share of requests that version 0 answers, whatever version is in use."""
 TRIM = 0.1
-MOST = 5000
-WORTH = 0.02
+"""Share of voices, the most influential, that the evidence must do without."""
+MAX_VOTES = 5000
+"""Votes after which a trial ends without a change."""
+MIN_VOTES = 200
+"""Votes before which no trial is decided; a few people who rush into a trial come first."""
+MIN_GAIN = 0.02
+"""An advantage, in shares of up votes, below which a change is not worth it."""
+DOUBT = 0.1
+"""The advantage of either side between which a doubt decides."""
+MAX_DOUBT_VOTES = 1000
+"""Votes after which a doubt ends either way."""
+_LIKELIHOOD_BAR = log(19)
+"""A doubt ends when one side is nineteen times as likely as the other."""
 _SAME = 1e-9
-_LARGE = 100.0
-"""Logarithm above which evidence is not told more exactly."""
+_MAX_LOG = 100.0
+
+State = Literal["going", "promoted", "stopped", "kept", "rolled back"]
+STATES: tuple[State, ...] = ("going", "promoted", "stopped", "kept", "rolled back")
+_GOING, _PROMOTED, _STOPPED, _KEPT, _ROLLED_BACK = range(5)
+_JSON_NAMES = {"max_votes": "most", "prior_voices": "voices", "min_gain": "worth"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """Challengers against a champion, all of them versions of policies.
+    """A challenger against the champion, or a champion in doubt against version 0.
 
     Args:
-        id: its name.
-        number: which trial of its knowledge base this is, from 1.
+        id: name of the trial.
+        number: number of the trial within its knowledge base, from 1.
         champion: the version in use.
-        challengers: those that may take its place.
-        holdout: share of the requests that version 0 answers, whatever is in use.
+        challenger: the version that may replace it; None if the champion is only watched.
+        holdout: share of requests that version 0 answers.
         seed: key of the assignment.
-        alpha: how probable it may be that a challenger which is no better is promoted.
-        trim: share of the users, the most influential ones, without whom the evidence must do; 0: nobody is left out,
-            and one user may prove something alone.
-        most: votes after which it ends.
-        voices: users who had voted before it began. Colluders may be the first to vote in it, so the share is of these
-            at least.
-        worth: an advantage, in shares of votes, below which nothing is worth a change.
-        doubt: `drift.watch` doubts the champion: it is compared with version 0 alone, and kept or rolled back. The
-            holdout is then half of the requests, and there are no challengers.
-        began: when it began, in seconds since 1970.
+        alpha: probability of promoting a challenger that is not better.
+        trim: share of voices to leave out; 0 leaves out none, and one voice can prove something alone.
+        max_votes: votes after which the trial ends.
+        prior_voices: voices that had voted before the trial. Colluders may be the first to vote in it, so ``trim`` is a
+            share of at least these.
+        min_gain: advantage, in shares of votes, below which a change is not worth it.
+        doubt: compare the champion with version 0 and keep it or roll back; there is no challenger.
+        began: start of the trial in seconds since 1970.
     """
 
     id: str
     number: int = 1
     champion: int
-    challengers: tuple[int, ...] = ()
+    challenger: int | None = None
     holdout: float = HOLDOUT
     seed: str
     alpha: float = ALPHA / 2
     trim: float = TRIM
-    most: int = MOST
-    voices: int = 0
-    worth: float = WORTH
+    max_votes: int = MAX_VOTES
+    prior_voices: int = 0
+    min_gain: float = MIN_GAIN
     doubt: bool = False
     began: float = 0.0
 
     @property
+    def decides(self) -> bool:
+        """Whether votes can end the trial; otherwise the champion is only watched."""
+        return self.doubt or self.challenger is not None
+
+    @property
+    def rival(self) -> int | None:
+        """The version that is compared with the champion."""
+        return 0 if self.doubt else self.challenger
+
+    @property
     def shares(self) -> dict[int, float]:
-        """The probability of each version: 0 has the holdout, champion and challengers share the rest."""
-        arms = (self.champion, *self.challengers)
+        """The probability of each version: 0 has the holdout, champion and challenger share the rest."""
+        arms = [self.champion] if self.challenger is None else [self.champion, self.challenger]
         shares = dict.fromkeys((0, *arms), 0.0)
         for version in arms:
             shares[version] += (1 - self.holdout) / len(arms)
         shares[0] += self.holdout
         return {version: share for version, share in shares.items() if share > 0}
 
+    def to_json(self) -> str:
+        """Return the trial as one canonical line."""
+        values = {_JSON_NAMES.get(name, name): value for name, value in asdict(self).items()}
+        challenger = values.pop("challenger")
+        return canonical_json(values | {"challengers": [] if challenger is None else [challenger]})
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
-    """The version that answers a request, and how probable it was that it would be this one."""
-
-    version: int
-    probability: float
+    @classmethod
+    def from_json(cls, text: str) -> Trial:
+        """Return the trial that `to_json` wrote."""
+        values: dict[str, Any] = json.loads(text)
+        challengers = values.pop("challengers")
+        for name, stored in _JSON_NAMES.items():
+            values[name] = values.pop(stored)
+        return cls(**values, challenger=challengers[0] if challengers else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of one assigned request: ``vote`` is 1 for up, -1 for down, 0 for none.
+    """The outcome of an assigned request: ``vote`` is 1 for up, -1 for down, 0 for none.
 
-    ``at`` is when it was voted on, or asked where it was not; the order of votes is theirs.
+    ``at`` is the time of the vote, or of the request if there is none; votes are ordered by it.
     """
 
     request_id: str
@@ -106,11 +135,21 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One version in a trial.
+    """The figures of one version in a trial.
 
-    ``reward`` is the mean over all its requests: up 1, down -1, no vote 0. ``ups`` is the share of up among its votes.
-    The rest compares a challenger with the champion: ``difference`` of the shares of up, and where it probably lies;
-    ``evidence``, the e-value: promoted at ``bar``, 1 says nothing; how many more votes it ``needs``, if it goes on so.
+    Args:
+        version: the version.
+        share: its share of the requests.
+        requests: requests that were assigned to it.
+        votes: votes on them.
+        reward: mean reward of a request: 1 for up, -1 for down, 0 for no vote.
+        ups: share of the votes that are up.
+        difference: advantage over the champion in shares of up votes.
+        low: likely lower end of the difference.
+        high: likely upper end.
+        evidence: the e-value; 1 says nothing.
+        bar: evidence that promotes.
+        needs: estimate of the votes still needed; None if the trial would end before.
     """
 
     version: int
@@ -128,8 +167,8 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What a trial has shown. ``winner`` is the version promoted; ``why`` says it in words."""
+class TrialResult:
+    """The state of a trial after some votes. ``winner`` is the version to use; None leaves the champion in use."""
 
     trial: str
     state: State
@@ -139,84 +178,99 @@ class Verdict:
     voices: int = 0
     arms: tuple[Arm, ...] = ()
 
-    def to_json(self) -> str:
-        """One canonical line: the same trial and outcomes give the same bytes."""
-        return canonical(asdict(self))
 
+def alpha_of(number: int, alpha: float = ALPHA) -> float:
+    """Return the part of ``alpha`` that the trial with this number may spend.
 
-def spent(number: int, alpha: float = ALPHA) -> float:
-    """The part of ``alpha`` that the trial of this number may spend. All parts together are ``alpha``.
-
-    If no trial errs with more than its part, they err together with no more than the whole (Bonferroni). The parts are
-    1/2, 1/6, 1/12 and so on; since evidence grows exponentially, a small part costs few votes more.
+    The parts are 1/2, 1/6, 1/12 and so on; together they are ``alpha`` (Bonferroni). Evidence grows exponentially, so a
+    small part costs few votes more.
     """
     return alpha / (number * (number + 1))
 
 
-def assign(trial: Trial, request_id: str) -> Assignment:
-    """Which version answers a request; always the same for the same trial and id."""
-    digest = hashlib.blake2b(request_id.encode(errors="surrogatepass"), key=_key(trial.seed), digest_size=8).digest()
+def draw(trial: Trial, request_id: str) -> int:
+    """Return the version that answers a request: always the same for the same trial and id."""
+    key = hashlib.blake2b(trial.seed.encode(errors="surrogatepass"), digest_size=32).digest()
+    digest = hashlib.blake2b(request_id.encode(errors="surrogatepass"), key=key, digest_size=8).digest()
     drawn = int.from_bytes(digest, "big") / 2**64
     shares = sorted(trial.shares.items())
     for version, share in shares[:-1]:
         if drawn < share:
-            return Assignment(version=version, probability=share)
+            return version
         drawn -= share
-    return Assignment(version=shares[-1][0], probability=shares[-1][1])
+    return shares[-1][0]
 
 
-def weigh(trial: Trial, outcomes: Iterable[Outcome]) -> Verdict:
-    """What the outcomes of a trial show so far. May be asked after every vote; that costs nothing of its certainty.
+def evaluate(trial: Trial, outcomes: Iterable[Outcome]) -> TrialResult:
+    """Return what the outcomes of a trial show so far. It costs no certainty to ask after every vote.
 
-    Outcomes of other versions, or assigned with another probability, are not of this trial and are passed over.
+    Outcomes of other versions, or with another probability of assignment, belong to other trials and are ignored.
     """
     shares = trial.shares
-    known = [one for one in outcomes if abs(shares.get(one.version, 2.0) - one.probability) < _SAME]
-    voted = sorted((one for one in known if one.vote), key=lambda one: (one.at, one.request_id))
-    cast = ballots((one.voice, one.version, one.vote) for one in voted)
-    found = compared(trial, cast)
-    state = STATES[ruled(trial, found)[-1]] if len(cast) and found else "going"
-    winner = winning(state, found)
+    own = [one for one in outcomes if abs(shares.get(one.version, 2.0) - one.probability) < _SAME]
+    voted = sorted((one for one in own if one.vote), key=lambda one: (one.at, one.request_id))
+    votes = Votes.of((one.voice, one.version, one.vote) for one in voted)
+    found = compare_arms(trial, votes)
+    state: State = STATES[int(states(trial, found)[-1])] if found is not None and len(votes) else "going"
+    voices = max(votes.voice_count, trial.prior_voices)
     arms = tuple(
-        _arm(trial, version, known, found.get(version), max(cast.users, trial.voices)) for version in sorted(shares)
+        _arm(trial, version, own, found if version == trial.rival else None, voices) for version in sorted(shares)
     )
-    return Verdict(
+    return TrialResult(
         trial=trial.id,
         state=state,
-        why=_why(trial, state, winner, len(cast), arms),
-        winner=winner,
-        votes=len(cast),
-        voices=cast.users,
+        why=_why(trial, state, len(votes), arms),
+        winner=winner_of(trial, state),
+        votes=len(votes),
+        voices=votes.voice_count,
         arms=arms,
     )
 
 
-def compared(trial: Trial, cast: Ballots, looks: Sequence[int] | None = None) -> dict[int, Compared]:
-    """Each rival of the champion against it, after each of the looks; after all votes, if not given."""
-    shares, rivals = trial.shares, (0,) if trial.doubt else trial.challengers
-    old, bar = (trial.champion, shares[trial.champion]), inf if trial.doubt else _bar(trial)
-    return {
-        one: compare(cast, (one, shares[one]), old, trim=trial.trim, voices=trial.voices, bar=bar, looks=looks)
-        for one in rivals
-    }
+def compare_arms(trial: Trial, votes: Votes, looks: Sequence[int] | None = None) -> Comparison | None:
+    """Compare the rival of the champion with it after each look, or after all votes; None if there is no rival."""
+    if trial.rival is None:
+        return None
+    shares = trial.shares
+    return compare(
+        votes,
+        (trial.rival, shares[trial.rival]),
+        (trial.champion, shares[trial.champion]),
+        trim=trial.trim,
+        voices=trial.prior_voices,
+        bar=inf if trial.doubt else log(1 / trial.alpha),
+        looks=looks,
+    )
 
 
-def ruled(trial: Trial, found: Mapping[int, Compared]) -> NDArray[np.int64]:
-    """The state at each look, as a place in `STATES`, as if none had come before."""
+def states(trial: Trial, found: Comparison) -> NDArray[np.int64]:
+    """Return the state after each look (looks,), as an index of `STATES`, as if the trial had not ended before.
+
+    A challenger is promoted when its evidence reaches the bar. The trial stops when the challenger is probably not
+    better by ``min_gain``, or when the votes are used up. Neither happens before `MIN_VOTES`, unless the trial gets
+    fewer votes than that.
+
+    A doubt is a sequential test between two advantages (Wald 1945): version 0 is better by `DOUBT`, or the champion is.
+    Rolling back needs no proof that is robust to a few voices, because version 0 is the safe choice.
+    """
     if trial.doubt:
-        return of_doubt(found[0], trial.shares[0], trial.shares[trial.champion])
-    return of_trial(list(found.values()), alpha=trial.alpha, worth=trial.worth, most=trial.most)
+        new, old = trial.shares[0], trial.shares[trial.champion]
+        log_ratio = 2 * (2 * DOUBT) * found.payoff / (1 / new + 1 / old)
+        ended = (np.abs(log_ratio) >= _LIKELIHOOD_BAR) | (found.votes >= MAX_DOUBT_VOTES)
+        return np.where(ended, np.where(log_ratio > 0, _ROLLED_BACK, _KEPT), _GOING)
+    enough = found.votes >= min(MIN_VOTES, trial.max_votes)
+    hopeless = found.high < trial.min_gain
+    state = np.where((enough & hopeless) | (found.votes >= trial.max_votes), _STOPPED, _GOING)
+    return np.where(enough & (found.evidence >= log(1 / trial.alpha)), _PROMOTED, state)
 
 
-def winning(state: State, found: Mapping[int, Compared], look: int = -1) -> int | None:
-    """The version that a trial which ended so leaves in use; None where it changes nothing, or goes on."""
-    if state == "promoted":
-        return max(found, key=lambda version: found[version].evidence[look])
-    return 0 if state == "rolled back" else None
+def winner_of(trial: Trial, state: State) -> int | None:
+    """Return the version that a trial in this state puts into use; None if the champion stays."""
+    return trial.challenger if state == "promoted" else 0 if state == "rolled back" else None
 
 
-def _arm(trial: Trial, version: int, known: Sequence[Outcome], found: Compared | None, users: int) -> Arm:
-    votes = [one.vote for one in known if one.version == version]
+def _arm(trial: Trial, version: int, own: Sequence[Outcome], found: Comparison | None, voices: int) -> Arm:
+    votes = [one.vote for one in own if one.version == version]
     voted = [vote for vote in votes if vote]
     share, base = trial.shares[version], trial.shares[trial.champion]
     arm = Arm(
@@ -229,46 +283,41 @@ def _arm(trial: Trial, version: int, known: Sequence[Outcome], found: Compared |
     )
     if found is None or not found.votes[-1]:
         return arm
-    alpha = trial.alpha / max(len(trial.challengers), 1)
     difference, evidence = float(found.difference[-1]), float(found.evidence[-1])
-    votes_needed = needed(difference, new=share, old=base, users=users, trim=trial.trim, alpha=alpha)
-    more = max(votes_needed, min(FIRST, trial.most)) - float(found.votes[-1])
+    needed = votes_needed(difference, new=share, old=base, voices=voices, trim=trial.trim, alpha=trial.alpha)
+    more = max(needed, min(MIN_VOTES, trial.max_votes)) - float(found.votes[-1])
     return replace(
         arm,
         difference=round(difference, 6),
         low=round(float(found.low[-1]), 6),
         high=round(float(found.high[-1]), 6),
-        evidence=float(f"{exp(min(evidence, _LARGE)):.6g}"),
-        bar=round(1 / alpha, 6),
-        needs=None if isinf(more) or more > trial.most else max(0, round(more)),
+        evidence=float(f"{exp(min(evidence, _MAX_LOG)):.6g}"),
+        bar=round(1 / trial.alpha, 6),
+        needs=None if isinf(more) or more > trial.max_votes else max(0, round(more)),
     )
 
 
-def _why(trial: Trial, state: State, winner: int | None, votes: int, arms: Sequence[Arm]) -> str:
-    """In words, with the number of votes it rests on."""
-    of = {arm.version: arm for arm in arms}
-    if state == "promoted" and winner is not None:
-        e, bar = of[winner].evidence, of[winner].bar
-        return f"version {winner} is better: the evidence is {e:.3g} after {votes} votes, and {bar:.3g} suffices"
-    if state == "rolled back":
-        return f"version {trial.champion} is no better than version 0 any more, by {votes} votes since it was doubted"
-    if state == "kept":
-        return f"version {trial.champion} is still better than version 0, by {votes} votes since it was doubted"
-    if state == "stopped":
-        if votes >= trial.most:
-            return f"no challenger has proved to be better in {votes} votes, which are all it gets"
-        return f"no challenger is probably better by {trial.worth:.0%} or more, by {votes} votes"
-    if not votes:
-        return "nobody has voted yet"
-    if votes < FIRST and not trial.doubt and any((arm.evidence or 0) >= (arm.bar or inf) for arm in arms):
-        return f"the evidence suffices, but {votes} votes are few: nothing is decided before {FIRST}"
-    return f"{votes} votes prove nothing yet"
-
-
-def _bar(trial: Trial) -> float:
-    """The logarithm of the evidence that promotes."""
-    return log(max(len(trial.challengers), 1) / trial.alpha)
-
-
-def _key(seed: str) -> bytes:
-    return hashlib.blake2b(seed.encode(errors="surrogatepass"), digest_size=32).digest()
+def _why(trial: Trial, state: State, votes: int, arms: Sequence[Arm]) -> str:
+    """Return a sentence that explains the state."""
+    rival = next((arm for arm in arms if arm.version == trial.rival), None)
+    evidence, bar = (rival.evidence or 0.0, rival.bar or inf) if rival else (0.0, inf)
+    counted = f"{votes:,} vote{'' if votes == 1 else 's'}"
+    match state:
+        case "promoted":
+            return (
+                f"version {trial.challenger} is better: the evidence is {evidence:.3g} after {counted}, above {bar:.3g}"
+            )
+        case "rolled back":
+            return f"version {trial.champion} is no longer better than version 0, after {counted} in doubt"
+        case "kept":
+            return f"version {trial.champion} is still better than version 0, after {counted} in doubt"
+        case "stopped" if votes >= trial.max_votes:
+            return f"the challenger has not proved better in {counted}, the limit of a trial"
+        case "stopped":
+            return f"the challenger is probably not better by {trial.min_gain:.0%} or more, after {counted}"
+        case "going" if not votes:
+            return "no votes yet"
+        case "going" if votes < MIN_VOTES and not trial.doubt and evidence >= bar:
+            return f"the evidence is sufficient, but a trial needs {MIN_VOTES} votes and has {votes}"
+        case "going":
+            return f"{counted} prove nothing yet"

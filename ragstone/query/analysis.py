@@ -1,7 +1,7 @@
-"""What a question is after, from its words alone: rules and word lists, no model.
+"""Analyse what a question asks for, by rules and word lists, without a model.
 
-The lists are data, a file a language, in ``words``. They decide which chunks are preferred and which leg of the
-search gets more room, never which documents may answer; a wrong guess costs little.
+The lists are data, one file per language, in ``words``. The result decides which chunks are preferred and which leg
+returns more, never which documents may answer, so a wrong guess costs little.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from ragstone.contracts import Entity, Intent, QueryAnalysis
+from ragstone.core.records import Entity, Intent, QueryAnalysis
 from ragstone.query.words import Lexicon, lexicon
 
 _TOKEN = re.compile(r"[^\W_](?:[\w.:+#/@-]*[\w+#])?")
@@ -25,30 +25,29 @@ _IDENTIFIER = re.compile(
 )
 _CLOSING = " \t\n?!.,;:…\"'“”„»«()"
 _QUESTION_MARKS = ("?", "？", "؟")
-LOOKED_AT, LONGEST = 2000, 80
-"""Characters of a question that are looked at, and of a word in it: what is longer is no question, and no word."""
+MAX_QUESTION, MAX_WORD = 2000, 80
+"""Characters of a question that are analysed, and of a word in it; longer words are ignored."""
 KINDS = (*(intent for intent in get_args(Intent) if intent != "other"), "question", "keywords", "statement")
-"""What `kind` may say."""
-SHORT = 3
-"""A question of up to so many words is searched for as keywords."""
+"""The values of `kind`."""
+MAX_KEYWORDS = 3
+"""Words of a question up to which it counts as keywords."""
 
 
 def analyse(question: str, language: str = "", lists: Mapping[str, Sequence[str]] | None = None) -> QueryAnalysis:
-    """What a question is after.
+    """Analyse a question.
 
     Args:
         question: as it was asked.
-        language: its language as an ISO 639-1 code; empty where it is not known: the words of all are tried.
-        lists: names, terms, places and the like to be recognised, by kind; a word that ends in ``*`` stands
-            for all its endings.
+        language: ISO 639-1 code; if empty, the word lists of all languages are used.
+        lists: names, terms and places to recognise, by kind; a word that ends in ``*`` matches all its endings.
     """
-    question = " ".join(word for word in question[:LOOKED_AT].split() if len(word) <= LONGEST)
+    question = " ".join(word for word in question[:MAX_QUESTION].split() if len(word) <= MAX_WORD)
     words, lower = lexicon(language), question.lower()
     technical = tuple(dict.fromkeys(match.group() for match in _IDENTIFIER.finditer(question)))
-    told = (token for token in _TOKEN.findall(lower) if len(token) > 1 and token not in words.stop)
+    keywords = (token for token in _TOKEN.findall(lower) if len(token) > 1 and token not in words.stop)
     return QueryAnalysis(
         intent=_intent(lower, words),
-        keywords=tuple(dict.fromkeys(told)),
+        keywords=tuple(dict.fromkeys(keywords)),
         technical=technical,
         entities=_entities(lower, lists or {}),
         wants_code=bool(words.code.search(lower)) or bool(re.search(r"\(\)|::|`", question)),
@@ -59,11 +58,11 @@ def analyse(question: str, language: str = "", lists: Mapping[str, Sequence[str]
 
 
 def kind(question: str, language: str = "") -> str:
-    """What kind of question one is: its intent; where no word tells that, ``question``, ``keywords`` or ``statement``.
+    """Return the kind of a question: its intent, or ``question``, ``keywords`` or ``statement`` if that is unknown.
 
     Args:
         question: as it was asked.
-        language: its ISO 639-1 code; empty where it is not known.
+        language: ISO 639-1 code, or empty.
     """
     analysis = analyse(question, language)
     if analysis.intent != "other":
@@ -85,10 +84,10 @@ def _difficulty(lower: str, words: Lexicon) -> str:
 
 
 def _keyword_like(question: str) -> bool:
-    """Up to three words, or characters that no sentence has, such as those of a file name or an error code."""
+    """Return whether a question has at most three words, or characters of a file name or an error code."""
     inner = question.strip(_CLOSING)
     special = any(not (char.isalnum() or char.isspace() or char in ",'’-") for char in inner)
-    return len(question.split()) <= SHORT or special
+    return len(question.split()) <= MAX_KEYWORDS or special
 
 
 def _entities(lower: str, lists: Mapping[str, Sequence[str]]) -> tuple[Entity, ...]:
@@ -97,7 +96,7 @@ def _entities(lower: str, lists: Mapping[str, Sequence[str]]) -> tuple[Entity, .
         for name in names:
             bare = name.rstrip("*").lower()
             if bare not in lower:
-                continue  # most: to make a pattern of each would take longer than the rest of a search
+                continue  # true for most names; compiling a pattern for each would be slower than the search
             end = r"\w*" if name.endswith("*") else ""
             for match in re.finditer(rf"(?<!\w){re.escape(bare)}{end}(?!\w)", lower):
                 found[kind, match.group()] = None

@@ -1,11 +1,10 @@
-"""Diacritics put back into a question typed without them: ``kur gauti kortele`` -> ``kur gauti kortelę``.
+"""Restore the diacritics of a question typed without them: ``kur gauti kortele`` becomes ``kur gauti kortelę``.
 
-Each word has candidates: the spellings that a list of words by frequency knows; for a word it does not know, what the
-letters around each letter suggest, decided by the longest context known (IGTree: Daelemans, van den Bosch and
-Weijters 1997), and its other endings. Which candidate fits is decided from left to right by its frequency and
-by the words around it: the endings of a candidate, of the restored word before and of the bare word behind, each
-pair weighed as an averaged perceptron learnt it (Collins 2002). ``tools/train_diacritics.py`` makes the data and
-tells where they come from.
+The candidates of a word are its spellings in a frequency list. For a word that is not in the list they are what the
+neighbouring letters suggest, by the longest known context (IGTree: Daelemans, van den Bosch and Weijters 1997), and its
+other endings. Candidates are chosen from left to right by their frequency and by the surrounding words: the endings of
+a candidate, of the restored word before it and of the bare word after it, with weights of an averaged perceptron
+(Collins 2002). ``tools/train_diacritics.py`` creates the data and names its sources.
 """
 
 from __future__ import annotations
@@ -23,28 +22,28 @@ from importlib.resources import files
 from itertools import accumulate
 
 CAUTION = 0.5
-"""What speaks for a word as it is typed, in logarithms of odds.
+"""Log odds in favour of a word as it is typed.
 
-On documents kept apart, 0 restored 94.2% of the words rightly and spoilt 2.0%; .5: 94.1% and 1.7%; 1: 94.0% and 1.3%;
-2: 93.0% and .9%. A question is searched for as it was typed too, so little is lost by a wrong change.
+On held-out documents, 0 restored 94.2% of the words correctly and spoilt 2.0%; 0.5: 94.1% and 1.7%; 1: 94.0% and 1.3%;
+2: 93.0% and 0.9%. The typed question is searched for as well, so a wrong change costs little.
 """
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
 _LONGEST_ACRONYM = 4
 _UNLISTED, _OTHER_ENDING = 0.3, 0.05
-"""Frequencies, per million, of what the letters suggest for a word that the list lacks, and of its other endings."""
+"""Frequencies, per million, of a spelling suggested by letters, and of other endings."""
 _REACH = 6
-"""Letters to each side that are looked at."""
+"""Letters of context on each side."""
 _RARE = 20.0
-"""Below so many in a million, the list may lack a spelling of the word."""
+"""Frequency, per million, below which the list may lack a spelling of the word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spellings:
-    """What is known of a language.
+    """The data of a language.
 
-    ``words`` is the frequency in a million of each; ``letters`` a letter for a context; ``weights`` of features;
-    ``endings`` are the letters a last letter may stand for; ``common`` the words whose neighbours are weighed whole;
-    ``marked`` the letters with diacritics.
+    ``words`` maps a bare word to its spellings and their frequencies per million, ``letters`` a context to a letter,
+    ``weights`` a feature to its weight, and ``endings`` a last letter to the letters it may stand for. ``common`` are
+    words whose neighbours are weighed as a whole, ``marked`` the letters with diacritics.
     """
 
     words: Mapping[str, Mapping[str, float]]
@@ -55,11 +54,11 @@ class Spellings:
     marked: frozenset[str]
 
 
-class Listed(Mapping[str, Mapping[str, float]]):
-    """Spellings of a bare word, and how often each comes in a million, in one text: dictionaries take ten times more.
+class FrequencyList(Mapping[str, Mapping[str, float]]):
+    """Maps a bare word to its spellings and their frequencies per million, in a tenth of the memory of a dictionary.
 
     Args:
-        frequencies: each spelling, and ten times the logarithm of its frequency, as text.
+        frequencies: each spelling with ten times the logarithm of its frequency, as text.
     """
 
     def __init__(self, frequencies: Iterable[tuple[str, str]]) -> None:
@@ -68,7 +67,7 @@ class Listed(Mapping[str, Mapping[str, float]]):
         self._ends = array("I", accumulate(len(line) + 1 for line in lines))
 
     def __getitem__(self, word: str) -> Mapping[str, float]:
-        wanted, found = f"{word}\t".encode(), {}
+        wanted, found = f"{word}\t".encode(), dict[str, float]()
         for at in range(bisect_left(range(len(self._ends)), wanted, key=self._line), len(self._ends)):
             line = self._line(at)
             if not line.startswith(wanted):
@@ -91,12 +90,12 @@ class Listed(Mapping[str, Mapping[str, float]]):
 
 
 def bare(text: str) -> str:
-    """The text without diacritics, letter for letter."""
+    """Return the text without diacritics, letter for letter."""
     return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
 def contexts(word: str, at: int) -> Iterator[str]:
-    """The letter at a place of a bare word with more and more of its neighbours, the nearest first."""
+    """Yield the letter at a position with growing context on both sides."""
     padded, middle, left, right = f"{'_' * _REACH}{word}{'_' * (_REACH + 1)}", at + _REACH, 0, 0
     yield word[at]
     for side in "RL" * _REACH:
@@ -105,8 +104,8 @@ def contexts(word: str, at: int) -> Iterator[str]:
 
 
 def by_letters(word: str, letters: Mapping[str, str]) -> str:
-    """The spelling that the longest known contexts of its letters suggest."""
-    spelt = []
+    """Return the spelling suggested by the longest known context of each letter."""
+    spelt: list[str] = []
     for at, letter in enumerate(word):
         for context in contexts(word, at):
             letter = letters.get(context, letter)
@@ -115,7 +114,7 @@ def by_letters(word: str, letters: Mapping[str, str]) -> str:
 
 
 def candidates(word: str, known: Spellings) -> dict[str, float]:
-    """Spellings of a bare word in lower case, with a frequency in a million each."""
+    """Return spellings of a bare lower-case word with their frequencies per million."""
     found = dict(known.words.get(word, {}))
     if not found:
         found = {by_letters(word, known.letters): _UNLISTED}
@@ -127,7 +126,7 @@ def candidates(word: str, known: Spellings) -> dict[str, float]:
 
 
 def features(spelling: str, before: Sequence[str], behind: Sequence[str], common: frozenset[str]) -> list[str]:
-    """What is weighed of a candidate between the two restored words before it and the two bare ones behind."""
+    """Return the features of a candidate between the two restored words before it and the two bare words after it."""
     second, first = before
     third, fourth = behind
     last, ending = spelling[-1:], spelling[-2:]
@@ -155,7 +154,7 @@ def features(spelling: str, before: Sequence[str], behind: Sequence[str], common
 
 
 def scores(word: str, before: Sequence[str], behind: Sequence[str], known: Spellings) -> dict[str, float]:
-    """How well each candidate of a bare word fits in its place."""
+    """Return how well each candidate of a bare word fits its context."""
     return {
         spelling: math.log(frequency)
         + sum(known.weights.get(f, 0.0) for f in features(spelling, before, behind, known.common))
@@ -164,7 +163,7 @@ def scores(word: str, before: Sequence[str], behind: Sequence[str], known: Spell
 
 
 def choose(words: Sequence[str], known: Spellings, caution: float = CAUTION) -> list[str]:
-    """The likeliest spelling of each of some bare words in lower case."""
+    """Return the likeliest spelling of each bare lower-case word."""
     chosen = ["<", "<"]
     padded = [*words, ">", ">"]
     for at, word in enumerate(words):
@@ -179,17 +178,16 @@ def choose(words: Sequence[str], known: Spellings, caution: float = CAUTION) -> 
 
 
 def restore(text: str, known: Spellings, keep: frozenset[str] = frozenset()) -> str:
-    """The text with its diacritics.
+    """Return the text with its diacritics restored.
 
-    A text that has any is left as it is: who typed one could have typed all. So are words with digits, those of
-    ``keep`` (in lower case), capitals within a text that is not all in capitals, and all that is joined by other
-    signs than white space, as identifiers and addresses are.
+    A text with any diacritics is returned unchanged, because its author could have typed all of them. Words with
+    digits, words in ``keep`` (lower case), acronyms, and parts of identifiers and addresses are kept.
     """
     if known.marked & frozenset(text.lower()):
         return text
     found = list(_TOKEN.finditer(text))
     words = [one.group().lower() for one in found]
-    pieces, end, shouted = [], 0, text.isupper()
+    pieces, end, shouted = list[str](), 0, text.isupper()
     for one, word, spelling in zip(found, words, choose(words, known), strict=True):
         typed = one.group()
         acronym = typed.isupper() and not shouted and len(typed) > 1
@@ -201,7 +199,7 @@ def restore(text: str, known: Spellings, keep: frozenset[str] = frozenset()) -> 
 
 @cache
 def shipped(language: str) -> Spellings | None:
-    """What is known of a language; None where that is nothing."""
+    """Return the data shipped for a language, or None."""
     path = files("ragstone.query") / "words" / f"diacritics_{language}.txt.gz"
     if not path.is_file():
         return None
@@ -209,7 +207,7 @@ def shipped(language: str) -> Spellings | None:
 
 
 def read(text: str) -> Spellings:
-    """Spellings from the text that ``tools/train_diacritics.py`` writes: sections of names, tabs and values."""
+    """Parse the output of ``tools/train_diacritics.py``: sections of names, tabs and values."""
     sections: dict[str, dict[str, str]] = {}
     section: dict[str, str] = {}
     for line in text.splitlines():
@@ -222,7 +220,7 @@ def read(text: str) -> Spellings:
         section[name] = value
     marks = set(sections["letters"].values())
     return Spellings(
-        words=Listed(sections.pop("words").items()),
+        words=FrequencyList(sections.pop("words").items()),
         letters=sections["letters"],
         weights={name: float(value) / 100 for name, value in sections["weights"].items()},
         endings=sections["endings"],
@@ -234,7 +232,7 @@ def read(text: str) -> Spellings:
 
 
 def _is_joined(text: str, start: int, end: int) -> bool:
-    """Whether a word is a part of an identifier, an address or the like."""
+    """Return whether a word is part of an identifier or an address."""
     around = text[max(0, start - 1) : start] + text[end : end + 1]
     if any(sign in "_@/\\:#=<>" for sign in around):
         return True

@@ -1,36 +1,45 @@
-"""How the results of several search legs become one list.
+"""Fusion: combine the results of several search legs into one ranked list.
 
-The legs score on different scales: cosine similarity lies between -1 and 1, BM25 has no upper end.
-Each method brings the scores of a leg to a common scale and adds them up with the leg's weight.
-All of them are pure, and none depends on the order in which the legs are given. They work on arrays; the
-history of a score is told for the few candidates that are asked for.
+Legs score on different scales: a cosine similarity lies between -1 and 1, BM25 has no upper end. A fusion rule brings
+the scores of each leg to a common scale and combines them with the weights of the legs. Every rule is a pure function
+of arrays and ignores the order of the legs. The history of a score is built only for the candidates that are read.
+
+To add a rule, write a function of the legs, their weights, the settings and the limits, enter it in `RULES`, and add
+its name to ``query.fusion`` in ``ragstone/settings/search.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.contracts import Candidate, Matches, Step
-from ragstone.sections import QuerySettings
+from ragstone.core.records import Candidate, Matches, Step
+from ragstone.settings import QuerySettings
 
 Legs = Mapping[str, Matches]
-"""The name of a leg, and its matches."""
+"""The matches of each leg by its name, best first."""
+Weights = Mapping[str, float]
+"""The weight of each leg."""
+Limits = Mapping[str, int]
+"""How many matches each leg was asked for."""
 
 _Scale = Callable[[str, NDArray[np.float64], int], tuple[NDArray[np.float64], float]]
-"""From a leg, its scores, best first and never empty, and how many candidates the leg did not find, to what
-each score is worth and what a candidate the leg did not find is."""
+"""Scale the scores of a leg.
+
+Takes the name of the leg, its scores (best first, at least one), and the number of candidates that only other legs
+found. Returns the scaled scores, and the scaled score of a candidate that the leg did not find.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fused:
     """The candidates of all legs: rows (n,) and scores (n,), best first.
 
-    ``places`` has for each leg that found something where in it each candidate stands, and -1 where it does not.
+    ``places`` gives for each leg that found something the position of each candidate in it, or -1.
     """
 
     rows: NDArray[np.int64]
@@ -43,7 +52,7 @@ class Fused:
         return len(self.rows)
 
     def candidates(self, start: int = 0, stop: int | None = None) -> list[Candidate]:
-        """Those from one rank (from 0) up to another, with the history of their scores."""
+        """Return the candidates from one rank (counted from 0) up to another, with the history of their scores."""
         return [
             Candidate(row=int(self.rows[i]), score=float(self.scores[i]), why=tuple(self._steps(i)))
             for i in range(*slice(start, stop).indices(len(self)))
@@ -56,38 +65,26 @@ class Fused:
         yield Step(stage="fusion", score=float(self.scores[i]), rank=i + 1, note=self.note)
 
 
-def fuse(legs: Legs, weights: Mapping[str, float], settings: QuerySettings, room: Mapping[str, int]) -> Fused:
-    """The candidates of all legs, best first, by the method that the settings name.
+def fuse(legs: Legs, weights: Weights, settings: QuerySettings, limits: Limits) -> Fused:
+    """Return the candidates of all legs, best first, by the rule that the settings name.
 
     Args:
         legs: matches of each leg, best first.
         weights: weight of each leg.
-        settings: the method and its constants.
-        room: how many matches each leg was asked for.
+        settings: the rule and its constants.
+        limits: how many matches each leg was asked for.
 
     Raises:
-        KeyError: a leg that found something has no weight, or no room.
+        KeyError: a leg that found something has no weight, or no limit.
     """
-    match settings.fusion:
-        case "standardised":
-            return standardised(legs, weights, room)
-        case "min_max":
-            return min_max(legs, weights)
-        case "reciprocal_rank":
-            return reciprocal_rank(legs, weights, settings.rrf_k)
-        case "strongest":
-            return strongest(legs, weights)
+    return RULES[settings.fusion](legs, weights, settings, limits)
 
 
-def min_max(legs: Legs, weights: Mapping[str, float]) -> Fused:
-    """Weighted sum of scores that are stretched, per leg, to 0 for its worst match and 1 for its best.
+def min_max(legs: Legs, weights: Weights) -> Fused:
+    """Sum the weighted scores after stretching those of each leg to 0 for its worst match and 1 for its best.
 
-    Where all scores of a leg are equal each counts as 1: the leg found them, and found them equally
-    good. A chunk that a leg did not find gets 0 from it.
-
-    Args:
-        legs: matches of each leg, best first.
-        weights: weight of each leg; with weights that sum to 1 the fused scores lie in 0 to 1.
+    If all scores of a leg are equal, each counts as 1. A chunk that a leg did not find gets 0 from it. With weights
+    that sum to 1 the fused scores lie in 0..1.
     """
 
     def scale(_: str, scores: NDArray[np.float64], __: int) -> tuple[NDArray[np.float64], float]:
@@ -97,10 +94,10 @@ def min_max(legs: Legs, weights: Mapping[str, float]) -> Fused:
     return _combined(legs, weights, scale, "min_max")
 
 
-def reciprocal_rank(legs: Legs, weights: Mapping[str, float], k: int = 60) -> Fused:
-    """Sum of weight / (k + rank), with ranks from 1 (Cormack, Clarke and Buettcher, SIGIR 2009).
+def reciprocal_rank(legs: Legs, weights: Weights, k: int = 60) -> Fused:
+    """Sum weight / (k + rank) over the legs, with ranks from 1 (Cormack, Clarke and Buettcher, SIGIR 2009).
 
-    Looks at ranks only, so it needs no trust in scores. With all weights 1 it is the formula as published.
+    The rule uses ranks only and ignores scores. With all weights 1 it is the published formula.
 
     Args:
         legs: matches of each leg, best first.
@@ -114,24 +111,26 @@ def reciprocal_rank(legs: Legs, weights: Mapping[str, float], k: int = 60) -> Fu
     return _combined(legs, weights, scale, f"reciprocal_rank, k={k}")
 
 
-def standardised(legs: Legs, weights: Mapping[str, float], room: Mapping[str, int]) -> Fused:
-    """Weighted sum of standard scores, (score - mean) / standard deviation over all candidates.
+def standardised(legs: Legs, weights: Weights, limits: Limits) -> Fused:
+    """Sum the weighted standard scores, (score - mean) / standard deviation over all candidates.
 
-    A leg in which a few chunks stand out from the rest lifts them further than a leg that finds all
-    about equally good. Legs are compared on the same candidates: one that a leg did not return counts, in
-    mean and deviation too, with a guess of what it would have scored there: the leg's lowest score where the
-    leg was cut off, for others were next; half of that where it returned all it found, for what it left out
-    it found less like the question than anything. Whatever is found alone then still stands out.
+    A leg in which a few chunks stand out lifts them further than a leg whose matches are all about equally good. All
+    legs are standardised over the same candidates. A candidate that a leg did not return enters its mean and deviation
+    with an estimated score: the lowest score of the leg if the leg reached its limit, because the next match would
+    score about that; half of the lowest score if it did not, because everything it left out is less similar.
+
+    The mean of a single candidate is its own score, so its standard score says nothing. It gets the weighted mean of
+    its raw scores instead, each limited to 0..1.
 
     Args:
         legs: matches of each leg, best first.
         weights: weight of each leg.
-        room: how many matches each leg was asked for; with as many it was cut off.
+        limits: how many matches each leg was asked for.
     """
 
     def scale(name: str, scores: NDArray[np.float64], absent: int) -> tuple[NDArray[np.float64], float]:
         lowest = scores.min()
-        missing = lowest if len(scores) >= room[name] else min(lowest, lowest / 2)
+        missing = lowest if len(scores) >= limits[name] else min(lowest, lowest / 2)
         everyone = np.concatenate([scores, np.full(absent, missing)])
         # Rounding can give equal scores a tiny deviation, and tiny differences none; both mean no preference.
         mean = everyone.sum() / len(everyone)
@@ -141,15 +140,15 @@ def standardised(legs: Legs, weights: Mapping[str, float], room: Mapping[str, in
             return np.zeros_like(scores), 0.0
         return (scores - mean) / spread, float((missing - mean) / spread)
 
-    return _combined(legs, weights, scale, "standardised")
+    fused = _combined(legs, weights, scale, "standardised")
+    return replace(fused, scores=np.array([_single_score(legs, weights)])) if len(fused) == 1 else fused
 
 
-def strongest(legs: Legs, weights: Mapping[str, float]) -> Fused:
-    """The best that any leg gives a chunk: cosines as they are, others as shares of their leg's best, times weight.
+def strongest(legs: Legs, weights: Weights) -> Fused:
+    """Take the best weighted score that any leg gives a chunk.
 
-    Args:
-        legs: matches of each leg, best first.
-        weights: weight of each leg; the greatest counts as 1, the others in proportion.
+    Cosine similarities count as they are; scores above 1 are divided by the best of their leg. The greatest weight
+    counts as 1 and the others in proportion.
     """
     greatest = max(weights.values(), default=1.0) or 1.0
     relative = {name: weight / greatest for name, weight in weights.items()}
@@ -158,19 +157,52 @@ def strongest(legs: Legs, weights: Mapping[str, float]) -> Fused:
         best = scores.max()
         return scores / best if best > 1 else scores, -np.inf
 
-    return _combined(legs, relative, scale, "strongest", together=np.maximum)
+    return _combined(legs, relative, scale, "strongest", combine=np.maximum)
 
 
-def _combined(
-    legs: Legs, weights: Mapping[str, float], scale: _Scale, method: str, together: np.ufunc = np.add
-) -> Fused:
+Rule = Callable[[Legs, Weights, QuerySettings, Limits], Fused]
+
+
+def _standardised(legs: Legs, weights: Weights, _settings: QuerySettings, limits: Limits) -> Fused:
+    return standardised(legs, weights, limits)
+
+
+def _min_max(legs: Legs, weights: Weights, _settings: QuerySettings, _limits: Limits) -> Fused:
+    return min_max(legs, weights)
+
+
+def _reciprocal_rank(legs: Legs, weights: Weights, settings: QuerySettings, _limits: Limits) -> Fused:
+    return reciprocal_rank(legs, weights, settings.rrf_k)
+
+
+def _strongest(legs: Legs, weights: Weights, _settings: QuerySettings, _limits: Limits) -> Fused:
+    return strongest(legs, weights)
+
+
+RULES: Mapping[str, Rule] = {
+    "standardised": _standardised,
+    "min_max": _min_max,
+    "reciprocal_rank": _reciprocal_rank,
+    "strongest": _strongest,
+}
+"""Every fusion rule by its name in ``query.fusion``."""
+
+
+def _single_score(legs: Legs, weights: Weights) -> float:
+    """Return the weighted mean, in 0..1, of the raw scores of the only candidate; 0 from a leg that did not find it."""
+    total = sum(weights[name] for name in legs if name in weights)
+    found = {name: float(np.clip(matches.scores[0], 0, 1)) for name, matches in legs.items() if len(matches)}
+    return sum(weights[name] * score for name, score in found.items()) / total if total > 0 else 0.0
+
+
+def _combined(legs: Legs, weights: Weights, scale: _Scale, rule: str, combine: np.ufunc = np.add) -> Fused:
     names = sorted(name for name, matches in legs.items() if len(matches))
     if len(names) == 1:
-        rows = legs[names[0]].rows  # a stable sort keeps the order of the only leg, ties included
+        rows = legs[names[0]].rows  # a stable sort keeps the order of a single leg, ties included
     else:
         rows = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *(legs[name].rows for name in names)]))
         rows = rows[np.diff(rows, prepend=-1) > 0]
-    total = np.full(len(rows), together.identity if together.identity is not None else -np.inf)
+    total = np.full(len(rows), combine.identity if combine.identity is not None else -np.inf)
     places: dict[str, NDArray[np.intp]] = {}
     for name in names:
         found = legs[name]
@@ -181,7 +213,7 @@ def _combined(
         place[at] = ranks
         part = np.full(len(rows), weights[name] * missing if isfinite(missing) else missing)
         part[at] = weights[name] * worth
-        total = together(total, part)
+        total = combine(total, part)
         places[name] = place
     best_first = np.argsort(-total, kind="stable")
     return Fused(
@@ -189,5 +221,5 @@ def _combined(
         scores=total[best_first],
         legs=legs,
         places={name: place[best_first] for name, place in places.items()},
-        note=f"{method}: " + " + ".join(f"{weights[name]:.4g} {name}" for name in names),
+        note=f"{rule}: " + " + ".join(f"{weights[name]:.4g} {name}" for name in names),
     )

@@ -1,4 +1,4 @@
-"""Runs the legs of a search side by side; one that fails leaves the others. How much each may bring, and how good."""
+"""Run the legs of a search concurrently, limit what each may return, and filter by score."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from typing import TypeVar
 
-from ragstone.contracts import Matches, QueryAnalysis
-from ragstone.errors import RetrievalError
+from ragstone.core.errors import RetrievalError
+from ragstone.core.records import Matches, QueryAnalysis
 
 Leg = TypeVar("Leg")
 
@@ -15,13 +15,13 @@ Leg = TypeVar("Leg")
 async def gather(
     legs: Mapping[str, Awaitable[Matches]],
 ) -> tuple[dict[str, Matches], tuple[str, ...]]:
-    """Run every leg concurrently.
+    """Run every leg concurrently. A leg that fails does not affect the others.
 
     Returns:
-        The matches of the legs that answered, and a sentence for each that did not.
+        The matches of the legs that succeeded, and a message for each leg that failed.
 
     Raises:
-        RetrievalError: none answered.
+        RetrievalError: all legs failed.
     """
     results = await asyncio.gather(*legs.values(), return_exceptions=True)
     found: dict[str, Matches] = {}
@@ -39,17 +39,17 @@ async def gather(
 
 
 def allocate(question: QueryAnalysis, k: int, rule: str) -> dict[str, int]:
-    """How many chunks each leg is asked for.
+    """Return how many chunks each leg is asked for.
 
-    By kind, the leg that suits the question gets all ``k`` and the other half of them, one at least: keyword search
-    for a few words, names of files and the like, vectors for sentences.
+    The rule ``by_kind`` gives the leg that suits the question ``k`` and the other half as many, at least one. Keyword
+    search suits a few words, file names and error codes; vectors suit sentences.
     """
     half = max(1, k // 2) if rule == "by_kind" else k
     return {"vector": half if question.keyword_like else k, "bm25": k if question.keyword_like else half}
 
 
 def above(found: Mapping[str, Matches], cosine: float, share: float) -> dict[str, Matches]:
-    """What reaches the thresholds: a cosine for vectors, a share of the best score for keyword search."""
+    """Keep matches above the thresholds: a cosine for vectors, a share of the best score for keyword search."""
     return {
         name: matches.reaching(cosine if leg_of(name) == "vector" else share * float(matches.scores[0]))
         if len(matches)
@@ -58,11 +58,11 @@ def above(found: Mapping[str, Matches], cosine: float, share: float) -> dict[str
     }
 
 
-def beside(number: int, legs: Mapping[str, Leg]) -> dict[str, Leg]:
-    """The same legs under the names they have for a variation of the question: ``vector 1``, ``bm25 1``."""
+def variation_legs(number: int, legs: Mapping[str, Leg]) -> dict[str, Leg]:
+    """Return the legs under their names for a variation of the question: ``vector 1``, ``bm25 1``."""
     return {f"{name} {number}": leg for name, leg in legs.items()}
 
 
 def leg_of(name: str) -> str:
-    """The leg that looks for the question itself, of one that looks for a variation."""
+    """Return the leg of the question itself, given the name of a variation's leg."""
     return name.partition(" ")[0]

@@ -1,9 +1,9 @@
-"""Typing errors in a question, corrected by the words of the documents themselves.
+"""Correct typing errors in a question with the words of the documents.
 
-A word that no document has is replaced by one that documents have, where it differs by an error of typing: one letter
-left out, put in, mistaken, or exchanged with its neighbour (Damerau 1964); two in a long word. Ordinary words of the
-language stay as they are: "price" is no error where the documents only have "prime". So do words with digits, in
-capitals, short names, or joined to identifiers, for what they name may be meant exactly.
+A word that no document contains is replaced by a similar word of the documents, at most one edit away, or two in a long
+word. An edit is a missing, extra, wrong or transposed letter (Damerau 1964). Common words of the language are kept:
+"price" is not an error just because the documents only contain "prime". Words with digits, in capitals, short names and
+parts of identifiers are kept too, because they may be meant exactly.
 """
 
 from __future__ import annotations
@@ -14,52 +14,52 @@ from typing import Protocol
 
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST, _LONG, _LONGEST = 4, 8, 40
-"""Letters a word must have to be corrected at all, and for two errors; a longer one than the last is no word."""
+"""Letters of a word: to be corrected at all, to be corrected for two errors, and at most."""
 _JOINS = frozenset("_@/\\:#=<>.-")
 _CAPITALS = frozenset({"de", "lb"})
-"""Languages that write every noun with a capital."""
-_MOST = 5
-"""A question with more unknown words is in another language than the documents; nothing is corrected."""
+"""Languages that capitalise every noun."""
+_MAX_UNKNOWN = 5
+"""Unknown words above which the question is taken to be in another language, and nothing is corrected."""
 
 
 class Vocabulary(Protocol):
     """The words of the documents, in lower case and without diacritics."""
 
     def known(self, words: Sequence[str], language: str) -> list[bool]:
-        """Whether any document has the word, or another form of it."""
+        """Return for each word whether any document contains it, or another form of it."""
         ...
 
     def ordinary(self, language: str) -> frozenset[str]:
-        """Words of a language that are no errors, in lower case, whether a document has them or not."""
+        """Return common words of a language in lower case, whether or not a document contains them."""
         ...
 
     def near(self, word: str, errors: int) -> dict[str, int]:
-        """Words of the documents that look like it, and how many chunks have each."""
+        """Return words of the documents that look like this one, with the number of chunks that contain each."""
         ...
 
 
 def correct(text: str, vocabulary: Vocabulary, language: str, keep: frozenset[str] = frozenset()) -> dict[str, str]:
-    """Words of the text that look mistyped, and what was likely meant; both in lower case.
+    """Return the mistyped words of a text with their corrections, both in lower case.
 
     Args:
         text: the question.
         vocabulary: the words of the documents.
         language: of the question.
-        keep: words in lower case that are right.
+        keep: correct words, in lower case.
     """
     words = list(
         dict.fromkeys(found.group().lower() for found in _WORD.finditer(text) if _is_plain(text, found, language))
     )
     words = [word for word in words if _SHORTEST <= len(word) <= _LONGEST and word not in keep]
     unknown = [word for word, known in zip(words, vocabulary.known(words, language), strict=True) if not known]
-    if not unknown or len(unknown) > _MOST:
+    if not unknown or len(unknown) > _MAX_UNKNOWN:
         return {}
     ordinary = vocabulary.ordinary(language)
     return {word: best for word in unknown if word not in ordinary and (best := _nearest(word, vocabulary))}
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """Errors between two words: letters put in, left out, mistaken or exchanged; ``most`` + 1 where there are more."""
+    """Return the Damerau-Levenshtein distance of two words, or ``most`` + 1 if it is greater than ``most``."""
     if abs(len(one) - len(other)) > most:
         return most + 1
     if one == other:
@@ -71,7 +71,7 @@ def distance(one: str, other: str, most: int) -> int:
         before, above = row, before
         row = [min(i, far)] + [far] * len(other)
         best = row[0]
-        for j in range(max(1, i - most), min(len(other), i + most) + 1):  # further off the diagonal are more errors
+        for j in range(max(1, i - most), min(len(other), i + most) + 1):  # cells further away exceed the limit
             b = other[j - 1]
             cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
             if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
@@ -84,7 +84,7 @@ def distance(one: str, other: str, most: int) -> int:
 
 
 def _nearest(word: str, vocabulary: Vocabulary) -> str:
-    """The word with the fewest errors, then with the same first letter, then the most frequent."""
+    """Return the word with the fewest errors; prefer the same first letter, then the most frequent word."""
     for errors in (1, 2) if len(word) >= _LONG else (1,):
         found = {
             one: count for one, count in vocabulary.near(word, errors).items() if distance(word, one, errors) <= errors
@@ -97,8 +97,8 @@ def _nearest(word: str, vocabulary: Vocabulary) -> str:
 def _is_plain(text: str, found: re.Match[str], language: str) -> bool:
     typed = found.group()
     if typed[0].isupper() and len(typed) < _LONG and language not in _CAPITALS and text[: found.start()].strip():
-        return False  # a name, most likely, which no document need know
+        return False  # most likely a name, which the documents may not contain
     before, after = text[: found.start()][-1:], text[found.end() :]
-    ends = after[:1] == "." and not after[1:2].isalnum()  # the end of a sentence joins nothing
+    ends = after[:1] == "." and not after[1:2].isalnum()  # a full stop at the end of a sentence does not join words
     joined = (before in _JOINS and before) or (after[:1] in _JOINS and after and not ends) or before.isdigit()
     return not (joined or after[:1].isdigit() or (typed.isupper() and len(typed) > 1) or not typed[1:].islower())

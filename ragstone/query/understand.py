@@ -1,18 +1,18 @@
-"""What a question asks for: its language, and its words as they were likely meant.
+"""Understand a question: correct its spelling, analyse it, and add variations.
 
-A question is searched for as it was typed and as it was meant, so that a wrong guess hides nothing.
+Search uses both the typed and the corrected question, so a wrong correction hides nothing.
 """
 
 from __future__ import annotations
 
 import re
 
-from ragstone.contracts import QueryAnalysis, Question
+from ragstone.core.records import QueryAnalysis, Question
 from ragstone.query import diacritics
 from ragstone.query.analysis import analyse
 from ragstone.query.spelling import Vocabulary, correct
 from ragstone.query.variations import variations
-from ragstone.sections import QuerySettings
+from ragstone.settings import QuerySettings
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -20,16 +20,16 @@ _WORD = re.compile(r"[^\W_]+")
 def understand(
     text: str, settings: QuerySettings, language: str, vocabulary: Vocabulary, *, analysed: bool = True
 ) -> Question:
-    """The question, with what its typing hides.
+    """Return the corrected and analysed question.
 
     Args:
         text: as it was typed.
-        settings: which words the user knows, and whether spelling is looked at.
-        language: it is likely in, as ISO 639-1 code; empty where that is not known.
+        settings: known words, and whether spelling is corrected.
+        language: ISO 639-1 code of the likely language, or empty.
         vocabulary: the words of the documents.
-        analysed: whether it is looked at what the question is after.
+        analysed: whether to analyse what the question asks for.
     """
-    meant = _meant(text, settings, language, vocabulary) if settings.spelling else text
+    meant = _corrected(text, settings, language, vocabulary) if settings.spelling else text
     analysis = analyse(meant, language, settings.entities) if analysed else QueryAnalysis()
     return Question(
         asked=text,
@@ -40,8 +40,8 @@ def understand(
     )
 
 
-def _meant(text: str, settings: QuerySettings, language: str, vocabulary: Vocabulary) -> str:
-    """The text with its diacritics, and without its typing errors."""
+def _corrected(text: str, settings: QuerySettings, language: str, vocabulary: Vocabulary) -> str:
+    """Restore the diacritics of a text and correct its typing errors."""
     names = {diacritics.bare(name).lower(): name for name in settings.words}
     meant = _replaced(text, names)
     keep = frozenset(names) | frozenset(name.lower() for name in settings.words)
@@ -50,13 +50,13 @@ def _meant(text: str, settings: QuerySettings, language: str, vocabulary: Vocabu
         meant = diacritics.restore(meant, known, keep)
     if mistyped := correct(meant, vocabulary, language, keep):
         meant = _replaced(meant, mistyped)
-        if known:  # a word of the documents comes without its diacritics
+        if known:  # the vocabulary has no diacritics
             meant = diacritics.restore(meant, known, keep)
     return meant
 
 
 def _replaced(text: str, words: dict[str, str]) -> str:
-    """The text with words exchanged; a word typed with a capital keeps it where the new one has none."""
+    """Replace words of a text, keeping an initial capital."""
 
     def new(found: re.Match[str]) -> str:
         typed = found.group()

@@ -1,7 +1,7 @@
-"""Other wordings of a question, that are searched for beside it: by rules and word lists, no model.
+"""Vary the wording of a question, by rules and word lists, without a model.
 
-First with synonyms in place of words, as the settings give them; then its telling words alone; then what was
-recognised in it (names by the settings' lists, identifiers) with the names of the lists they stand in.
+The variations are, in order: the question with synonyms from the settings; its content words alone; the names and
+identifiers recognised in it, with the names of their lists.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragstone.contracts import QueryAnalysis
+from ragstone.core.records import QueryAnalysis
 
 Synonyms = Mapping[str, Sequence[str]]
-"""A word or several, and what else they are called; an ending ``*`` stands for all endings of what is replaced."""
+"""Maps a word or phrase to its synonyms; a trailing ``*`` matches all endings."""
 
 
 def variations(text: str, analysis: QueryAnalysis, synonyms: Synonyms, most: int) -> tuple[str, ...]:
-    """At most so many other wordings, each once, none the same as the question but for case and punctuation.
+    """Return distinct variations that differ from the question by more than case and punctuation.
 
     Args:
-        text: the question as it was meant.
-        analysis: what it is after.
+        text: the corrected question.
+        analysis: of the question.
         synonyms: from the settings.
-        most: how many.
+        most: the number of variations, at most.
     """
     found: dict[str, str] = {}
     if most:
@@ -41,7 +41,7 @@ def _all(text: str, analysis: QueryAnalysis, synonyms: Synonyms) -> Iterator[str
 
 
 def _with_synonyms(text: str, synonyms: Synonyms) -> Iterator[str]:
-    """The question with every word that has one replaced by its first synonym, then by its second, and so on."""
+    """Yield the question with every word replaced by its first synonym, then by its second, and so on."""
     patterns = {_pattern(word): others for word, others in synonyms.items() if others}
     for number in range(max(map(len, patterns.values()), default=0)):
         varied = text

@@ -1,7 +1,7 @@
-"""The web, where the stored documents do not answer: when it is searched, and what becomes of what it finds.
+"""Web search for questions that the stored documents do not answer: when to search, and how to use the pages.
 
-What is found is evidence for one question, of a kind that tells itself apart (`Chunk.is_web`), and is never stored. The
-address of a page is shown, never fetched: the service sends the text.
+Pages are evidence for one question. They are marked (`Chunk.is_web`) and never stored. The address of a page is shown
+but never fetched; the search service sends the text.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from ragstone.answers import Adequacy
-from ragstone.contracts import WEB, Chunk, Document, Evidence, Hit, QueryAnalysis, Step
-from ragstone.errors import RetrievalError
-from ragstone.protocols import WebSearch
-from ragstone.sections import WebSettings
-from ragstone.services import ServiceSettings
+from ragstone.core.answers import Adequacy
+from ragstone.core.errors import RetrievalError
+from ragstone.core.protocols import WebSearch
+from ragstone.core.records import WEB, Chunk, Document, Evidence, Hit, QueryAnalysis, Step
+from ragstone.core.request import Request
+from ragstone.settings import WebSettings
+from ragstone.settings.services import ServiceSettings
 
 RELEVANCE = 0.8
-"""Of every page at first: services give no scores, or such as do not compare with ours."""
-JUDGED_BELOW = 5.0
-"""A judge's mark for the evidence, of 10, below which the web is searched."""
-LONGEST_QUERY = 400
+"""Score of every page. Services give no scores, or scores that cannot be compared with those of chunks."""
+MIN_CONFIDENCE = 5.0
+"""Judge's rating of the evidence, out of 10, below which the web is searched."""
+MAX_QUERY = 400
 """Characters of a question that are sent."""
-_KIND = "web"
 
 
 def build_web_search(settings: WebSettings, services: ServiceSettings) -> WebSearch | None:
-    """The service that the settings name; nothing where there is to be none.
+    """Build the search service that the settings name; None if web search is off.
 
     Raises:
         SettingsError: its key or its address is missing.
@@ -37,11 +37,11 @@ def build_web_search(settings: WebSettings, services: ServiceSettings) -> WebSea
         case "none":
             return None
         case "exa":
-            from ragstone.query.web_exa import ExaSearch
+            from ragstone.query.web_services import ExaSearch
 
             return ExaSearch(services, characters=settings.characters)
         case "searxng":
-            from ragstone.query.web_searxng import SearxngSearch
+            from ragstone.query.web_services import SearxngSearch
 
             return SearxngSearch(services, characters=settings.characters)
 
@@ -49,19 +49,19 @@ def build_web_search(settings: WebSettings, services: ServiceSettings) -> WebSea
 def why_search(
     adequacy: Adequacy | None, answerability: float, analysis: QueryAnalysis, threshold: float
 ) -> tuple[str, ...]:
-    """Every reason to search the web, in words; none where there is none.
+    """Return every reason to search the web, worded to follow "because"; empty if there is none.
 
     Args:
-        adequacy: a judge's word on the evidence, where there was a judge.
+        adequacy: the judge's rating of the evidence, if there is a judge.
         answerability: the probability, 0 to 1, that the evidence answers.
-        analysis: what the question is after.
+        analysis: of the question.
         threshold: the least probability that is enough.
     """
-    reasons = []
+    reasons: list[str] = []
     if answerability < threshold:
-        reasons.append(f"the documents answer with a probability of {answerability:.2f} only")
-    if adequacy and adequacy.confidence < JUDGED_BELOW:
-        reasons.append(f"the evidence was judged {adequacy.confidence:g} of 10")
+        reasons.append(f"the probability that the documents answer is only {answerability:.2f}")
+    if adequacy and adequacy.confidence < MIN_CONFIDENCE:
+        reasons.append(f"the evidence was rated {adequacy.confidence:g} of 10")
     if adequacy and adequacy.needs_web_search:
         reasons.append("the judge asked for it")
     if analysis.recent:
@@ -69,20 +69,23 @@ def why_search(
     return tuple(reasons)
 
 
-async def with_web(evidence: Evidence, search: WebSearch, settings: WebSettings) -> tuple[Evidence, bool]:
-    """The evidence and below it pages of the web, and whether any were found; where the search failed, it says so."""
+async def with_web(
+    evidence: Evidence, search: WebSearch, settings: WebSettings, request: Request
+) -> tuple[Evidence, bool]:
+    """Add web pages below the evidence; also return whether any were found. A failure is noted in the evidence."""
     try:
-        pages = await search.search(" ".join(evidence.question.split())[:LONGEST_QUERY], settings.results)
+        query = " ".join(evidence.question.split())[:MAX_QUERY]
+        pages = await search.search(query, settings.results, request)
     except RetrievalError as error:
-        return replace(evidence, missing=(*evidence.missing, f"the web was not searched: {error}")), False
+        return replace(evidence, missing=(*evidence.missing, f"The web was not searched: {error}")), False
     hits = web_hits(pages, settings)
     if not hits:
-        return replace(evidence, notices=(*evidence.notices, "the web was searched, and nothing was found")), False
+        return replace(evidence, notices=(*evidence.notices, "The web was searched, but nothing was found.")), False
     return replace(evidence, hits=(*evidence.hits, *hits), method=f"{evidence.method} + web"), True
 
 
 def web_hits(pages: Sequence[Document], settings: WebSettings) -> tuple[Hit, ...]:
-    """Pages as evidence, a chunk each, cut to the characters that are to be taken; those without text are left out."""
+    """Return pages as hits of one chunk each, cut to the length that the settings allow; skip pages without text."""
     hits: dict[str, Hit] = {}
     for page in pages:
         text = page.text[: settings.characters].strip()
@@ -99,7 +102,7 @@ def web_hits(pages: Sequence[Document], settings: WebSettings) -> tuple[Hit, ...
             text=text,
             title=page.title or page.url,
             url=page.url,
-            metadata={**page.metadata, "kind": _KIND},
+            metadata={**page.metadata, "kind": "web"},
         )
         step = Step(stage=f"web ({settings.engine})", score=RELEVANCE, rank=len(hits) + 1)
         hits.setdefault(name, Hit(chunk=chunk, score=RELEVANCE, why=(step,)))
@@ -107,7 +110,7 @@ def web_hits(pages: Sequence[Document], settings: WebSettings) -> tuple[Hit, ...
 
 
 def is_address(url: str) -> bool:
-    """Whether it is an address of a page that may be shown as a link."""
+    """Return whether this is a web address that may be shown as a link."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,7 +1,7 @@
-"""One request to a search service: within limits of time and size, tried again where that may help.
+"""Send a request to a search service, within limits of time and size, and retry failures that may pass.
 
-The address is the user's own. It is checked as the crawler checks its addresses, and no redirect is followed, so that
-neither a service nor a change of DNS leads into a private network that was not allowed.
+The address comes from the settings. It is checked like the addresses of the crawler, and redirects are not followed, so
+neither the service nor a changed DNS entry can lead into a private network that is not allowed.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from typing import Any, cast
 
 import httpcore2
 
-from ragstone.errors import RetrievalError
-from ragstone.models.network import resolve
-from ragstone.models.pinned import FetchError, PinnedBackend, in_words
-from ragstone.models.retries import PASSING, Attempts, Setback, persist, retry_after
-from ragstone.services import ServiceSettings
+from ragstone.core.errors import RetrievalError
+from ragstone.core.request import Deadline
+from ragstone.services.network import resolve
+from ragstone.services.pinned import FetchError, PinnedBackend, in_words
+from ragstone.services.retries import PASSING, Attempts, Setback, persist, retry_after
+from ragstone.settings.services import ServiceSettings
 
-MOST_BYTES = 8_000_000
-"""Of an answer; twenty pages of 100,000 characters fit."""
-_SHOWN = 200
-"""Characters of a service's own words that are shown."""
-_REFUSED = 1000
+MAX_BYTES = 8_000_000
+"""Size of a reply; twenty pages of 100,000 characters fit."""
+_MAX_SHOWN = 200
+"""Characters of a service's error message that are shown."""
+_MAX_REFUSAL = 1000
 """Bytes of a refusal that are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A search service. ``section`` is where its settings are; ``secret`` never stands in a message."""
+    """A search service. ``section`` names its settings; ``secret`` is kept out of messages."""
 
     name: str
     section: str
@@ -45,21 +46,23 @@ async def ask(
     service: Service,
     settings: ServiceSettings,
     target: str,
+    deadline: Deadline | None,
     *,
     headers: Mapping[str, str] | None = None,
     body: Any = None,
 ) -> Any:
-    """What a service answers, as the JSON it is.
+    """Send a request and return the parsed JSON reply.
 
     Args:
-        service: who is asked.
-        settings: how long and how often.
-        target: what is asked for, after the address of the service.
-        headers: sent with the usual ones.
-        body: sent as JSON; without it nothing is.
+        service: to ask.
+        settings: time-outs and retries.
+        target: path and query, relative to the address of the service.
+        deadline: when all calls of the request must be over.
+        headers: in addition to the usual ones.
+        body: sent as JSON by POST; without one the request is a GET.
 
     Raises:
-        RetrievalError: it cannot be reached, refuses, or sends no JSON; named, with what to do.
+        RetrievalError: the service cannot be reached, refuses, or sends no JSON.
     """
     content = None if body is None else json.dumps(body).encode()
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Ragstone", **(headers or {})}
@@ -71,7 +74,7 @@ async def ask(
             async with asyncio.timeout(attempts.patience()):
                 return await _once(service, target, sent, content)
         except TimeoutError as error:
-            raise Setback("no answer in time; services.timeout_seconds allows for more", passing=True) from error
+            raise Setback("no reply in time; raise services.timeout_seconds to wait longer", passing=True) from error
         except FetchError as error:
             raise Setback(str(error), passing=error.passing) from error
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.RemoteProtocolError) as error:
@@ -81,7 +84,7 @@ async def ask(
             raise Setback(f"{in_words(error)}; is {service.section}.base_url right?") from error
 
     try:
-        return await persist(attempt, settings)
+        return await persist(attempt, settings, deadline)
     except Setback as error:
         raise RetrievalError(f"{service.name} {error}") from (None if service.secret else error)
 
@@ -99,43 +102,43 @@ async def _once(service: Service, target: str, headers: Mapping[str, str], conte
     ):
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
         received = bytearray()
-        limit = MOST_BYTES if answer.status == 200 else _REFUSED
+        limit = MAX_BYTES if answer.status == 200 else _MAX_REFUSAL
         async for part in answer.aiter_stream():
             received += part
             if len(received) > limit:
                 if answer.status != 200:
                     break
-                raise Setback(f"sent more than {MOST_BYTES} bytes")
+                raise Setback(f"sent more than {MAX_BYTES} bytes")
     if answer.status != 200:
-        raise _refused(service, answer.status, fields, bytes(received[:_REFUSED]))
+        raise _refused(service, answer.status, fields, bytes(received[:_MAX_REFUSAL]))
     try:
         return json.loads(received)
     except (ValueError, RecursionError) as error:
-        raise Setback(f"did not answer in JSON; is {service.section}.base_url right?") from error
+        raise Setback(f"did not reply in JSON; is {service.section}.base_url right?") from error
 
 
 def _refused(service: Service, status: int, fields: Mapping[str, str], body: bytes) -> Setback:
     said = " ".join(body.decode("utf-8", "replace").split())
     said = said.replace(service.secret, "***") if service.secret else said
-    told = f"HTTP {status}" + (f": {said[:_SHOWN]}" if said and not said.startswith("<") else "")
+    reason = f"HTTP {status}" + (f": {said[:_MAX_SHOWN]}" if said and not said.startswith("<") else "")
     wait = retry_after(fields.get("retry-after", ""))
     match status:
         case 401 | 403 if service.secret:
-            return Setback(f"refuses the key ({told}); check {service.section}.api_key")
+            return Setback(f"refuses the key ({reason}); check {service.section}.api_key")
         case 402:
-            return Setback(f"has no credit left ({told})")
+            return Setback(f"has no credit left ({reason})")
         case 403:
-            return Setback(f"refuses ({told}); a SearXNG answers in JSON if its search.formats names json")
+            return Setback(f"refuses ({reason}); SearXNG sends JSON only if its search.formats contains json")
         case 404:
-            return Setback(f"does not know this address ({told}); check {service.section}.base_url")
+            return Setback(f"does not know this address ({reason}); check {service.section}.base_url")
         case 429:
-            return Setback(f"gets too many requests ({told}); try again later", passing=True, wait=wait)
+            return Setback(f"received too many requests ({reason}); try again later", passing=True, wait=wait)
         case _ if 300 <= status < 400:
-            return Setback(f"is somewhere else ({told}), which is not followed; check {service.section}.base_url")
+            return Setback(f"redirects ({reason}), which is not followed; check {service.section}.base_url")
         case _ if status in PASSING or status >= 500:
-            return Setback(f"failed ({told}); try again later", passing=True, wait=wait)
+            return Setback(f"failed ({reason}); try again later", passing=True, wait=wait)
         case _:
-            return Setback(f"refuses ({told})")
+            return Setback(f"refuses ({reason})")
 
 
 @cache

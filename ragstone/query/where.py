@@ -1,13 +1,13 @@
-"""The filter language: text to filter and back, and what a filter means.
+"""The filter language: parse a filter, write it as text, and evaluate it.
 
     lang = de and (year >= 2020 or topic in (5G, "Press Release")) and not exists url
 
 Comparisons are ``= != < <= > >=``, ``in (...)`` and ``not in (...)``; ``exists key`` asks for any value.
-``not`` binds tightest, then ``and``, then ``or``. A bare value written as JSON writes numbers is a number,
-``true`` or ``false`` a truth value, all else text, such as 5G, 2024-05-01 or 007. A value in quotes is always
-text: dates are ISO 8601 text, so the years from 2024 on are ``date >= "2024"``.
+``not`` binds tightest, then ``and``, then ``or``. An unquoted value is a
+number if JSON would read it as one, a boolean if it is ``true`` or ``false``, and else text, such as 5G, 2024-05-01 or
+007. A quoted value is always text. Dates are ISO 8601 text, so ``date >= "2024"`` selects the years from 2024 on.
 
-`matches` is the reference: every index must let through exactly the chunks that it lets through.
+`matches` is the reference: every index must select exactly the chunks that it selects.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal, NoReturn
 
-from ragstone.conditions import And, Compare, Exists, Filter, In, Not, Or, Scalar
-from ragstone.contracts import Metadata
-from ragstone.errors import UsageError
+from ragstone.core.errors import UsageError
+from ragstone.core.filters import And, Compare, Exists, Filter, In, Not, Or, Scalar
+from ragstone.core.records import Metadata
 
 MAX_LENGTH = 10_000
-"""Characters of a filter's text."""
+"""Characters of a filter."""
 MAX_DEPTH = 50
-"""How deep parentheses and ``not`` may nest."""
+"""Nesting of parentheses and ``not``."""
 
 _RESERVED = {"and", "or", "not", "in", "exists"}
 _TRUTH = {"true": True, "false": False}
@@ -47,22 +48,46 @@ _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(_INTEGER.pattern + r"(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
-def parse(text: str) -> Filter:
-    """The filter that a text says.
+def refuse_unknown_fields(where: Filter, known: Collection[str]) -> None:
+    """Refuse a filter on a field that no document has; it would find nothing without a word.
 
     Raises:
-        UsageError: the text is no filter; the message has the character (from 1) and what to write instead.
+        UsageError: naming the field, and the nearest known one.
+    """
+    for field in _fields(where):
+        if field not in known:
+            near = get_close_matches(field, known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"fields are {', '.join(sorted(known)[:20])}"
+            raise UsageError(f"no document has a field '{field}'; {hint}")
+
+
+def _fields(where: Filter) -> Iterator[str]:
+    match where:
+        case Compare(key=key) | In(key=key) | Exists(key=key):
+            yield key
+        case Not(part=part):
+            yield from _fields(part)
+        case And(parts=parts) | Or(parts=parts):
+            for part in parts:
+                yield from _fields(part)
+
+
+def parse(text: str) -> Filter:
+    """Parse a filter.
+
+    Raises:
+        UsageError: the text is not a filter; the message names the character (from 1) and says what to write.
     """
     if len(text) > MAX_LENGTH:
-        raise UsageError(f"the filter has {len(text)} characters; at most {MAX_LENGTH} are read")
+        raise UsageError(f"the filter has {len(text)} characters; the limit is {MAX_LENGTH}")
     return _Parser(list(_tokens(text))).parse()
 
 
 def describe(where: Filter) -> str:
-    """The filter as text, such that ``parse`` gives it back.
+    """Return the filter as text that `parse` reads back.
 
-    Only what the language cannot say does not come back: ``And`` and ``Or`` of fewer than two parts,
-    ``In`` of no values, and numbers that are not finite.
+    The language cannot express ``And`` and ``Or`` of fewer than two parts, ``In`` without values, and numbers that are
+    not finite.
     """
     match where:
         case Compare(key=key, op=op, value=value):
@@ -82,13 +107,13 @@ def describe(where: Filter) -> str:
 
 
 def matches(where: Filter, metadata: Metadata) -> bool:
-    """Whether a filter lets metadata through.
+    """Return whether metadata matches a filter.
 
-    - A list matches when any member does; an empty list is as good as no key.
-    - Numbers compare as numbers, text as text by code points; number, text and truth value never match
-      each other, so ``1`` is neither ``true`` nor ``"1"``. Truth values have no order.
-    - ``!=`` is the opposite of ``=``: true where no member equals the value, and where the key is absent.
-      All other comparisons need the key.
+    - A list matches if any member does; an empty list counts as a missing key.
+    - Numbers compare as numbers, text by code points. Numbers, text and booleans never match each other, so ``1`` is
+      neither ``true`` nor ``"1"``. Booleans have no order.
+    - ``!=`` is the negation of ``=``: it is true if no member equals the value, or if the key is missing. All other
+      comparisons need the key.
     """
     match where:
         case Compare(key=key, op="!=", value=value):
@@ -107,7 +132,7 @@ def matches(where: Filter, metadata: Metadata) -> bool:
             return any(matches(part, metadata) for part in parts)
 
 
-# ---------------------------------------------------------------- meaning
+# ---------------------------------------------------------------- evaluation
 
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -134,7 +159,7 @@ def _holds(op: str, member: Scalar, value: Scalar) -> bool:
     return _HOLDS[op](member, value)
 
 
-# ---------------------------------------------------------------- to text
+# ---------------------------------------------------------------- writing
 
 
 def _nested(part: Filter) -> str:
@@ -160,12 +185,12 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", r"\\").replace('"', r"\"") + '"'
 
 
-# ---------------------------------------------------------------- from text
+# ---------------------------------------------------------------- parsing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Token:
-    """``kind`` is symbol, word, quoted or end; ``at`` is its first character, from 1."""
+    """A token: ``kind`` is symbol, word, quoted or end; ``at`` is its first character, from 1."""
 
     kind: str
     text: str
@@ -184,7 +209,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         found = _TOKEN.match(text, position)
         if found is None:
             at = position + len(text[position:]) - len(text[position:].lstrip())
-            hint = "a quote is opened and not closed" if text[at] in "\"'" else "write != or not"
+            hint = "a quote is not closed" if text[at] in "\"'" else "write != or not"
             raise UsageError(f"the filter cannot be read at character {at + 1} ('{text[at]}'): {hint}")
         kind = str(found.lastgroup)
         inside = found[kind]
@@ -196,7 +221,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 class _Parser:
-    """Recursive descent, one method for each rule of the grammar."""
+    """A recursive descent parser with one method per grammar rule."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self._tokens = tokens
@@ -284,7 +309,7 @@ class _Parser:
         text = self._peek.text
         whole = _INTEGER.fullmatch(text)
         number = int(text) if whole and len(text) <= 20 else float(text)
-        # Indexes hold integers of 64 bits, and a rounded one would match what was not asked for.
+        # Indexes hold 64-bit integers; a rounded one would match other values.
         if not (-(2**63) <= number < 2**63 if whole else math.isfinite(number)):
             self._fail(f'the number is too large; if text is meant, write "{text}"')
         self._next += 1

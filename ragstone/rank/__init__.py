@@ -1,15 +1,14 @@
-"""Candidates -> evidence. Which of the chunks that were found deserve a place?"""
+"""Rank: candidates to evidence, the chunks that the answer may use."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ragstone.errors import SettingsError
-from ragstone.protocols import ChatModel, Reranker, TokenEmbedder, TokenMatcher, Weigher
+from ragstone.core.errors import SettingsError
+from ragstone.core.protocols import ChatModel, Reranker, TokenEmbedder, TokenMatcher, Weigher
 from ragstone.rank.boost import boost
-from ragstone.rank.fit import join_neighbours, within_budget
-from ragstone.rank.select import mmr, one_per_document, round_robin, unit_scaled
-from ragstone.sections import RankSettings
+from ragstone.rank.select import join_neighbours, mmr, one_per_document, round_robin, unit_scaled, within_budget
+from ragstone.settings import RankSettings
 
 __all__ = [
     "boost",
@@ -25,22 +24,22 @@ __all__ = [
 
 
 def build_matcher(embedder: TokenEmbedder, weigh: Weigher) -> TokenMatcher:
-    """Late interaction over the embedder's token vectors."""
+    """Build a matcher that compares token vectors of the embedder (late interaction)."""
     from ragstone.rank.maxsim import LateInteraction
 
     return LateInteraction(embedder, weigh)
 
 
 def build_reranker(settings: RankSettings, matcher: TokenMatcher, model: ChatModel | None = None) -> Reranker | None:
-    """The reranker that ``rank.reranker`` names; None for none.
+    """Build the reranker that ``rank.reranker`` names; None for ``none``.
 
     Args:
-        settings: name it.
+        settings: of this stage.
         matcher: for late interaction.
-        model: the language model that answers, where there is one.
+        model: the language model, if there is one.
 
     Raises:
-        SettingsError: it needs a model, and there is none; or it cannot be loaded.
+        SettingsError: it needs a model and there is none, or it cannot be loaded.
     """
     match settings.reranker:
         case "none":
@@ -55,7 +54,7 @@ def build_reranker(settings: RankSettings, matcher: TokenMatcher, model: ChatMod
             from ragstone.rank.by_model import ModelReranker
 
             return ModelReranker(model)
-        case _:  # settings let nothing else pass
+        case _:  # the settings allow only cross-encoder:NAME besides
             from ragstone.rank import cross_encoder
 
             name = settings.reranker.removeprefix("cross-encoder:")

@@ -1,7 +1,7 @@
-"""Scores moved by what is known of question and chunk beside their likeness: kind, code, keywords, length, title.
+"""Boost scores by facts of question and chunk other than similarity: kind, code, keywords, length, title.
 
-Every weight is a setting and 0, or 1 for a factor, unless a preset says otherwise: rules like these help on the
-documents they were made for. A pure function; each hit's history says what moved it.
+Every weight is a setting. By default bonuses are 0 and factors are 1, because such rules help only on the documents
+they were made for. The history of each hit records what changed its score.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragstone.contracts import Chunk, Hit, QueryAnalysis, Step
-from ragstone.sections import BoostSettings
+from ragstone.core.records import Chunk, Hit, QueryAnalysis, Step
+from ragstone.settings import BoostSettings
 
 _WORD = re.compile(r"\w+")
+_SHORT = 100
+"""Characters below which a chunk is short."""
 
 
 def boost(hits: Sequence[Hit], question: QueryAnalysis, settings: BoostSettings) -> list[Hit]:
-    """The same hits with other scores, best first: what is added first, then the factors.
+    """Return the hits with boosted scores, best first: bonuses are added, then factors applied.
 
-    Facts that a chunk has not, such as a kind where it was cut without headings, add nothing.
+    A fact that a chunk does not have adds nothing.
     """
     moved: list[tuple[float, str, Hit]] = []
     for hit in hits:
@@ -45,7 +47,7 @@ def _added(chunk: Chunk, question: QueryAnalysis, settings: BoostSettings) -> di
         "code": settings.code * (question.wants_code and facts.get("is_code") is True),
         "keywords": settings.keywords * _share(question.keywords, chunk) if settings.keywords else 0.0,
         "difficulty": settings.difficulty * (facts.get("difficulty") == question.difficulty),
-        "short": -settings.short * (len(chunk.text) < settings.short_characters),
+        "short": -settings.short * (len(chunk.text) < _SHORT),
     }
 
 
@@ -58,7 +60,7 @@ def _factors(chunk: Chunk, settings: BoostSettings) -> dict[str, float]:
 
 
 def _share(keywords: Sequence[str], chunk: Chunk) -> float:
-    """Share of the question's keywords that the chunk has as a word, or as part of an identifier."""
+    """Return the share of the question's keywords that the chunk contains as a word or as part of an identifier."""
     if not keywords:
         return 0.0
     text = chunk.headed.lower()

@@ -1,4 +1,8 @@
-"""Reranking by a cross-encoder, which reads question and chunk together (Nogueira and Cho 2019, arXiv 1901.04085)."""
+"""Rerank with a cross-encoder, which reads question and chunk together (Nogueira and Cho 2019, arXiv 1901.04085)."""
+
+# sentence-transformers is optional and untyped:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportUntypedBaseClass=false, reportMissingTypeStubs=false
 
 from __future__ import annotations
 
@@ -7,40 +11,47 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ragstone.contracts import Hit, Step
-from ragstone.errors import MissingExtra, SettingsError
-from ragstone.protocols import Pace, unhurried
+from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.protocols import Pace, unhurried
+from ragstone.core.records import Hit, Step
+from ragstone.core.request import Request
 
-TURN = 2
-"""Texts read before the time is looked at."""
+BATCH = 2
+"""Texts read between two checks of the time."""
 GRAPHS = ("model.onnx", "onnx/model.onnx")
 Score = Callable[[str, Sequence[str]], Sequence[float]]
-"""From a question and texts to how well each text answers it, higher is better."""
+"""Scores how well each text answers a question; higher is better."""
 
 
 class CrossEncoderReranker:
-    """Puts hits in the order of a model's scores; what they scored before no longer counts."""
+    """Sorts hits by the scores of a model and ignores their previous scores."""
 
     def __init__(self, name: str, score: Score) -> None:
         """Take a model.
 
         Args:
-            name: of the model, for the history of a score.
-            score: the model.
+            name: of the model, for the history of a hit.
+            score: calls the model.
         """
         self._name, self._score = name, score
 
-    async def rerank(self, question: str, hits: Sequence[Hit], pace: Pace = unhurried) -> list[Hit]:
-        """The same hits, best first.
+    async def rerank(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        request: Request,  # noqa: ARG002
+        pace: Pace = unhurried,
+    ) -> list[Hit]:
+        """Return the hits, best first.
 
         Raises:
-            OutOfTime: by ``pace``.
+            OutOfTime: raised by ``pace``.
         """
         scores: list[float] = []
-        turn = max(1, len(hits) if pace is unhurried else TURN)
-        for start in range(0, len(hits), turn):
+        batch = max(1, len(hits) if pace is unhurried else BATCH)
+        for start in range(0, len(hits), batch):
             pace(start, len(hits))
-            texts = [hit.chunk.headed for hit in hits[start : start + turn]]
+            texts = [hit.chunk.headed for hit in hits[start : start + batch]]
             scores += await asyncio.to_thread(self._score, question, texts)
         order = sorted(range(len(hits)), key=lambda i: -scores[i])
         return [
@@ -53,17 +64,17 @@ class CrossEncoderReranker:
 
 
 def exported(folder: Path) -> Path | None:
-    """The graph in a folder, if that holds a model exported to ONNX."""
+    """Return the graph of the ONNX model in a folder, or None."""
     graphs = [folder / name for name in GRAPHS if (folder / name).is_file()]
     return graphs[0] if graphs and (folder / "tokenizer.json").is_file() else None
 
 
 def load(name: str) -> CrossEncoderReranker:
-    """A model of the Hugging Face hub, fetched if need be, or one in a folder, with sentence-transformers.
+    """Load a model with sentence-transformers, from a folder or the Hugging Face hub (downloaded if needed).
 
     Raises:
         MissingExtra: sentence-transformers is not installed.
-        SettingsError: there is no such model, or it cannot be fetched.
+        SettingsError: there is no such model, or it cannot be downloaded.
     """
     try:
         from sentence_transformers import CrossEncoder  # pyright: ignore[reportMissingImports]

@@ -1,4 +1,8 @@
-"""Cross-encoders exported to ONNX: a folder with ``tokenizer.json`` and a graph. No torch is needed."""
+"""Run cross-encoders exported to ONNX, a folder with ``tokenizer.json`` and a graph, without torch."""
+
+# onnxruntime and tokenizers are untyped:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportUntypedBaseClass=false, reportMissingTypeStubs=false
 
 from __future__ import annotations
 
@@ -9,28 +13,28 @@ import numpy as np
 import onnxruntime as ort
 from tokenizers import Tokenizer
 
-from ragstone.errors import SettingsError
+from ragstone.core.errors import SettingsError
 from ragstone.rank.cross_encoder import CrossEncoderReranker
 
-LONGEST = 512
-"""Tokens of question and text together; the text is cut to fit."""
+MAX_TOKENS = 512
+"""Tokens of question and text together; the text is truncated."""
 BATCH = 16
 
 
 def load(folder: Path, graph: Path) -> CrossEncoderReranker:
-    """The model in a folder.
+    """Load the model in a folder.
 
     Raises:
-        SettingsError: it cannot be read, or does not give one score for each pair.
+        SettingsError: it cannot be read, or does not give one score per pair.
     """
     try:
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         session = ort.InferenceSession(str(graph), providers=["CPUExecutionProvider"])
-    except Exception as error:  # both libraries raise plain exceptions of their own
+    except Exception as error:  # both libraries raise bare exceptions
         raise SettingsError(f"rank.reranker: the model in {folder} cannot be read: {error}") from error
     if session.get_outputs()[0].shape[-1] not in (1, "num_labels"):
         raise SettingsError(f"rank.reranker: the model in {folder} does not give one score for a pair of texts")
-    tokenizer.enable_truncation(LONGEST, strategy="only_second")
+    tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
     tokenizer.enable_padding(pad_id=tokenizer.token_to_id("[PAD]") or tokenizer.token_to_id("<pad>") or 0)
     wanted = {one.name for one in session.get_inputs()}
 

@@ -1,26 +1,25 @@
-"""Which of the ranked hits an answer rests on: spread over sources, or over content.
+"""Select the hits an answer may use: diverse in source or content, within a token budget, neighbours joined.
 
-Pure functions over hits, best first. None but `unit_scaled` changes a hit's score; each adds the rank it gave to the
-hit's history.
+All functions are pure and take hits best first. Only `unit_scaled` changes scores. Each selection adds its rank to the
+history of a hit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.contracts import Hit, Step
+from ragstone.core.records import Chunk, Hit, Step
 
 
 def round_robin(hits: Sequence[Hit], k: int) -> list[Hit]:
-    """At most ``k`` hits, one from each document in turn.
+    """Return at most ``k`` hits, taking one from each document in turn.
 
-    The turn goes round the documents in order of the best score each has; within a document the better
-    hit comes first. Equal scores keep the order in which they are given.
+    Documents take turns in the order of their best score. Equal scores keep their order.
     """
     by_document = _by_document(hits)
     rounds = zip_longest(*by_document)
@@ -29,18 +28,17 @@ def round_robin(hits: Sequence[Hit], k: int) -> list[Hit]:
 
 
 def one_per_document(hits: Sequence[Hit]) -> list[Hit]:
-    """The best hit of each document, best first."""
+    """Return the best hit of each document, best first."""
     by_document = _by_document(hits)
     return _with_steps("one_per_document", [(own[0], own[0].score, f"best of {len(own)}") for own in by_document])
 
 
 def mmr(hits: Sequence[Hit], k: int, lambda_: float) -> list[Hit]:
-    """At most ``k`` hits by maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998).
+    """Return at most ``k`` hits by maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998).
 
-    Picks, one after another, the hit with the greatest lambda * relevance - (1 - lambda) * similarity,
-    where similarity is the greatest cosine to a hit already picked (0 before the first). Relevance is
-    the score stretched to 0..1 over ``hits``, because scores of other scales cannot be weighed against
-    a cosine; equal scores are all 1. Of equal hits the one with the better score comes first.
+    Each step picks the hit with the greatest lambda * relevance - (1 - lambda) * similarity. Similarity is the greatest
+    cosine to a hit already picked, 0 before the first. Relevance is the score scaled to 0..1 over ``hits``, so that it
+    can be compared with a cosine; equal scores are all 1. Ties go to the better score.
 
     Args:
         hits: with L2-normalised vectors of one length.
@@ -75,12 +73,49 @@ def mmr(hits: Sequence[Hit], k: int, lambda_: float) -> list[Hit]:
 
 
 def unit_scaled(ranked: Sequence[Hit], rest: Sequence[Hit] = ()) -> list[Hit]:
-    """Hits with scores stretched to 0..1, for each model has a scale of its own; the rest stays below them, at 0."""
+    """Scale the scores of reranked hits to 0..1, because each model has its own scale; the rest follows with 0."""
     if not ranked:
         return list(rest)
     scores = _unit_scale(np.array([hit.score for hit in ranked], dtype=np.float64))
-    told = [replace(hit, score=float(score)) for hit, score in zip(ranked, scores, strict=True)]
-    return [*told, *(replace(hit, score=0.0) for hit in rest)]
+    scaled = [replace(hit, score=float(score)) for hit, score in zip(ranked, scores, strict=True)]
+    return [*scaled, *(replace(hit, score=0.0) for hit in rest)]
+
+
+def within_budget(hits: Sequence[Hit], k: int, tokens: int, length: Callable[[str], int]) -> list[Hit]:
+    """Return at most ``k`` hits within a token budget, in order; a hit that would exceed it is skipped.
+
+    Args:
+        hits: best first.
+        k: most hits to return.
+        tokens: the budget.
+        length: counts the tokens of a text.
+    """
+    chosen: list[Hit] = []
+    left = tokens
+    for hit in hits:
+        if len(chosen) == k:
+            break
+        cost = length(hit.chunk.text)
+        if cost <= left:
+            left -= cost
+            chosen.append(hit)
+    return chosen
+
+
+def join_neighbours(hits: Sequence[Hit]) -> list[Hit]:
+    """Join chunks of a document that overlap or touch into one hit, with the rank and id of the best.
+
+    Shared text appears once. The id remains that of a stored chunk; the span covers all of them.
+    """
+    groups: dict[str, list[Hit]] = {}
+    for hit in hits:
+        groups.setdefault(hit.chunk.document_id, []).append(hit)
+    joined: dict[str, Hit] = {}
+    for group in groups.values():
+        for run in _runs(group):
+            best = min(run, key=group.index)
+            joined[best.chunk.id] = best if len(run) == 1 else _joined(best, run)
+    return [joined[hit.chunk.id] for hit in hits if hit.chunk.id in joined]
 
 
 def _best_first(hits: Iterable[Hit]) -> list[Hit]:
@@ -88,7 +123,7 @@ def _best_first(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _by_document(hits: Iterable[Hit]) -> list[list[Hit]]:
-    """The hits of each document, best first, and the documents by their best hit."""
+    """Group hits by document, best first, and sort the documents by their best hit."""
     groups: dict[str, list[Hit]] = {}
     for hit in _best_first(hits):
         groups.setdefault(hit.chunk.document_id, []).append(hit)
@@ -105,3 +140,29 @@ def _with_steps(stage: str, picked: Iterable[tuple[Hit, float, str]]) -> list[Hi
         replace(hit, why=(*hit.why, Step(stage=stage, score=score, rank=rank, note=note)))
         for rank, (hit, score, note) in enumerate(picked, start=1)
     ]
+
+
+def _runs(group: Sequence[Hit]) -> list[list[Hit]]:
+    """Group the hits of one document, in text order, into runs that overlap or touch."""
+    runs: list[list[Hit]] = []
+    end = -1
+    for hit in sorted(group, key=lambda hit: (hit.chunk.start, hit.chunk.end)):
+        if runs and hit.chunk.start <= end:
+            runs[-1].append(hit)
+        else:
+            runs.append([hit])
+        end = max(end, hit.chunk.end)
+    return runs
+
+
+def _joined(best: Hit, run: Sequence[Hit]) -> Hit:
+    first: Chunk = run[0].chunk
+    text, end = first.text, first.end
+    for hit in run[1:]:
+        if hit.chunk.end > end:
+            text += hit.chunk.text[end - hit.chunk.start :]
+            end = hit.chunk.end
+    chunk = replace(best.chunk, start=first.start, end=end, text=text, index=first.index, context=first.context)
+    rank = best.why[-1].rank if best.why else 1
+    step = Step(stage="join", score=best.score, rank=rank, note=f"{len(run)} neighbouring chunks")
+    return replace(best, chunk=chunk, why=(*best.why, step))

@@ -1,19 +1,21 @@
-"""Evidence -> an answer with citations. What do the documents say, and in which words?"""
+"""Respond: evidence to an answer with citations.
+
+Without a language model the answer quotes sentences of the documents (`extractive`). With one, the model writes and
+every sentence is checked against the evidence (`written`, `support`). If the evidence is unlikely to answer, the answer
+is a refusal that names the closest passages. To change the words of a refusal or a summary, edit the ``phrases`` of
+``ragstone/respond/words/<language>.yaml``; to support another language, add such a file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ragstone.answers import Draft
-from ragstone.contracts import Evidence
-from ragstone.errors import ResponseError
-from ragstone.protocols import Answerer, ChatModel, SentenceSplitter, TokenMatcher, Weigher
-from ragstone.respond.abstention import abstained
-from ragstone.respond.models import build_chat_model, choose
-from ragstone.respond.replay import replayed
-from ragstone.respond.summary import summary
+from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter, TokenMatcher, Weigher
+from ragstone.core.request import Request
+from ragstone.respond.drafts import abstained, drafted, replayed, summary
 from ragstone.respond.words import language_of
-from ragstone.sections import RespondSettings
+from ragstone.services.models import build_chat_model, choose
+from ragstone.settings import RespondSettings
 
 __all__ = ["abstained", "build_answerer", "build_chat_model", "choose", "drafted", "language_of", "replayed", "summary"]
 
@@ -25,25 +27,24 @@ def build_answerer(
     sentences: SentenceSplitter,
     familiarity: Callable[[str], float],
     weigh: Weigher,
-    known: Callable[[Sequence[str]], Sequence[bool]],
+    known: Callable[[Sequence[str], Request], Sequence[bool]],
     embedder: str,
     model: ChatModel | None = None,
 ) -> Answerer:
-    """The answerer: sentences quoted from the documents, or written by a model and proved by the documents.
+    """Build the answerer: one that quotes the documents, or one whose model writes and whose sentences are checked.
 
     Args:
         settings: how many passages and sentences, and when to abstain.
         matcher: late interaction between a question and texts.
         sentences: splits a text.
-        familiarity: share of a question's words that the embedder knows.
-        weigh: how much each word tells.
-        known: for each of some words, whether any document has it.
+        familiarity: returns the share of a question's words that the embedder knows.
+        weigh: weighs words.
+        known: says for each word whether any document contains it.
         embedder: fingerprint of the embedder whose token vectors the matcher compares.
-        model: writes; without one the answer is quoted.
+        model: writes the answer; without one the answer quotes.
     """
-    from ragstone.respond.answerability import estimate_for
+    from ragstone.respond.answerability import estimate_for, threshold_for
     from ragstone.respond.extractive import ExtractiveAnswerer
-    from ragstone.respond.risk import threshold_for
 
     quoting = ExtractiveAnswerer(
         settings,
@@ -57,22 +58,10 @@ def build_answerer(
     )
     if model is None:
         return quoting
-    from ragstone.respond.second_look import SecondLook
+    from ragstone.respond.model_checker import ModelChecker
     from ragstone.respond.support import SupportChecker
     from ragstone.respond.written import WritingAnswerer
 
-    matching = SupportChecker(matcher=matcher, sentences=sentences, weigh=weigh)
-    checker = SecondLook(matching=matching, model=model) if settings.check == "model" else matching
+    by_words = SupportChecker(matcher=matcher, sentences=sentences, weigh=weigh)
+    checker = ModelChecker(by_words=by_words, model=model) if settings.check == "model" else by_words
     return WritingAnswerer(settings, model=model, quoting=quoting, checker=checker, sentences=sentences)
-
-
-async def drafted(answerer: Answerer, evidence: Evidence) -> Draft:
-    """The whole answer, for who does not watch it come about.
-
-    Raises:
-        ResponseError: it could not be made.
-    """
-    async for part in answerer.stream(evidence):
-        if isinstance(part, Draft):
-            return part
-    raise ResponseError("the answerer ended without an answer")

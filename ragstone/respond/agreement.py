@@ -1,13 +1,13 @@
-"""How far a sentence agrees with spans of the evidence: a few numbers, each with a meaning.
+"""Measure how far a sentence agrees with spans of the evidence, as a few numbers with a meaning each.
 
-What may be said otherwise is compared softly: a word counts as much as its inverse document frequency, and is found
-where the same word stands, in another form too, or one whose token vector is like it in its context. What may not is
-compared hard: numbers, dates, units, names, negations, opposites, and which of them belong together.
+Words that can be paraphrased are compared softly: a word counts by its inverse document frequency, and is found if the
+evidence contains it in any form, or a token with a similar vector in its context. Facts are compared strictly: numbers,
+dates, units, names, negations, opposites, and which of them belong together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from itertools import islice
 
@@ -18,36 +18,37 @@ from ragstone.respond.facts import Word, lexical
 from ragstone.respond.words import lexicon
 
 NEAR = 4
-"""Words on either side within which a negation belongs to a word."""
+"""Distance in words within which a negation belongs to a word."""
 AROUND = 6
-"""Words that tell something, on either side, within which two words of the evidence belong together."""
+"""Distance in content words within which two words of the evidence belong together."""
 FOUND = 0.35
-"""From so much likeness on a word counts as said."""
+"""Similarity from which a word counts as found."""
 _FAR = 10_000
 ORDERLY = 0.6
-"""Where a smaller share of the words is in the order of the evidence, the sentence is told otherwise altogether."""
+"""Share of the words that must be in the order of the evidence; below it the sentence is a paraphrase."""
 PLACES = 20
-"""Places of a word in the evidence that are looked at."""
+"""Occurrences of a word in the evidence that are examined."""
 PAIRS = 1000
-"""Places of words beyond which their order is not compared: the same words over and over have none."""
-MOST = 2
-"""More facts that do not agree make a sentence no falser."""
+"""Most word occurrences whose order is compared; heavily repeated words have no meaningful order."""
+MAX_COUNT = 2
+"""Further disagreeing facts do not make a sentence more wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """What support is estimated from. Shares are 0 to 1 of the sentence's words by weight, the rest are counts.
+    """Input of the support estimate. Shares, 0 to 1, are of the sentence's words by weight; the rest are counts.
 
-    ``said`` is the share of the words that is found, softly; ``same`` by the very words; ``unsaid`` the share of
-    those that nothing is like. ``absent`` counts numbers and names that are nowhere in the passages quoted,
-    ``elsewhere`` those that are in them, but not in the spans. ``denied`` counts negations of one side only,
-    ``opposed`` opposites and units that exclude each other, ``apart`` is how far numbers and names are from the words
-    they stand beside in the sentence.
+    ``found`` is the share of words found by similarity, ``exact`` by the word itself, and ``unmatched`` the share with
+    no similar word. ``absent_*`` count numbers and names that are nowhere in the quoted passages, ``elsewhere_*`` those
+    that are in the passages but not in the spans. ``denied`` counts negations on one side only. ``opposed`` counts
+    opposites and conflicting units. ``apart`` is how far numbers and names are from their neighbours in the sentence.
+    ``borrowed`` is the greatest share of numbers and names in what a further span adds. ``reordered`` counts numbers
+    and names in another order than in the evidence.
     """
 
-    said: float
-    same: float
-    unsaid: float
+    found: float
+    exact: float
+    unmatched: float
     absent_numbers: float
     elsewhere_numbers: float
     absent_names: float
@@ -56,9 +57,10 @@ class Agreement:
     opposed: float
     apart: float
     borrowed: float
-    turned: float
+    reordered: float
 
     def row(self) -> NDArray[np.float64]:
+        """Return the numbers in the order of the coefficients."""
         return np.array(astuple(self))
 
 
@@ -69,44 +71,44 @@ def agreement(
     spans: Sequence[Sequence[Word]],
     passages: Sequence[Word],
 ) -> Agreement:
-    """Compare a sentence with spans.
+    """Compare a sentence with spans of the evidence.
 
     Args:
         asked: the words of the sentence.
-        weights: of the words (n,), 0 for those that do not count; they sum to 1.
-        found: how surely each word is in each span or its heading (spans, n), 0 to 1; 1 where the very word is.
-        spans: the words of each span, the one that holds most of the sentence first.
-        passages: the words of the whole passages that the spans are of, headings too.
+        weights: of the words (n,), 0 for words that do not count; they sum to 1.
+        found: how surely each word is in each span or its heading (spans, n), 0 to 1; 1 for the word itself.
+        spans: the words of each span, the one that contains most of the sentence first.
+        passages: the words of the whole passages of the spans, with headings.
     """
     here = [word for span in spans for word in span]
     most = found.max(axis=0)
-    held = [i for i in range(len(asked)) if weights[i] > 0 and most[i] >= 1]
+    matched = [i for i in range(len(asked)) if weights[i] > 0 and most[i] >= 1]
     missing = [
         (word, lexical(word, passages)) for i, word in enumerate(asked) if word.key and weights[i] > 0 and most[i] < 1
     ]
     return Agreement(
-        said=float(weights @ most),
-        same=float(weights @ (most >= 1)),
-        unsaid=float(weights @ (most < FOUND)),
+        found=float(weights @ most),
+        exact=float(weights @ (most >= 1)),
+        unmatched=float(weights @ (most < FOUND)),
         absent_numbers=_count(bool(word.value) and not near for word, near in missing),
         elsewhere_numbers=_count(bool(word.value) and near for word, near in missing),
         absent_names=_count(not word.value and not near for word, near in missing),
         elsewhere_names=_count(not word.value and near for word, near in missing),
         denied=_count(_denied(asked, spans)),
         opposed=_count([*_opposed(asked, spans), *_units(asked, here)]),
-        apart=_apart(asked, held, spans),
+        apart=_apart(asked, matched, spans),
         borrowed=_borrowed(asked, weights, found),
-        turned=_turned(asked, held, spans[0]),
+        reordered=_reordered(asked, matched, spans[0]),
     )
 
 
-def _count(these: Sequence[bool] | object) -> float:
-    return float(min(sum(bool(one) for one in these), MOST))  # pyright: ignore
+def _count(these: Iterable[object]) -> float:
+    return float(min(sum(map(bool, these)), MAX_COUNT))
 
 
 def _denied(asked: Sequence[Word], spans: Sequence[Sequence[Word]]) -> list[bool]:
-    """For each negation, of the sentence or the evidence: whether the other side has fewer near the same words."""
-    out = []
+    """Return for each negation, on either side, whether the other side has fewer negations near the same words."""
+    out: list[bool] = []
     for i, word in enumerate(asked):
         if word.negation:
             target = _target(asked, i)
@@ -130,7 +132,7 @@ def _negated_there(asked: Sequence[Word], target: int | None, span: Sequence[Wor
 
 
 def _target(words: Sequence[Word], i: int) -> int | None:
-    """The word that a negation turns round: the next that tells something, else the one before."""
+    """Return the word that a negation applies to: the next content word, else the one before."""
     after = (j for j in range(i + 1, min(i + 1 + NEAR, len(words))) if not words[j].stop and not words[j].negation)
     before = (j for j in range(i - 1, max(i - 1 - NEAR, -1), -1) if not words[j].stop and not words[j].negation)
     return next(after, next(before, None))
@@ -146,20 +148,20 @@ def _denial(word: Word) -> bool:
 
 
 def _opposed(asked: Sequence[Word], spans: Sequence[Sequence[Word]]) -> list[bool]:
-    """For each word of the sentence that has an opposite: whether the evidence has that beside the same words."""
+    """Return for each word with an opposite whether the evidence has the opposite next to the same words."""
     there = {word.lower for span in spans for word in span}
-    out = []
+    out: list[bool] = []
     for i, word in enumerate(asked):
         others = _opposites(word.lower) & there
         if others:
-            beside = [one for one in asked[max(0, i - 3) : i + 4] if one is not word and not one.stop]
-            own, opposite = (max(_beside(these, beside, span) for span in spans) for these in ({word.lower}, others))
+            context = [one for one in asked[max(0, i - 3) : i + 4] if one is not word and not one.stop]
+            own, opposite = (max(_shared(these, context, span) for span in spans) for these in ({word.lower}, others))
             out.append(opposite > own)
     return out
 
 
 def _opposites(word: str) -> set[str]:
-    """The words that exclude a word, from the lists or by a beginning such as "un"."""
+    """Return the opposites of a word, from the lists or by a prefix such as "un"."""
     lists = lexicon()
     turned = set[str]()
     if len(word) > 3:
@@ -170,15 +172,15 @@ def _opposites(word: str) -> set[str]:
     return turned | lists.opposites.get(word, frozenset())
 
 
-def _beside(these: set[str], beside: Sequence[Word], span: Sequence[Word]) -> int:
-    """How many of some words stand near one of these; -1 where there is none of these."""
+def _shared(these: set[str], context: Sequence[Word], span: Sequence[Word]) -> int:
+    """Return how many context words are near one of these words in the span; -1 if it has none of these."""
     places = [j for j, word in enumerate(span) if word.lower in these]
-    return max((sum(lexical(one, span[max(0, j - 3) : j + 4]) for one in beside) for j in places), default=-1)
+    return max((sum(lexical(one, span[max(0, j - 3) : j + 4]) for one in context) for j in places), default=-1)
 
 
 def _units(asked: Sequence[Word], here: Sequence[Word]) -> list[bool]:
-    """For each number with a unit: whether the evidence has it with other units only."""
-    out = []
+    """Return for each number with a unit whether the evidence has it with other units only."""
+    out: list[bool] = []
     for word in asked:
         if word.unit:
             units = {other.unit for other in here if other.value == word.value} - {""}
@@ -186,33 +188,33 @@ def _units(asked: Sequence[Word], here: Sequence[Word]) -> list[bool]:
     return out
 
 
-def _apart(asked: Sequence[Word], held: Sequence[int], spans: Sequence[Sequence[Word]]) -> float:
-    """The number or name whose neighbours in the sentence are least near it in the evidence: their share that is not.
+def _apart(asked: Sequence[Word], found: Sequence[int], spans: Sequence[Sequence[Word]]) -> float:
+    """Return, for the worst number or name, the share of its neighbours that are not near it in the evidence.
 
-    Places are counted in words that tell something; those of different spans are never near.
+    Distance is counted in content words; words of different spans are never near.
     """
-    here = [(word, place) for n, span in enumerate(spans) for place, word in enumerate(_telling(span), start=n * _FAR)]
-    places = {i: list(islice((place for other, place in here if lexical(asked[i], [other])), PLACES)) for i in held}
-    matched = [i for i in held if places[i]]
+    here = [(word, place) for n, span in enumerate(spans) for place, word in enumerate(_content(span), start=n * _FAR)]
+    places = {i: list(islice((place for other, place in here if lexical(asked[i], [other])), PLACES)) for i in found}
+    matched = [i for i in found if places[i]]
     worst = 0.0
     for at, i in enumerate(matched):
-        beside = [*matched[max(0, at - 2) : at], *matched[at + 1 : at + 3]]
-        if asked[i].key and beside:
-            worst = max(worst, 1 - max(_near(j, [places[k] for k in beside]) for j in places[i]))
+        neighbours = [*matched[max(0, at - 2) : at], *matched[at + 1 : at + 3]]
+        if asked[i].key and neighbours:
+            worst = max(worst, 1 - max(_near(j, [places[k] for k in neighbours]) for j in places[i]))
     return worst
 
 
-def _near(place: int, beside: Sequence[Sequence[int]]) -> float:
-    """The share of the neighbours that are near a place."""
-    return sum(min(abs(place - other) for other in others) <= AROUND for others in beside) / len(beside)
+def _near(place: int, neighbours: Sequence[Sequence[int]]) -> float:
+    """Return the share of the neighbours that are near a position."""
+    return sum(min(abs(place - other) for other in others) <= AROUND for others in neighbours) / len(neighbours)
 
 
-def _telling(span: Sequence[Word]) -> list[Word]:
+def _content(span: Sequence[Word]) -> list[Word]:
     return [word for word in span if not word.stop]
 
 
 def _borrowed(asked: Sequence[Word], weights: NDArray[np.float64], found: NDArray[np.float64]) -> float:
-    """The greatest share that numbers and names have of what a further span adds to the first."""
+    """Return the greatest share of numbers and names in what a further span adds to the first."""
     keys, before, most = np.array([word.key for word in asked]), found[0], 0.0
     for span in found[1:]:
         added = weights * np.maximum(span - before, 0)
@@ -220,10 +222,10 @@ def _borrowed(asked: Sequence[Word], weights: NDArray[np.float64], found: NDArra
     return most
 
 
-def _turned(asked: Sequence[Word], held: Sequence[int], span: Sequence[Word]) -> float:
-    """Numbers and names that stand in another order than in a span, where the other words have kept theirs."""
-    telling = _telling(span)
-    options = [(i, [j for j, other in enumerate(telling) if lexical(asked[i], [other])]) for i in held]
+def _reordered(asked: Sequence[Word], matched: Sequence[int], span: Sequence[Word]) -> float:
+    """Count numbers and names in another order than in a span whose other words are in order."""
+    content = _content(span)
+    options = [(i, [j for j, other in enumerate(content) if lexical(asked[i], [other])]) for i in matched]
     pairs = [(i, j) for i, places in options for j in places]
     if len(pairs) > PAIRS:
         return 0.0

@@ -13,50 +13,50 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ragstone.answers import Citation, Draft, SentenceClosed, Statement, TextWritten, Turn
-from ragstone.contracts import Chunk, Evidence, Hit, Span, TokenMatches
-from ragstone.protocols import SentenceSplitter, TokenMatcher, Weigher
-from ragstone.respond import blocks
-from ragstone.respond.abstention import Nearest, abstained
-from ragstone.respond.answerability import Estimate, Features
-from ragstone.respond.asked import fit
-from ragstone.respond.cite import cite
-from ragstone.respond.replay import replayed
-from ragstone.respond.unlinked import unlinked, unlinked_code
-from ragstone.sections import RespondSettings
+from ragstone.core.answers import Citation, Draft, SentenceClosed, Statement, TextWritten, Turn
+from ragstone.core.protocols import SentenceSplitter, TokenMatcher, Weigher
+from ragstone.core.records import Chunk, Evidence, Hit, Span, TokenMatches
+from ragstone.core.request import Request
+from ragstone.respond import passage_structure as structure
+from ragstone.respond.answerability import Estimate, Features, match_question
+from ragstone.respond.drafts import MAX_PASSAGES, ClosestPassage, abstained, cite, replayed
+from ragstone.respond.links import strip_links, strip_links_from_code
+from ragstone.settings import RespondSettings
 
 _MARKUP = ("", "|", "`", "~", "<")
 _BULLET = re.compile(r"(?:[-*+>:]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
 _WORD = re.compile(r"\w+")
 _ONE_WORD = re.compile(r"[^\W\d_]+[.!]\s+")
 _EDGE = 3
+_PASSAGES = 3
+"""Best chunks that are read sentence by sentence."""
 CONTEXT = 0.5
-"""How much a sentence's chunk counts beside the sentence: a short answer owes its topic to its title and neighbours."""
+"""Weight of the chunk's score next to the sentence's: a short answer gets its topic from its title and neighbours."""
 MARGIN = 0.06
-"""A further sentence is quoted when its score is at most so much below the best."""
+"""A further sentence is quoted if its score is at most this much below the best."""
 BEST = 2
-"""Sentences in which a number or a name is looked for, where the question asks for one."""
-SHOWN = 3
-"""Passages that a refusal names, each with its nearest sentence."""
+"""Sentences searched for a number or a name, if the question asks for one."""
 RANK = 0.02
-"""What each place further down in the ranking costs a sentence."""
+"""Score that a sentence loses for each rank of its chunk."""
 TITLED = 0.9
-"""The least probability of an answer where a document has the very question for its title, as in lists of questions.
+"""Least probability of an answer if a document has the question itself as its title, as an FAQ does.
 
-Of 120 such titles on an illness, in five languages, all were answered from their document (95% interval: 97% or more);
-by the estimate alone two were refused. Titles that are no questions, such as names of things, get no such help. Titles
-of articles may ask what the article leaves open: of 67 such abstracts the estimate alone refused none.
+All 120 such titles about an illness, in five languages, were answered from their document (95% interval: at least
+97%); the estimate alone refused two. Titles that are not questions get no such minimum. Titles of articles may ask
+what the article leaves open: the estimate alone refused none of 67 such abstracts.
 """
 
-_UNPROMISED = "so small a risk (respond.risk) cannot be promised with this embedder, so nothing is answered"
+_RISK_TOO_SMALL = (
+    "respond.risk is smaller than this embedder can guarantee, so no question is answered; raise it or set it to 0"
+)
 
-Known = Callable[[Sequence[str]], Sequence[bool]]
-"""For each of some words, whether any document has it."""
+Known = Callable[[Sequence[str], Request], Sequence[bool]]
+"""Returns for each word whether any document contains it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sentence:
-    """A sentence of a hit, which is at this place of the ranking; ``code`` is the chunk of code that it leads to."""
+    """A sentence of the hit at this rank; ``code`` is the code chunk that the sentence introduces."""
 
     hit: Hit
     place: int
@@ -70,11 +70,13 @@ class _Sentence:
 
     @property
     def is_code(self) -> bool:
-        """Whether it is a whole chunk of code."""
+        """Whether it is a complete code chunk."""
         return bool(self.hit.chunk.facts.get("is_code")) and len(self.text) == len(self.hit.chunk.text)
 
 
 class ExtractiveAnswerer:
+    """Quotes the sentences that answer a question, or abstains."""
+
     def __init__(
         self,
         settings: RespondSettings,
@@ -87,17 +89,17 @@ class ExtractiveAnswerer:
         estimate: Estimate,
         abstain_below: float,
     ) -> None:
-        """Take the parts of other stages that it needs.
+        """Take the parts of other stages.
 
         Args:
             settings: how many passages and sentences, and when to abstain.
             matcher: late interaction between a question and texts.
             sentences: splits a text.
-            familiarity: share of a question's words that the embedder knows.
-            known: whether any document has a word.
-            weigh: how much each word tells.
-            estimate: of the probability that the evidence answers, fitted to the matcher's embedder.
-            abstain_below: of that probability; above 1 where nothing may be answered.
+            familiarity: returns the share of a question's words that the embedder knows.
+            known: says for each word whether any document contains it.
+            weigh: weighs words.
+            estimate: estimates the probability of an answer; fitted to the matcher's embedder.
+            abstain_below: least probability of an answer; above 1 to refuse every question.
         """
         self._settings, self._matcher, self._sentences = settings, matcher, sentences
         self._familiarity, self._known, self._weigh = familiarity, known, weigh
@@ -106,25 +108,26 @@ class ExtractiveAnswerer:
     async def stream(
         self,
         evidence: Evidence,
+        request: Request,
         before: Sequence[Turn] = (),  # noqa: ARG002
     ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
-        """Quote what answers the question, or abstain; what was said before changes no quote."""
-        draft = await self._draft(evidence)
+        """Yield quotes that answer the question, or a refusal; earlier turns have no effect."""
+        draft = await self._draft(evidence, request)
         for event in replayed(draft):
             yield event
         yield draft
 
-    async def _draft(self, evidence: Evidence) -> Draft:
-        scored = await self._read(evidence)
+    async def _draft(self, evidence: Evidence, request: Request) -> Draft:
+        scored = await self._read(evidence, request)
         if not scored:
             return abstained(evidence, 0.0, (), self._settings)
-        answerability = self._probability(evidence.question, scored)
+        answerability = self._probability(evidence.question, scored, request)
         scored = _under_title(evidence.question, scored) or scored
         if answerability < self._abstain_below:
-            draft = abstained(evidence, answerability, _nearest(scored), self._settings)
-            return replace(draft, notices=(_UNPROMISED,)) if self._abstain_below > 1 else draft
-        telling = [whole for one in scored if (whole := _whole(one, evidence.hits))] or scored
-        chosen = sorted(telling, key=lambda sentence: -sentence.score)[: self._settings.sentences]
+            draft = abstained(evidence, answerability, _closest(scored), self._settings)
+            return replace(draft, notices=(_RISK_TOO_SMALL,)) if self._abstain_below > 1 else draft
+        candidates = [whole for one in scored if (whole := _whole(one, evidence.hits))] or scored
+        chosen = sorted(candidates, key=lambda sentence: -sentence.score)[: self._settings.sentences]
         quoted = sorted(
             (sentence for sentence in chosen if sentence.score >= chosen[0].score - MARGIN),
             key=lambda sentence: (sentence.place, sentence.span),
@@ -137,39 +140,39 @@ class ExtractiveAnswerer:
             text=text, citations=citations, answerability=answerability, abstained=False, statements=statements
         )
 
-    async def answerability(self, evidence: Evidence) -> float:
-        """The probability, 0 to 1, that the evidence answers its question."""
-        scored = await self._read(evidence)
-        return self._probability(evidence.question, scored) if scored else 0.0
+    async def answerability(self, evidence: Evidence, request: Request) -> float:
+        """Return the probability, 0 to 1, that the evidence answers its question."""
+        scored = await self._read(evidence, request)
+        return self._probability(evidence.question, scored, request) if scored else 0.0
 
-    async def features(self, evidence: Evidence) -> Features | None:
-        """What the probability of an answer rests on; None where there is nothing to read."""
-        scored = await self._read(evidence)
-        return self._features(evidence.question, scored) if scored else None
+    async def features(self, evidence: Evidence, request: Request) -> Features | None:
+        """Return the input of the estimate; None if the evidence has no sentences."""
+        scored = await self._read(evidence, request)
+        return self._features(evidence.question, scored, request) if scored else None
 
-    def _probability(self, question: str, scored: Sequence[_Sentence]) -> float:
-        estimate = self._estimate(self._features(question, scored))
+    def _probability(self, question: str, scored: Sequence[_Sentence], request: Request) -> float:
+        estimate = self._estimate(self._features(question, scored, request))
         titles = [one.hit.chunk.title for one in _under_title(question, scored)]
-        return max(estimate, TITLED) if any(map(_asks, titles)) else estimate
+        return max(estimate, TITLED) if any(map(_is_question, titles)) else estimate
 
-    def _features(self, question: str, scored: Sequence[_Sentence]) -> Features:
+    def _features(self, question: str, scored: Sequence[_Sentence], request: Request) -> Features:
         words = _WORD.findall(question)
         best = sorted(scored, key=lambda sentence: -sentence.score)[:BEST]
-        fits = fit(question, best[0].hit.chunk, [one.text for one in best], self._weigh)
+        match = match_question(question, best[0].hit.chunk, [one.text for one in best], self._weigh, request)
         return Features(
             best_sentence=best[0].score,
             familiarity=self._familiarity(question),
-            known_words=sum(self._known(words)) / len(words) if words else 1.0,
-            coverage=fits.coverage,
-            mistyped=fits.mistyped,
-            words=fits.words,
+            known_words=sum(self._known(words, request)) / len(words) if words else 1.0,
+            coverage=match.coverage,
+            mistyped=match.mistyped,
+            words=match.words,
         )
 
-    async def _read(self, evidence: Evidence) -> list[_Sentence]:
-        """The sentences of the best chunks, and of pages of the web, with their scores."""
-        best, more = evidence.hits[: self._settings.passages], evidence.hits[self._settings.passages :]
+    async def _read(self, evidence: Evidence, request: Request) -> list[_Sentence]:
+        """Return the sentences of the best chunks, and of web pages, with their scores."""
+        best, more = evidence.hits[:_PASSAGES], evidence.hits[_PASSAGES:]
         hits = (*best, *(hit for hit in more if hit.chunk.is_web))
-        matches = await self._matcher.match(evidence.question, [hit.chunk.headed for hit in hits])
+        matches = await self._matcher.match(evidence.question, [hit.chunk.headed for hit in hits], request)
         return [
             sentence
             for place, (hit, match) in enumerate(zip(hits, matches, strict=True))
@@ -177,10 +180,10 @@ class ExtractiveAnswerer:
         ]
 
     def _scored(self, hit: Hit, match: TokenMatches, place: int) -> list[_Sentence]:
-        """The sentences of a chunk with their scores; spans are within the chunk's text."""
+        """Return the sentences of a chunk with their scores; spans refer to the chunk's text."""
         offset = len(hit.chunk.headed) - len(hit.chunk.text)
         whole = match.score()
-        scored = []
+        scored: list[_Sentence] = []
         for span in _quotable(self._sentences(hit.chunk.text), hit.chunk):
             own = match.score(Span(start=span.start + offset, end=span.end + offset))
             score = (own + CONTEXT * whole) / (1 + CONTEXT) - RANK * place
@@ -189,56 +192,57 @@ class ExtractiveAnswerer:
 
 
 def _under_title(question: str, scored: Sequence[_Sentence]) -> list[_Sentence]:
-    """The sentences of documents whose title is the question itself."""
+    """Return the sentences of documents whose title is the question itself."""
     asked = _words(question)
     return [one for one in scored if asked and _words(one.hit.chunk.title) == asked and not one.hit.chunk.is_web]
 
 
-def _asks(title: str) -> bool:
+def _is_question(title: str) -> bool:
     return title.rstrip().endswith(("?", "？", "؟"))
 
 
-def _nearest(scored: Sequence[_Sentence]) -> tuple[Nearest, ...]:
-    """The best sentence of each document, the nearest documents first."""
+def _closest(scored: Sequence[_Sentence]) -> tuple[ClosestPassage, ...]:
+    """Return the best sentence of each document, closest documents first."""
     best: dict[str, _Sentence] = {}
-    telling = [one for one in scored if _whole(one, ())] or scored
-    for one in sorted(telling, key=lambda sentence: -sentence.score):
+    candidates = [one for one in scored if _whole(one, ())] or scored
+    for one in sorted(candidates, key=lambda sentence: -sentence.score):
         best.setdefault(one.hit.chunk.document_id, one)
-    return tuple(Nearest(hit=one.hit, span=one.span) for one in list(best.values())[:SHOWN])
+    return tuple(ClosestPassage(hit=one.hit, span=one.span) for one in list(best.values())[:MAX_PASSAGES])
 
 
 def _whole(sentence: _Sentence, hits: Sequence[Hit]) -> _Sentence | None:
-    """A sentence with what it leads to, or the code it stands in; nothing where it is none that answers.
+    """Extend a sentence over what it introduces, or over the code block around it; None if it cannot be an answer.
 
-    What it leads to may be a chunk of code by itself, if that is among the hits.
-
-    A question in the text, or a heading, tells that the answer is near; it is none itself.
+    A sentence may introduce the next chunk, if that is code and among the hits. Questions, headings, tables and
+    directives are not answers.
     """
     text, span = sentence.hit.chunk.text, sentence.span
-    if code := blocks.code_around(text, span.start):
-        return replace(sentence, span=code) if code.end - code.start <= blocks.LONGEST else None
-    if span.of(text).endswith("?") or blocks.is_heading(text, span) or blocks.is_table(text, span):
+    if code := structure.code_around(text, span.start):
+        return replace(sentence, span=code) if code.end - code.start <= structure.MAX_QUOTE else None
+    if span.of(text).endswith("?") or structure.is_heading(text, span) or structure.is_table(text, span):
         return None
-    if blocks.is_directive(text, span):
+    if structure.is_directive(text, span):
         return None
-    span = blocks.led_to(text, span)
+    span = structure.with_introduced(text, span)
     code = None
-    if span == sentence.span and blocks.leads_out(text, span) and not (code := _code_after(sentence.hit.chunk, hits)):
-        return None  # what it leads to is in a chunk that is not at hand
+    if span == sentence.span and structure.introduces_next_chunk(text, span):
+        code = _code_after(sentence.hit.chunk, hits)
+        if code is None:
+            return None  # it introduces a chunk that was not found
     return replace(sentence, span=_with_yes_or_no(sentence.hit.chunk, span), code=code)
 
 
 def _code_after(chunk: Chunk, hits: Sequence[Hit]) -> Hit | None:
-    """The next chunk of the document, if it is among the hits, and code that is short enough to be quoted."""
+    """Return the next chunk of the document if it is among the hits and is code short enough to quote."""
     for hit in hits:
         other = hit.chunk
         if (other.document_id, other.index) == (chunk.document_id, chunk.index + 1) and other.facts.get("is_code"):
-            return hit if len(other.text) <= blocks.LONGEST else None
+            return hit if len(other.text) <= structure.MAX_QUOTE else None
     return None
 
 
 def _with_code(sentences: Sequence[_Sentence]) -> list[_Sentence]:
-    """The sentences, each with the chunk of code right behind it that it leads to."""
+    """Return the sentences, each followed by the code chunk it introduces."""
     out: list[_Sentence] = []
     for one in sentences:
         out.append(one)
@@ -249,15 +253,15 @@ def _with_code(sentences: Sequence[_Sentence]) -> list[_Sentence]:
 
 
 def _with_yes_or_no(chunk: Chunk, span: Span) -> Span:
-    """A sentence with the one word before it that answers the question in the title: "No. Masks do not help." """
-    answers = chunk.index == 0 and _asks(chunk.title)
+    """Include the single word before a sentence that answers the question in the title: "No. Masks do not help." """
+    answers = chunk.index == 0 and _is_question(chunk.title)
     return Span(start=0, end=span.end) if answers and _ONE_WORD.fullmatch(chunk.text[: span.start]) else span
 
 
 def _quotable(spans: list[Span], chunk: Chunk) -> list[Span]:
-    """The sentences that read as one: whole, without the markup before them, and neither table nor fence."""
+    """Return the sentences that can be quoted: complete, without leading markup, not in a table or fence."""
     kept = [span for span in map(partial(_bare, chunk.text), spans) if span.of(chunk.text)[:1] not in _MARKUP]
-    # The chunk's edges may cut a sentence: one that began before it, or that ends after it.
+    # The edges of a chunk may cut its first and last sentence.
     if chunk.index > 0 and kept and kept[0].start <= _EDGE and kept[0].of(chunk.text)[:1].islower():
         kept = kept[1:]
     if chunk.index < chunk.total - 1 and kept and kept[-1].of(chunk.text)[-1:].isalnum():
@@ -266,15 +270,13 @@ def _quotable(spans: list[Span], chunk: Chunk) -> list[Span]:
 
 
 def _bare(text: str, span: Span) -> Span:
-    """A sentence without the bullet, quote, heading or footnote mark that it begins with."""
+    """Drop the bullet, quote, heading or footnote mark at the start of a sentence."""
     mark = _BULLET.match(text, span.start, span.end)
     return Span(start=mark.end(), end=span.end) if mark and mark.end() < span.end else span
 
 
 def _distinct(sentences: list[_Sentence]) -> list[_Sentence]:
-    """What a longer quote says is left out: overlapping chunks hold a sentence twice, a list its items, and documents
-    repeat each other.
-    """
+    """Drop sentences that a longer quote contains, because chunks overlap and documents repeat each other."""
     longest_first = sorted(sentences, key=lambda one: one.span.start - one.span.end)
     kept: list[_Sentence] = []
     for sentence in longest_first:
@@ -284,12 +286,12 @@ def _distinct(sentences: list[_Sentence]) -> list[_Sentence]:
 
 
 def _is_inside(sentence: _Sentence, other: _Sentence) -> bool:
-    """Whether another sentence has these characters of the document, or these words."""
+    """Return whether another sentence covers the same characters, or contains the same words."""
     (start, end), (first, last) = _place(sentence), _place(other)
     if sentence.hit.chunk.document_id == other.hit.chunk.document_id and first <= start and end <= last:
         return True
-    said = _words(sentence.text)
-    return bool(said) and f" {said} " in f" {_words(other.text)} "
+    own = _words(sentence.text)
+    return bool(own) and f" {own} " in f" {_words(other.text)} "
 
 
 def _words(text: str) -> str:
@@ -297,26 +299,26 @@ def _words(text: str) -> str:
 
 
 def _place(sentence: _Sentence) -> tuple[int, int]:
-    """Where a sentence stands in its document."""
+    """Return the start and end of a sentence in its document."""
     offset = sentence.hit.chunk.start
     return offset + sentence.span.start, offset + sentence.span.end
 
 
 def _written(citations: Sequence[Citation], code: set[int]) -> tuple[str, tuple[Statement, ...]]:
-    """The quotes one after the other without their links, each a statement that its own words prove.
+    """Join the quotes, without links, into the text of an answer; each is a statement supported by itself.
 
     Args:
         citations: the quotes.
-        code: the markers of those that are code without a fence.
+        code: markers of the quotes that are code without a fence.
     """
-    text, statements = "", []
+    text, statements = "", list[Statement]()
     for citation in citations:
         is_code = citation.marker in code
-        words = _readable(citation.quote, has_lines=is_code or blocks.has_lines(citation.quote))
-        apart = "\n" in words or "\n" in text or is_code
-        text += ("\n" if apart else " ") if text else ""
+        words = _readable(citation.quote, has_lines=is_code or structure.has_lines(citation.quote))
+        own_line = "\n" in words or "\n" in text or is_code
+        text += ("\n" if own_line else " ") if text else ""
         start = len(text)
-        text += words + ("\n" if is_code or blocks.ends_in_code(words) else " ") + f"[{citation.marker}]"
+        text += words + ("\n" if is_code or structure.ends_in_code(words) else " ") + f"[{citation.marker}]"
         statements.append(
             Statement(start=start, end=len(text), support=1.0, supported=True, markers=(citation.marker,))
         )
@@ -324,8 +326,8 @@ def _written(citations: Sequence[Citation], code: set[int]) -> tuple[str, tuple[
 
 
 def _readable(quote: str, *, has_lines: bool) -> str:
-    """A quote as it stands in an answer: without links, on one line, but for lists and code."""
+    """Return a quote as an answer shows it: without links, and on one line unless it is a list or code."""
     if not has_lines:
-        return " ".join(unlinked(quote).split())
-    lines = unlinked_code(unlinked(quote)).splitlines()
+        return " ".join(strip_links(quote).split())
+    lines = strip_links_from_code(strip_links(quote)).splitlines()
     return "\n".join(line.rstrip() for line in lines if line.strip())

@@ -1,7 +1,7 @@
-"""The hard facts of a text: its words, numbers, dates, names and negations, each with its place.
+"""Extract the hard facts of a text: its words, numbers, dates, names and negations, each with its position.
 
-Rules and word lists, no model. The lists are data, a file a language, in ``words``; the words of all languages count
-at once, because an answer and what it rests on may be in different ones.
+Rules and word lists are used, no model. The lists are data, one file per language, in ``words``. All languages apply at
+once, because an answer and its evidence may be in different ones.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ragstone.contracts import Span
+from ragstone.core.records import Span
 from ragstone.respond.words import lexicon, plain
 
 _TOKEN = re.compile(
@@ -24,15 +24,15 @@ _TOKEN = re.compile(
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f]\d{3})+")
 _ACRONYM = 5
 _STEM, _ENDING, _NAMED_ENDING = 4, 0.6, 0.75
-"""Two forms of a word begin alike: with so many letters, and with this share of the longer one; of a name with more."""
+"""Two forms of a word share their first letters: at least this many, and this share of the longer form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A word or number. ``value`` is a number's or a month's, in one spelling, and empty for all else.
+    """A word or number. ``value`` is the normalised value of a number or month, else empty.
 
-    ``named`` words are written as names are: with a capital that no beginning of a sentence explains; ``capitals`` are
-    words of nothing else.
+    ``named`` words are written like names, with a capital that does not come from the start of a sentence. ``capitals``
+    marks words in capitals only.
     """
 
     span: Span
@@ -46,12 +46,12 @@ class Word:
 
     @property
     def key(self) -> bool:
-        """Whether it is one of those that no other word can stand for: a number, a date or a name."""
+        """Whether no other word can replace it: a number, a date or a name."""
         return bool(self.value) or self.named
 
 
 def words(text: str) -> list[Word]:
-    """The words of a sentence, in order."""
+    """Return the words of a sentence, in order."""
     lists, found = lexicon(), list[Word]()
     for match in _TOKEN.finditer(text):
         span, shown = Span(start=match.start(), end=match.end()), match.group()
@@ -66,9 +66,9 @@ def words(text: str) -> list[Word]:
 
 
 def alike(one: str, other: str, *, name: bool = False) -> bool:
-    """Whether two words, in lower case, are forms of one: they begin alike for the greater part.
+    """Return whether two lower-case words are forms of one, because most of their letters from the start are equal.
 
-    Of a ``name`` a greater one, for names have few endings and much in common.
+    A ``name`` must share more, because names have few endings and different names have much in common.
     """
     if one == other:
         return True
@@ -78,7 +78,7 @@ def alike(one: str, other: str, *, name: bool = False) -> bool:
 
 
 def lexical(word: Word, others: Sequence[Word]) -> bool:
-    """Whether a word, or another form of it, is among others; of a number its value counts."""
+    """Return whether a word, or another form of it, is among others; numbers are compared by value."""
     if word.value:
         return any(word.value == other.value for other in others)
     return any(alike(word.lower, other.lower, name=word.named) for other in others if not other.value) or initials(
@@ -87,12 +87,12 @@ def lexical(word: Word, others: Sequence[Word]) -> bool:
 
 
 def form(word: Word) -> str:
-    """What a word is looked up by: the value of a number, the letters of any other."""
+    """Return the lookup key of a word: the value of a number, the letters of any other word."""
     return f"={word.value}" if word.value else word.lower
 
 
 class Vocabulary:
-    """The words of many texts, each once, so that what is alike is looked for once."""
+    """The distinct words of many texts, indexed by their first letters."""
 
     def __init__(self, words: Iterable[Word]) -> None:
         self._begin: dict[str, set[str]] = {}
@@ -100,7 +100,7 @@ class Vocabulary:
             self._begin.setdefault(one[:_STEM], set()).add(one)
 
     def forms(self, word: Word) -> set[str]:
-        """The forms of a word that occur."""
+        """Return the forms of a word that occur."""
         own = form(word)
         if word.value:
             return {own}
@@ -108,7 +108,7 @@ class Vocabulary:
 
 
 def initials(word: Word, others: Sequence[Word]) -> bool:
-    """Whether an acronym has the first letters of names that stand in a row: UN, United Nations."""
+    """Return whether an acronym consists of the initials of consecutive names, as UN of United Nations."""
     if not word.capitals or not 2 <= len(word.lower) <= _ACRONYM or word.value:
         return False
     return word.lower in "".join(other.lower[:1] if other.named else " " for other in others)
@@ -131,7 +131,7 @@ def _word(text: str, span: Span, shown: str, *, first: bool) -> Word:
 
 
 def _in_context(word: Word, before: Word | None, after: list[Word]) -> Word:
-    """A month's name counts as one beside a number, a unit belongs to the number before it, a name's parts together."""
+    """Recognise a month by a number next to it, and give a number the unit that follows it."""
     lists = lexicon()
     near_number = any(one is not None and one.value.isdigit() for one in (before, *after))
     month = lists.months.get(word.lower, "")

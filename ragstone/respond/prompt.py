@@ -1,9 +1,9 @@
-"""Evidence and a question as messages for a language model.
+"""Compose messages for a language model from evidence and a question.
 
-The templates are the YAML files of ``prompts/``. What documents and people wrote is put into them once and never
-looked at for names again. Evidence stands between lines with a mark that no document can know, for it is made anew
-for each request; Willison 2023, "Delimiters won't save you from prompt injection", tells why that alone is not enough:
-what an answer cites is therefore checked against the documents, whatever the model was talked into.
+The templates are the YAML files in ``prompts/``. Text of documents and people is substituted once and never expanded
+again. Evidence is enclosed in lines with a random mark, new for each prompt, that no document can know. That alone does
+not stop prompt injection (Willison 2023, "Delimiters won't save you from prompt injection"), so the citations of an
+answer are checked against the documents in any case.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ragstone.answers import Message, Turn
-from ragstone.contracts import Evidence, Hit
-from ragstone.errors import SettingsError
-from ragstone.yaml_text import read_yaml
+from ragstone.core.answers import Message, Turn
+from ragstone.core.errors import SettingsError
+from ragstone.core.records import Evidence, Hit
+from ragstone.settings.yaml_text import read_yaml
 
 REFUSAL = "NO ANSWER"
-"""What the model is told to reply where the sources do not answer."""
+"""The reply the prompt asks for if the sources do not answer."""
 HISTORY = 0.25
-"""Share of the token budget that what was said before may take."""
-_FACTS = 8
-"""Facts of a document that a source shows."""
+"""Share of the token budget for the conversation so far."""
+_MAX_FACTS = 8
+"""Metadata fields shown with a source."""
 
 
 class Example(BaseModel):
-    """A question, its sources and the answer wanted."""
+    """A question, its sources, and the expected answer."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,7 +44,7 @@ class Example(BaseModel):
 
 
 class Prompt(BaseModel):
-    """A template; `load_prompt` reads it."""
+    """A template, as read by `load_prompt`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,21 +58,21 @@ class Prompt(BaseModel):
     examples: tuple[Example, ...] = ()
 
     def label(self, number: int, *, web: bool = False) -> str:
-        """A source as it is cited: ``[1]``."""
+        """Return the citation label of a source, such as ``[1]``."""
         return _put(self.web_marker if web else self.marker, {"number": str(number)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What goes to the model: the messages, and the hits that are in them, in order of their numbers."""
+class ComposedPrompt:
+    """The messages for the model, and the hits in them in the order of their numbers."""
 
     messages: tuple[Message, ...]
     hits: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """How much a prompt may hold: tokens of evidence and conversation together, characters of a source (0: all)."""
+class PromptBudget:
+    """Limits of a prompt: tokens of evidence and conversation together, and characters of a source (0: all)."""
 
     tokens: int
     characters: int = 0
@@ -81,21 +81,23 @@ class Budget:
 
 @cache
 def load_prompt(name: str) -> Prompt:
-    """A template by the name of a shipped one or the path of a YAML file; what it leaves open is the default's.
+    """Return a shipped template by its name, or one by the path of its YAML file; omitted keys come from the default.
 
     Raises:
-        SettingsError: there is none, or it is not as a template is.
+        SettingsError: there is no such template, or it is malformed.
     """
     shipped = {file.name.removesuffix(".yaml"): file for file in files("ragstone.respond.prompts").iterdir()}
     place = shipped.get(name) or Path(name)
     if name == "languages" or not place.is_file():
         known = ", ".join(sorted(one for one in shipped if one not in ("languages", "__init__.py", "__pycache__")))
-        raise SettingsError(f"respond.prompt: no prompt '{name}'; there are {known}, or give the path of a YAML file")
+        raise SettingsError(
+            f"respond.prompt: there is no prompt '{name}'; choose {known}, or give the path of a YAML file"
+        )
     try:
         own: Any = read_yaml(place.read_text(encoding="utf-8"))
         return Prompt.model_validate({**read_yaml(shipped["default"].read_text(encoding="utf-8")), **own})
     except (yaml.YAMLError, ValidationError, TypeError, ValueError, OSError) as error:
-        raise SettingsError(f"respond.prompt: {name} is not a prompt: {error}") from error
+        raise SettingsError(f"respond.prompt: {name} is not a valid prompt: {error}") from error
 
 
 def compose(
@@ -103,25 +105,25 @@ def compose(
     evidence: Evidence,
     before: Sequence[Turn],
     *,
-    budget: Budget,
+    budget: PromptBudget,
     language: str = "",
     metadata: bool = True,
     mark: str = "",
-) -> Request:
-    """The messages.
+) -> ComposedPrompt:
+    """Compose the messages.
 
     Args:
         prompt: the template.
-        evidence: its hits become sources 1, 2, ... in their order, as many as fit; one that does not is passed over.
-        before: what was said before; the latest turns that fit.
+        evidence: its hits become sources 1, 2, ... in order; hits that do not fit are skipped.
+        before: earlier turns; the latest that fit are used.
         budget: for evidence and conversation.
-        language: ISO 639-1 code of the answer; that of the question where it is empty.
-        metadata: whether sources show the facts of their documents.
-        mark: stands around the evidence; made anew if not given.
+        language: ISO 639-1 code of the answer; if empty, the language of the question.
+        metadata: whether sources show the metadata of their documents.
+        mark: encloses the evidence; random if not given.
     """
     mark = mark or secrets.token_hex(4)
-    said = _latest(before, int(budget.tokens * HISTORY), budget.count)
-    left = budget.tokens - sum(budget.count(message.content) for message in said)
+    history = _latest(before, int(budget.tokens * HISTORY), budget.count)
+    left = budget.tokens - sum(budget.count(message.content) for message in history)
     blocks: list[str] = []
     hits: list[Hit] = []
     for hit in evidence.hits:
@@ -142,12 +144,12 @@ def compose(
     rules = [_put(rule, known) for rule in (*prompt.rules, prompt.style)]
     system = "\n".join([_put(prompt.role, known), "Rules:", *(f"- {rule}" for rule in rules)])
     examples = [message for example in prompt.examples for message in _example(prompt, example, known)]
-    asked = _asked(prompt, blocks, evidence.question, mark)
-    messages = (Message(role="system", content=system), *examples, *said, Message(role="user", content=asked))
-    return Request(messages=messages, hits=tuple(hits))
+    question = _question(prompt, blocks, evidence.question, mark)
+    messages = (Message(role="system", content=system), *examples, *history, Message(role="user", content=question))
+    return ComposedPrompt(messages=messages, hits=tuple(hits))
 
 
-def _asked(prompt: Prompt, blocks: Sequence[str], question: str, mark: str) -> str:
+def _question(prompt: Prompt, blocks: Sequence[str], question: str, mark: str) -> str:
     sources = [f"--- source {mark}\n{block}\n--- end {mark}" for block in blocks]
     return "\n".join([*sources, "", _put(prompt.question, {"question": question})])
 
@@ -158,7 +160,7 @@ def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Me
         for number, source in enumerate(example.sources, start=1)
     ]
     return [
-        Message(role="user", content=_asked(prompt, blocks, example.question, known["mark"])),
+        Message(role="user", content=_question(prompt, blocks, example.question, known["mark"])),
         Message(role="assistant", content=_put(example.answer, known)),
     ]
 
@@ -179,24 +181,25 @@ def _facts(hit: Hit, label: str, characters: int, *, metadata: bool) -> dict[str
         "url": chunk.url,
         "id": _shown(facts.get("publication_id", chunk.document_id)),
         "source": _shown(facts.get("source", "")),
-        "facts": "; ".join(shown[:_FACTS]) if metadata else "",
+        "facts": "; ".join(shown[:_MAX_FACTS]) if metadata else "",
         "text": text,
     }
 
 
 def _shown(value: object) -> str:
-    return " ".join((", ".join(map(str, value)) if isinstance(value, tuple) else str(value)).split())
+    text = ", ".join(map(str, cast("tuple[object, ...]", value))) if isinstance(value, tuple) else str(value)
+    return " ".join(text.split())
 
 
 def _latest(before: Sequence[Turn], tokens: int, count: Callable[[str], int]) -> list[Message]:
-    """The last turns that fit, the first of them first."""
+    """Return the last turns that fit, in order."""
     out: list[Message] = []
     for turn in reversed(before):
         tokens -= count(turn.question) + count(turn.answer)
         if tokens < 0:
             break
-        said = [Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer)]
-        out = [*said, *out]
+        messages = [Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer)]
+        out = [*messages, *out]
     return out
 
 
@@ -211,7 +214,7 @@ def _languages() -> dict[str, str]:
 
 
 def _put(template: str, values: dict[str, str]) -> str:
-    """The template with its names replaced, once; a line whose names have no value is left out."""
+    """Substitute the names of a template once; drop lines that become blank."""
     lines = [(line, Template(line).safe_substitute(_Blank(values))) for line in template.split("\n")]
     return "\n".join(filled for line, filled in lines if filled.strip() or not line.strip())
 

@@ -1,9 +1,9 @@
-"""Whether the evidence says what a sentence says: proved by its words, never believed.
+"""Check by its words whether the evidence says what a sentence says; the claims of a model are never trusted.
 
-Every sentence of the evidence is a span, and so are up to `SPANS` of them together, for a sentence of several
-clauses. Those that hold most of the sentence's words are compared with it (`ragstone.respond.agreement`), and a
-logistic model makes one number of that. Its coefficients come from ``tools/fit_support.py``: answers people wrote to
-half the questions of CLAP NQ, sentences of XQuAD, and the same with numbers, names or negations changed.
+Every sentence of the evidence is a span. The spans that contain most of the sentence's words, up to `SPANS` of them for
+a sentence of several clauses, are compared with it (`ragstone.respond.agreement`), and a logistic model turns the
+comparison into one number. ``tools/fit_support.py`` fits its coefficients on answers that people wrote to half the
+questions of CLAP NQ, on sentences of XQuAD, and on the same with numbers, names or negations changed.
 """
 
 from __future__ import annotations
@@ -15,30 +15,32 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.contracts import Hit, Span, TokenMatches
-from ragstone.protocols import SentenceSplitter, TokenMatcher, Weigher
+from ragstone.core.protocols import SentenceSplitter, TokenMatcher, Weigher
+from ragstone.core.records import Hit, Span, TokenMatches
+from ragstone.core.request import Request
 from ragstone.respond.agreement import Agreement, agreement
 from ragstone.respond.facts import Vocabulary, Word, alike, form, initials, words
 
 BIAS = -1.46
 WEIGHTS = (2.74, 1.78, -3.88, -6.86, -5.74, -6.46, -4.09, -6.31, -5.12, -2.37, -3.11, -2.19)
-"""Of the numbers of an `Agreement`, in order."""
+"""Coefficients of the numbers of an `Agreement`, in order."""
 THRESHOLD = 0.5
-"""A sentence of at least this support counts as proved."""
+"""A sentence with at least this support counts as supported."""
 SPANS = 3
-"""Sentences of the evidence that may prove one together."""
+"""Most sentences of the evidence that together may support one."""
 GAIN = 0.04
-"""Another span is taken where it adds this share of the sentence's words."""
+"""Share of the sentence's words that a further span must add."""
 CONTEXT = 200
-"""Characters of what was said before that a sentence is read in, so that "it" is known."""
+"""Characters of the preceding answer that give a sentence context, so that "it" can be resolved."""
 LONGEST = 300
-"""Words of a sentence that are compared; what is longer is none."""
-KEPT = 64
+"""Words of a sentence that are compared."""
+MAX_CACHED = 64
+"""Passages whose words are cached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """Words that prove something: ``span`` is of ``hit.chunk.text``."""
+    """Quoted words of a hit; ``span`` refers to ``hit.chunk.text``."""
 
     hit: Hit
     span: Span
@@ -46,27 +48,27 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """``support``, 0 to 1: how surely the evidence says what the sentence says; ``quotes`` where, or empty."""
+    """Whether a sentence is supported, how strongly (0 to 1), and by which quotes (none if it is not)."""
 
     supported: bool
     support: float
     quotes: tuple[Quote, ...]
 
 
-NONE = Proof(supported=False, support=0.0, quotes=())
+UNSUPPORTED = Proof(supported=False, support=0.0, quotes=())
 
 
 class Checker(Protocol):
-    """Proves sentences."""
+    """Checks sentences against evidence."""
 
-    async def check(self, sentence: str, hits: Sequence[Hit], before: str = "") -> Proof:
-        """The proof of a sentence, given what was said before it in the same answer."""
+    async def check(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Proof:
+        """Return the proof of a sentence, given the preceding text of the same answer."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Passage:
-    """A chunk's sentences, the words of each, and those of its heading."""
+    """The sentences of a chunk, the words of each, and the words of its heading."""
 
     spans: tuple[Span, ...]
     words: tuple[tuple[Word, ...], ...]
@@ -74,57 +76,60 @@ class _Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """A sentence against the evidence: the quotes that hold most of it, and how far they agree."""
+class Alignment:
+    """A sentence aligned with the evidence: the quotes that contain most of it, and how far they agree."""
 
     agreement: Agreement
     quotes: tuple[Quote, ...]
 
 
 class SupportChecker:
+    """Checks sentences by comparing their words with the evidence."""
+
     def __init__(self, *, matcher: TokenMatcher, sentences: SentenceSplitter, weigh: Weigher) -> None:
-        """Take the parts of other stages that it needs.
+        """Take the parts of other stages.
 
         Args:
             matcher: late interaction between a sentence and passages.
             sentences: splits a passage.
-            weigh: how much each word tells.
+            weigh: weighs words.
         """
         self._matcher, self._sentences, self._weigh = matcher, sentences, weigh
         self._read: dict[tuple[str, str], _Passage] = {}
 
-    async def check(self, sentence: str, hits: Sequence[Hit], before: str = "") -> Proof:
-        """The proof of a sentence.
+    async def check(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Proof:
+        """Return the proof of a sentence.
 
         Args:
-            sentence: without markers of citations.
+            sentence: without citation markers.
             hits: the evidence.
-            before: what was said before it in the same answer.
+            request: who asks.
+            before: the preceding text of the same answer.
         """
-        compared = await self.compare(sentence, hits, before)
-        if compared is None:
-            return NONE
-        support = probability(compared.agreement)
-        supported = support >= THRESHOLD and self._says_something(sentence, hits)
-        return Proof(supported=supported, support=support, quotes=compared.quotes if supported else ())
+        alignment = await self.align(sentence, hits, request, before)
+        if alignment is None:
+            return UNSUPPORTED
+        support = probability(alignment.agreement)
+        supported = support >= THRESHOLD and self._has_content(sentence, hits)
+        return Proof(supported=supported, support=support, quotes=alignment.quotes if supported else ())
 
-    def _says_something(self, sentence: str, hits: Sequence[Hit]) -> bool:
-        """Whether it has two telling words, or one that is a number or a name: "This is a question" is nowhere said."""
-        telling = [word for word in words(sentence) if not word.stop]
-        if len(telling) > 1 or any(word.key for word in telling):
+    def _has_content(self, sentence: str, hits: Sequence[Hit]) -> bool:
+        """Return whether a sentence has two content words, or one number or name; "This is a question" has neither."""
+        content = [word for word in words(sentence) if not word.stop]
+        if len(content) > 1 or any(word.key for word in content):
             return True
         names = [word for hit in hits for some in self._passage(hit).words for word in some if word.named]
-        return any(alike(word.lower, name.lower, name=True) for word in telling for name in names)
+        return any(alike(word.lower, name.lower, name=True) for word in content for name in names)
 
-    async def compare(self, sentence: str, hits: Sequence[Hit], before: str = "") -> Compared | None:
-        """The best quotes for a sentence and how they agree with it; None where either says nothing."""
+    async def align(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Alignment | None:
+        """Return the best quotes for a sentence and how they agree with it; None if either has no words."""
         asked = words(sentence)[:LONGEST]
         passages = [self._passage(hit) for hit in hits]
         if not asked or not any(passage.spans for passage in passages):
             return None
         lead = f"{before[-CONTEXT:].strip()} ".lstrip()
-        matches = await self._matcher.match(lead + sentence, [hit.chunk.headed for hit in hits])
-        weights = self._weights(asked)
+        matches = await self._matcher.match(lead + sentence, [hit.chunk.headed for hit in hits], request)
+        weights = self._weights(asked, request)
         rows = _rows(asked, matches[0], len(lead))
         like = _likeness(hits, passages, matches, rows)  # (spans, words)
         places = [(number, span) for number, passage in enumerate(passages) for span in range(len(passage.spans))]
@@ -134,19 +139,19 @@ class SupportChecker:
         within = [word for n in dict.fromkeys(n for n, _ in quoted) for word in _all(passages[n])]
         compared = agreement(asked, weights, found[chosen], [passages[n].words[s] for n, s in quoted], within)
         quotes = (Quote(hit=hits[n], span=passages[n].spans[s]) for n, s in sorted(quoted))
-        return Compared(agreement=compared, quotes=tuple(quotes))
+        return Alignment(agreement=compared, quotes=tuple(quotes))
 
-    def _weights(self, asked: Sequence[Word]) -> NDArray[np.float64]:
-        """Of each word; those that tell nothing weigh nothing, unless there are no others."""
-        worth = np.array(self._weigh([word.lower for word in asked])) + 1e-6
-        telling = worth * [not word.stop for word in asked]
-        worth = telling if telling.any() else worth
+    def _weights(self, asked: Sequence[Word], request: Request) -> NDArray[np.float64]:
+        """Return the weight of each word; stop words weigh nothing unless there are no others."""
+        worth = np.array(self._weigh([word.lower for word in asked], request)) + 1e-6
+        content = worth * [not word.stop for word in asked]
+        worth = content if content.any() else worth
         return worth / worth.sum()
 
     def _passage(self, hit: Hit) -> _Passage:
         key = (hit.chunk.id, hit.chunk.headed)
         if key not in self._read:
-            while len(self._read) >= KEPT:
+            while len(self._read) >= MAX_CACHED:
                 self._read.pop(next(iter(self._read)))
             text = hit.chunk.text
             spans = tuple(self._sentences(text))
@@ -159,7 +164,7 @@ class SupportChecker:
 
 
 def probability(compared: Agreement) -> float:
-    """0 to 1."""
+    """Return the support, 0 to 1, that an agreement stands for."""
     return float(1 / (1 + np.exp(-(BIAS + compared.row() @ np.array(WEIGHTS)))))
 
 
@@ -168,7 +173,7 @@ def _all(passage: _Passage) -> list[Word]:
 
 
 def _rows(asked: Sequence[Word], match: TokenMatches, offset: int) -> list[list[int]]:
-    """The tokens of each word, as rows of the similarities."""
+    """Return the tokens of each word, as rows of the similarity matrix."""
     starts = [span.start - offset for span in match.asked]
     return [[i for i, at in enumerate(starts) if word.span.start <= at < word.span.end] for word in asked]
 
@@ -176,13 +181,13 @@ def _rows(asked: Sequence[Word], match: TokenMatches, offset: int) -> list[list[
 def _likeness(
     hits: Sequence[Hit], passages: Sequence[_Passage], matches: Sequence[TokenMatches], rows: Sequence[Sequence[int]]
 ) -> NDArray[np.float64]:
-    """How like each word of the sentence (columns) is to the likest token of each span (rows).
+    """Return how similar each word of the sentence (columns) is to the most similar token of each span (rows).
 
-    0 is the likeness of any two tokens, 1 that of the same; embedders differ in what any two tokens have in common.
+    0 is the average similarity of two tokens, which differs between embedders; 1 is that of identical tokens.
     """
     total = sum(match.similarity.sum() for match in matches)
     common = float(total) / max(sum(match.similarity.size for match in matches), 1)
-    best = []
+    best: list[NDArray[np.float32]] = []
     for hit, passage, match in zip(hits, passages, matches, strict=True):
         offset = len(hit.chunk.headed) - len(hit.chunk.text)
         starts = np.array([span.start for span in match.spans]) - offset
@@ -196,9 +201,9 @@ def _likeness(
 
 
 def _found(asked: Sequence[Word], passages: Sequence[_Passage], like: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How surely each word is in each span, 1 where the very word is there or in the heading.
+    """Return how surely each word is in each span: 1 if the word itself is in the span or its heading.
 
-    Numbers and names are there or not.
+    Numbers and names are either present or absent.
     """
     vocabulary = Vocabulary(word for passage in passages for word in _all(passage))
     forms = [vocabulary.forms(word) for word in asked]
@@ -213,7 +218,7 @@ def _found(asked: Sequence[Word], passages: Sequence[_Passage], like: NDArray[np
 
 
 def _chosen(found: NDArray[np.float64], weights: NDArray[np.float64]) -> list[int]:
-    """The spans that together hold most of the sentence, the best first."""
+    """Return the spans that together contain most of the sentence, best first."""
     chosen, held = list[int](), np.zeros(found.shape[1])
     while len(chosen) < SPANS:
         gains = np.maximum(found, held) @ weights - held @ weights

@@ -1,4 +1,4 @@
-"""A cheaper model first, and the dearer one only where that does not satisfy."""
+"""Ask a cheaper model first, and a more expensive one only if the first answer is not good enough."""
 
 from __future__ import annotations
 
@@ -6,73 +6,73 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from ragstone.answers import Draft, SentenceClosed, TextWritten, Turn
-from ragstone.contracts import Evidence
-from ragstone.errors import ModelError
-from ragstone.protocols import Answerer
+from ragstone.core.answers import Draft, SentenceClosed, TextWritten, Turn
+from ragstone.core.errors import ModelError
+from ragstone.core.protocols import Answerer
+from ragstone.core.records import Evidence
+from ragstone.core.request import Request
 
-Dissatisfied = Callable[[Evidence, Draft], Awaitable[str]]
-"""Why an answer does not satisfy; empty where it does."""
+Dissatisfied = Callable[[Evidence, Draft, Request], Awaitable[str]]
+"""Returns why an answer is not good enough, or an empty text."""
 
 
 class TieredAnswerer:
-    """Two answerers as one. What the cheaper one writes is looked at whole before any of it is shown."""
+    """Two answerers as one. The draft of the cheaper one is checked as a whole before any of it is shown."""
 
-    def __init__(self, cheap: Answerer, dear: Answerer, dissatisfied: Dissatisfied) -> None:
-        """Take the two, and what an answer of the first must satisfy."""
-        self._cheap, self._dear, self._dissatisfied = cheap, dear, dissatisfied
+    def __init__(self, cheap: Answerer, strong: Answerer, dissatisfied: Dissatisfied) -> None:
+        self._cheap, self._strong, self._dissatisfied = cheap, strong, dissatisfied
 
-    async def answerability(self, evidence: Evidence) -> float:
-        """The probability, 0 to 1, that the evidence answers its question."""
-        return await self._dear.answerability(evidence)
+    async def answerability(self, evidence: Evidence, request: Request) -> float:
+        """Return the probability, 0 to 1, that the evidence answers its question."""
+        return await self._strong.answerability(evidence, request)
 
     async def stream(
-        self, evidence: Evidence, before: Sequence[Turn] = ()
+        self, evidence: Evidence, request: Request, before: Sequence[Turn] = ()
     ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
-        """The first answer, if it satisfies; otherwise the second as it is made, and if that fails the first."""
-        parts, draft, why = await self._first(evidence, before)
+        """Yield the first answer if it is good enough, else the second; if the second fails, the first."""
+        parts, draft, why = await self._first(evidence, request, before)
         if draft is not None and not why:
             for part in parts:
                 yield part
             return
-        async with aclosing(self._dear.stream(evidence, before)) as others:
+        async with aclosing(self._strong.stream(evidence, request, before)) as others:
             async for part in others:
                 if not isinstance(part, Draft):
                     yield part
                 elif part.degraded and draft is not None and not draft.degraded:
-                    told = f"{why}; and the second model failed: {'; '.join(part.notices)}"
-                    yield replace(draft, notices=(*draft.notices, told), degraded=True)
+                    notice = f"{why}; the second model failed: {'; '.join(part.notices)}"
+                    yield replace(draft, notices=(*draft.notices, notice), degraded=True)
                 else:
-                    yield replace(part, notices=(*part.notices, f"a second model was asked: {why}"))
+                    yield replace(part, notices=(*part.notices, f"A second model was asked: {why}"))
 
     async def _first(
-        self, evidence: Evidence, before: Sequence[Turn]
+        self, evidence: Evidence, request: Request, before: Sequence[Turn]
     ) -> tuple[list[TextWritten | SentenceClosed | Draft], Draft | None, str]:
-        """What the cheaper one made, its draft if there is one, and why it does not satisfy."""
+        """Return the parts of the cheaper answer, its draft if there is one, and why it is not good enough."""
         parts: list[TextWritten | SentenceClosed | Draft] = []
         try:
-            async with aclosing(self._cheap.stream(evidence, before)) as made:
-                parts = [part async for part in made]
+            async with aclosing(self._cheap.stream(evidence, request, before)) as stream:
+                parts = [part async for part in stream]
         except ModelError as error:
             return [], None, str(error)
         draft = parts[-1]
         assert isinstance(draft, Draft), "an answerer ends with its draft"
-        return parts, draft, await self._dissatisfied(evidence, draft)
+        return parts, draft, await self._dissatisfied(evidence, draft, request)
 
 
 def unproved(draft: Draft, *, least: float, abstain_below: float) -> str:
-    """Why a draft does not satisfy by what is known of it without a judge; empty where it does.
+    """Return why a draft is not good enough, as far as that is known without a judge; empty if it is.
 
     Args:
         draft: of the cheaper model.
-        least: share of its sentences that citations must prove.
-        abstain_below: evidence less likely to answer lets everyone abstain.
+        least: share of its sentences that citations must support.
+        abstain_below: answerability below which an abstention is right.
     """
     if draft.degraded:
         return "; ".join(draft.notices) or "the first model failed"
     if draft.abstained:
         likely = draft.answerability >= abstain_below
-        return "the first model found no answer in documents that likely have one" if likely else ""
+        return "the first model found no answer in documents that likely contain one" if likely else ""
     if draft.support < least:
-        return f"only {draft.support:.0%} of the first model's sentences are proved"
+        return f"only {draft.support:.0%} of the first model's sentences are supported"
     return ""

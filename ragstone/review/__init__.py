@@ -1,1 +1,1 @@
-"""Answers and feedback to judgement: measures, their certainty, and the data sets they are taken on."""
+"""Review: judge evidence and answers, and evaluate a system on questions with known answers."""

@@ -1,4 +1,4 @@
-"""Whether citations point at the sentences an answer must rest on."""
+"""Check whether citations point at the sentences that an answer must be based on."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ragstone.answers import Citation
-from ragstone.contracts import Span
+from ragstone.core.answers import Citation
+from ragstone.core.records import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Characters of a document."""
+    """A range of characters in a document."""
 
     document_id: str
     span: Span
 
 
 def locate(sentence: str, documents: Iterable[str], texts: Mapping[str, str]) -> tuple[Place, ...]:
-    """Every place where a sentence stands in the documents named; differences in white space do not count.
+    """Return every place of a sentence in the given documents; differences in white space do not count.
 
     Args:
-        sentence: words as an annotator copied them.
-        documents: ids of the documents looked into.
-        texts: document id to text; a document that is not in it is passed over.
+        sentence: as an annotator copied it.
+        documents: ids of the documents to search.
+        texts: document id to text; other documents are skipped.
     """
     words = sentence.split()
     if not words:
@@ -38,7 +38,7 @@ def locate(sentence: str, documents: Iterable[str], texts: Mapping[str, str]) ->
 
 
 def touches(citation: Citation, places: Iterable[Place]) -> bool:
-    """Whether a citation shares at least one character with one of the places."""
+    """Return whether a citation overlaps one of the places."""
     return any(
         citation.document_id == place.document_id
         and max(citation.start, place.span.start) < min(citation.end, place.span.end)
@@ -47,7 +47,7 @@ def touches(citation: Citation, places: Iterable[Place]) -> bool:
 
 
 def is_exact(citation: Citation, texts: Mapping[str, str]) -> bool:
-    """Whether the quote is, character by character, what the document has at the place cited."""
+    """Return whether the quote is exactly the text of the document at the cited place."""
     text = texts.get(citation.document_id, "")
     inside = 0 <= citation.start < citation.end <= len(text)
     return inside and text[citation.start : citation.end] == citation.quote

@@ -1,23 +1,23 @@
-"""Two reports on the same questions: which is better, by how much, and on which questions."""
+"""Compare two reports on the same questions: which is better, by how much, and on which questions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ragstone.errors import UsageError
+from ragstone.core.errors import UsageError
 from ragstone.review.report import EvalReport, QueryResult
 from ragstone.review.significance import Difference, Interval, paired_difference, randomisation_p
 
 SHOWN = 10
-"""Gains, and losses, that are told one by one."""
-_NAMED = 3
+"""Gains, and losses, that are listed."""
+_MAX_NAMED = 3
 """Questions that an error names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """One measure of both; ``difference`` is ``b`` minus ``a``. Wins are questions on which ``b`` is better."""
+class MeasureComparison:
+    """One measure of both reports; ``difference`` is ``b`` minus ``a``. ``b`` wins a question by a better value."""
 
     measure: str
     a: Interval
@@ -30,7 +30,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A question that one does better than the other."""
+    """A question on which the reports differ."""
 
     id: str
     text: str
@@ -41,8 +41,8 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Differing:
-    """A setting that differs between the two; empty where a report does not tell."""
+class SettingDifference:
+    """A setting that differs between the reports; empty if a report does not record it."""
 
     path: str
     a: str
@@ -51,30 +51,30 @@ class Differing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """``b`` against ``a``. ``changed`` has every question on which ``metric`` differs, the largest gain first."""
+    """``b`` compared with ``a``. ``changed`` lists questions on which ``metric`` differs, largest gain first."""
 
     dataset: str
     a: str
     b: str
     questions: int
     test: str
-    measures: tuple[Compared, ...]
+    measures: tuple[MeasureComparison, ...]
     metric: str
     changed: tuple[Change, ...]
-    settings: tuple[Differing, ...]
+    settings: tuple[SettingDifference, ...]
 
     def gains(self, count: int = SHOWN) -> tuple[Change, ...]:
-        """The largest gains, largest first."""
+        """Return the largest gains, largest first."""
         return tuple(change for change in self.changed if change.b > change.a)[:count]
 
     def losses(self, count: int = SHOWN) -> tuple[Change, ...]:
-        """The largest losses, largest first."""
+        """Return the largest losses, largest first."""
         return tuple(change for change in reversed(self.changed) if change.b < change.a)[:count]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """Whether a measure fell since a baseline; ``difference`` is now minus then."""
+class GateResult:
+    """Whether a measure fell below a baseline; ``difference`` is the current value minus the baseline."""
 
     measure: str
     baseline: Interval
@@ -86,17 +86,17 @@ class Verdict:
 def compare(
     a: EvalReport, b: EvalReport, names: tuple[str, str], *, metric: str = "ndcg@10", randomisation: bool = False
 ) -> Comparison:
-    """The two reports, question by question.
+    """Compare two reports, question by question.
 
     Args:
-        a: the one compared with.
-        b: the one that may be better.
-        names: what to call the two.
-        metric: the measure by which questions are told.
-        randomisation: take p from Fisher's randomisation test, not from the bootstrap.
+        a: the baseline.
+        b: the candidate.
+        names: of the two.
+        metric: the measure by which questions are listed.
+        randomisation: compute p by Fisher's randomisation test instead of the bootstrap.
 
     Raises:
-        UsageError: they were not measured on the same questions.
+        UsageError: the reports are on different questions.
     """
     pairs = pair(a, b)
     return Comparison(
@@ -118,23 +118,22 @@ def compare(
 
 def gate(
     baseline: EvalReport, now: EvalReport, measures: Sequence[str] = ("ndcg@10",), margin: float = 0.01
-) -> tuple[Verdict, ...]:
-    """Whether anything was lost since the baseline.
+) -> tuple[GateResult, ...]:
+    """Check whether any measure fell below the baseline.
 
-    A measure is lost where its mean fell by more than ``margin`` and the interval of the difference lies below 0
-    as a whole. The confidence of all intervals together is 95% (Bonferroni), so without any change one run in
-    forty at most is taken for a loss.
+    A measure fell if its mean dropped by more than ``margin`` and the whole interval of the difference is below 0. The
+    joint confidence of all intervals is 95% (Bonferroni), so without a change at most one run in forty fails.
 
     Raises:
         UsageError: the questions differ, or none has an expected document.
     """
     pairs = pair(baseline, now)
-    verdicts = []
+    results: list[GateResult] = []
     for name in measures:
         then, today = [one.measures[name] for one, _ in pairs], [one.measures[name] for _, one in pairs]
         fell = paired_difference(today, then, confidence=1 - 0.05 / len(measures))
-        verdicts.append(
-            Verdict(
+        results.append(
+            GateResult(
                 measure=name,
                 baseline=baseline.measures[name],
                 now=now.measures[name],
@@ -142,26 +141,26 @@ def gate(
                 lost=fell.high < 0 and fell.mean < -margin,
             )
         )
-    return tuple(verdicts)
+    return tuple(results)
 
 
 def pair(a: EvalReport, b: EvalReport) -> list[tuple[QueryResult, QueryResult]]:
-    """The judged questions of both reports, in the order of ``b``.
+    """Pair the judged questions of both reports, in the order of ``b``.
 
     Raises:
-        UsageError: the questions, or the documents expected, are not the same, or none is judged.
+        UsageError: the questions or expected documents differ, or no question is judged.
     """
     ours, theirs = ({one.id: one for one in report.per_query} for report in (a, b))
     gone, new = [id for id in ours if id not in theirs], [id for id in theirs if id not in ours]
     if gone or new:
         parts = [_some(gone, "only in the first"), _some(new, "only in the second")]
-        raise UsageError(f"the two were measured on different questions: {'; '.join(filter(None, parts))}")
+        raise UsageError(f"the reports are on different questions: {'; '.join(filter(None, parts))}")
     for what, differ in (
         ("has another wording", [id for id, one in ours.items() if one.text != theirs[id].text]),
         ("expects other documents", [id for id, one in ours.items() if set(one.expected) != set(theirs[id].expected)]),
     ):
         if differ:
-            raise UsageError(f"the two were measured on different questions: {_some(differ, what)}")
+            raise UsageError(f"the reports are on different questions: {_some(differ, what)}")
     pairs = [(ours[one.id], one) for one in b.per_query if one.measures]
     if not pairs:
         raise UsageError("there is nothing to compare: no question has an expected document")
@@ -169,20 +168,20 @@ def pair(a: EvalReport, b: EvalReport) -> list[tuple[QueryResult, QueryResult]]:
 
 
 def _some(ids: Sequence[str], what: str) -> str:
-    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    return f"{', '.join(repr(id) for id in ids[:_NAMED])}{more} {what}" if ids else ""
+    more = f" and {len(ids) - _MAX_NAMED} more" if len(ids) > _MAX_NAMED else ""
+    return f"{', '.join(repr(id) for id in ids[:_MAX_NAMED])}{more} {what}" if ids else ""
 
 
 def _compared(
     name: str, a: Interval, b: Interval, pairs: Sequence[tuple[QueryResult, QueryResult]], randomisation: bool
-) -> Compared:
+) -> MeasureComparison:
     old, new = [one.measures[name] for one, _ in pairs], [one.measures[name] for _, one in pairs]
     difference = paired_difference(new, old)
     if randomisation:
         difference = replace(difference, p=randomisation_p(new, old))
     wins = sum(y > x for x, y in zip(old, new, strict=True))
     losses = sum(y < x for x, y in zip(old, new, strict=True))
-    return Compared(
+    return MeasureComparison(
         measure=name, a=a, b=b, difference=difference, wins=wins, losses=losses, ties=len(pairs) - wins - losses
     )
 
@@ -196,6 +195,6 @@ def _changed(pairs: Sequence[tuple[QueryResult, QueryResult]], metric: str) -> t
     return tuple(sorted(changes, key=lambda change: change.a - change.b))
 
 
-def _differing(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Differing, ...]:
+def _differing(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[SettingDifference, ...]:
     paths = [path for path in {**a, **b} if path != "preset" and a.get(path, "") != b.get(path, "")]
-    return tuple(Differing(path=path, a=a.get(path, ""), b=b.get(path, "")) for path in paths)
+    return tuple(SettingDifference(path=path, a=a.get(path, ""), b=b.get(path, "")) for path in paths)

@@ -1,22 +1,22 @@
-"""One number for an answer, from what was estimated before it was written and what was marked after.
+"""Combine the estimate before an answer and the ratings after it into one confidence.
 
-Weighted means, and a curve that makes a probability of them (Platt 1999): all rise with each of their parts and never
-leave 0 to 1.
+The confidence is a weighted mean, turned into a probability by a curve (Platt 1999). It rises with each input and stays
+within 0..1.
 """
 
 from __future__ import annotations
 
 import math
 
-from ragstone.answers import JudgeScores
-from ragstone.sections import ConfidenceWeights, MarkWeights
+from ragstone.core.answers import JudgeScores
+from ragstone.settings import ConfidenceWeights, MarkWeights
 
 FULL = 10.0
-"""The best mark."""
+"""The best rating."""
 
 
 def overall(scores: JudgeScores, weights: MarkWeights) -> float:
-    """A judge's three marks as one, 0 to 1."""
+    """Combine a judge's three ratings into one, 0 to 1."""
     parts = (
         (scores.relevance, weights.relevance),
         (scores.factuality, weights.factuality),
@@ -32,29 +32,26 @@ def confidence(
     marks: MarkWeights,
     weights: ConfidenceWeights,
 ) -> float:
-    """How far an answer can be relied on, 0 to 1.
+    """Return how far an answer can be relied on, 0 to 1.
 
-    Without a judge it is the answerability, and with one the mean of that and of the judge's marks; either is taken
-    in the share of the sentences that citations prove, for no judge makes good what nothing proves.
+    It is the answerability, averaged with the judge's ratings if there is a judge, times the share of sentences that
+    citations support.
 
     Args:
         answerability: the probability, before answering, that the evidence answers.
-        support: share of the answer's sentences that citations prove.
-        scores: a judge's marks, where there was one.
-        marks: what each of the marks counts.
-        weights: what the search and what the answer counts, and how far the number they give is to be trusted.
+        support: share of the answer's sentences that citations support.
+        scores: the judge's ratings, if there is a judge.
+        marks: weight of each rating.
+        weights: weights of search and answer, and the calibration curve.
     """
-    said = [(answerability, weights.retrieval if scores else 1.0)]
+    parts = [(answerability, weights.retrieval if scores else 1.0)]
     if scores:
-        said.append((overall(scores, marks), weights.answer))
-    return calibrated(_clamped(support) * _mean(said), weights.slope, weights.shift)
+        parts.append((overall(scores, marks), weights.answer))
+    return calibrated(_clamped(support) * _mean(parts), weights.slope, weights.shift)
 
 
 def calibrated(sure: float, slope: float, shift: float) -> float:
-    """A number as the probability that votes show it to be: the logarithm of its odds times ``slope``, plus ``shift``.
-
-    What was impossible or certain remains so.
-    """
+    """Calibrate a confidence: multiply its log odds by ``slope`` and add ``shift``. 0 and 1 are kept."""
     if (slope, shift) == (1.0, 0.0):
         return sure
     for_it, against = sure**slope * math.exp(shift), (1 - sure) ** slope

@@ -1,6 +1,6 @@
-"""Data sets for measuring: documents, questions, and which documents are relevant to which.
+"""Data sets for evaluation: documents, questions, and relevance judgements.
 
-A data set is a folder of three files in UTF-8:
+A data set is a folder with three files in UTF-8:
 
     corpus.jsonl    {"id", "title", "text", "meta"}, one document a line
     queries.jsonl   {"id", "text"} and, where known, "lang", "answers", "evidence_sentences", "answerable"
@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
-from ragstone.conditions import Scalar
-from ragstone.contracts import Document, Metadata
-from ragstone.errors import SourceError
+from ragstone.core.errors import SourceError
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Document, Metadata
 from ragstone.review.metrics import Qrels
 
 _CORPUS, _QUERIES, _QRELS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
@@ -29,8 +29,8 @@ _QUERY_FIELDS = {"id", "text", "lang", "answers", "evidence_sentences", "answera
 class Query:
     """A question of a data set.
 
-    ``evidence_sentences`` are those an answer must rest on, of all annotators, each once. ``answerable``
-    is False where the right answer is that the documents do not tell. ``extras`` holds all further fields.
+    ``evidence_sentences`` are the sentences an answer must be based on, of all annotators, each once. ``answerable`` is
+    False if the documents do not answer the question. ``extras`` holds all further fields.
     """
 
     id: str
@@ -39,12 +39,12 @@ class Query:
     answers: tuple[str, ...] = ()
     evidence_sentences: tuple[str, ...] = ()
     answerable: bool = True
-    extras: Mapping[str, Any] = field(default_factory=dict)
+    extras: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Questions and judgements in memory; the documents stay on disk until ``documents`` is called to read them."""
+    """Questions and judgements in memory; ``documents`` reads the documents from disk."""
 
     name: str
     queries: tuple[Query, ...]
@@ -53,7 +53,7 @@ class Dataset:
 
 
 def load(folder: Path) -> Dataset:
-    """The data set in a folder, or in its subfolder ``dev``.
+    """Load the data set in a folder, or in its subfolder ``dev``.
 
     Raises:
         SourceError: a file is missing or malformed; named with its line number.
@@ -77,7 +77,7 @@ def load(folder: Path) -> Dataset:
 
 
 def _name(home: Path) -> str:
-    """``scifact`` for ``scifact/dev``, ``xquad/en`` for ``xquad/dev/en``: splits are left out."""
+    """Return the name without the split: ``scifact`` for ``scifact/dev``, ``xquad/en`` for ``xquad/dev/en``."""
     parts = home.resolve().parts
     if parts[-1] == "dev":
         return parts[-2]
@@ -89,7 +89,7 @@ def _name(home: Path) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """A JSON object and where it stands."""
+    """A JSON object and its line."""
 
     path: Path
     number: int
@@ -108,20 +108,20 @@ class _Line:
         return self.text("id") or self.fail("an 'id' is missing")
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Texts of a list, or of lists in a list, each once."""
+        """Return the texts of a list, or of nested lists, each once."""
         value = self.fields.get(name, [])
         if not isinstance(value, list):
             self.fail(f"'{name}' must be a list of texts")
-        flat: list[str] = []
-        for part in value:
-            flat += part if isinstance(part, list) else [part]
+        flat: list[Any] = []
+        for part in cast("list[Any]", value):
+            flat += cast("list[Any]", part) if isinstance(part, list) else [part]
         if not all(isinstance(text, str) for text in flat):
             self.fail(f"'{name}' must be a list of texts")
         return tuple(dict.fromkeys(flat))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not blank, and their numbers. Split at newlines only, as texts may hold other separators."""
+    """Yield non-blank lines with their numbers. Only newlines separate lines; texts may contain other separators."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
@@ -139,11 +139,11 @@ def _json_lines(path: Path) -> Iterator[_Line]:
             raise SourceError(f"{path}, line {number}: not JSON in UTF-8 ({error})") from error
         if not isinstance(fields, dict):
             raise SourceError(f"{path}, line {number}: a JSON object is expected")
-        yield _Line(path=path, number=number, fields=fields)
+        yield _Line(path=path, number=number, fields=cast("Mapping[str, Any]", fields))
 
 
 def _documents(path: Path) -> Iterator[Document]:
-    """The documents in the order of the file.
+    """Yield the documents in the order of the file.
 
     Raises:
         SourceError: a line is malformed or an id is used twice; named with its line number.
@@ -175,8 +175,8 @@ def _metadata(line: _Line) -> Metadata:
     if not isinstance(meta, dict):
         line.fail("'meta' must be an object")
     metadata: dict[str, Scalar | tuple[Scalar, ...]] = {}
-    for key, value in meta.items():
-        members = value if isinstance(value, list) else [value]
+    for key, value in cast("Mapping[str, Any]", meta).items():
+        members = cast("list[Any]", value) if isinstance(value, list) else [value]
         if value is None:
             continue
         if not all(isinstance(member, Scalar) for member in members):
@@ -207,7 +207,7 @@ def _qrels(path: Path, queries: Mapping[str, Query]) -> Qrels:
             query, document, relevance = line.decode().rstrip("\r\n").split("\t")
             judgement = int(relevance)
         except ValueError as error:
-            expected = "query id, document id and relevance (a whole number) are expected, with tabs between"
+            expected = "expected query id, document id and relevance (a whole number), separated by tabs"
             raise SourceError(f"{path}, line {number}: {expected}") from error
         if query not in queries:
             raise SourceError(f"{path}, line {number}: there is no query '{query}' in {_QUERIES}")

@@ -1,7 +1,7 @@
-"""Measures a system on a data set: what it finds, what it cites, and when it says it does not know.
+"""Evaluate a system on a data set: what it finds, what it cites, and when it abstains.
 
-The system comes as two functions, so any of its settings, or another system, can be measured the same
-way. Its document ids must be those of the data set.
+The system is passed as two functions, so that any settings, or another system, can be measured the same way. Its
+document ids must be those of the data set.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Literal, Protocol
 
-from ragstone.answers import Answer
-from ragstone.contracts import Hit
+from ragstone.core.answers import Answer
+from ragstone.core.records import Hit
 from ragstone.review.citations import is_exact, locate, touches
 from ragstone.review.dataset import Dataset, Query
 from ragstone.review.metrics import Judgements, Measure, ndcg, precision, recall, reciprocal_rank
@@ -30,16 +30,16 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 _DOCUMENTS = 20
-"""Ranks the measures look at."""
-_KEPT = 3
-"""Documents found that are told of a question."""
+"""Ranks that the measures use."""
+_MAX_FOUND = 3
+"""Found documents that the result of a question lists."""
 _FIRST_K, _LAST_K = 100, 6_400
-"""Chunks asked for at first, and at most where they come from too few documents."""
+"""Chunks requested at first, and at most if they come from too few documents."""
 
 
 class Search(Protocol):
     async def __call__(self, query: str, k: int, /) -> list[Hit]:
-        """The ``k`` best chunks, best first."""
+        """Return the ``k`` best chunks, best first."""
         ...
 
 
@@ -48,7 +48,7 @@ class Ask(Protocol):
 
 
 KindOf = Callable[[str, str], str]
-"""From a question and its language, empty where that is not known, to what kind of question it is."""
+"""Maps a question and its language (or an empty text) to the kind of the question."""
 
 
 async def evaluate(
@@ -60,19 +60,18 @@ async def evaluate(
     kind_of: KindOf | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> EvalReport:
-    """Runs the queries of a data set, one after another.
+    """Run the queries of a data set, one after another.
 
-    Chunks are collapsed to documents at their best rank. A query without a relevant document has no
-    measures. Each question is also asked, where ``ask`` is given. Means are told for each language and each kind
-    of question too.
+    Chunks are reduced to documents at their best rank. A query without a relevant document has no measures. The report
+    also has means for each language and each kind of question.
 
     Args:
-        dataset: the queries and what is relevant to them.
-        search: the system's search.
-        ask: the system's answers; without it only the search is measured.
-        limit: this many queries at most, spread evenly over the data set.
-        kind_of: what kind of question one is, where the data set does not say.
-        on_progress: told after each query how many are done, of how many.
+        dataset: queries and judgements.
+        search: searches the system.
+        ask: asks the system; without it only search is measured.
+        limit: most queries, spread evenly over the data set.
+        kind_of: determines the kind of a question if the data set does not.
+        on_progress: called after each query with the number done and the total.
 
     Raises:
         SourceError: the documents of the data set cannot be read.
@@ -91,7 +90,7 @@ async def evaluate(
 
 
 def summarise(dataset: str, results: Sequence[QueryResult], answers: AnswerReport | None = None) -> EvalReport:
-    """A report from the results of its questions."""
+    """Summarise the results of questions in a report."""
     judged = [result for result in results if result.measures]
     return EvalReport(
         dataset=dataset,
@@ -112,18 +111,18 @@ async def _result(
     if expected:
         ranking = await _ranking(search, query.text)
     spent = (time.perf_counter() - started) * 1000
-    told = query.extras.get("kind")  # the data set may know better
-    if not (isinstance(told, str) and told):
-        told = kind_of(query.text, query.lang) if kind_of else ""
+    kind = query.extras.get("kind")  # the data set takes precedence
+    if not (isinstance(kind, str) and kind):
+        kind = kind_of(query.text, query.lang) if kind_of else ""
     return QueryResult(
         id=query.id,
         measures={name: measure(ranking, judgements) for name, measure in MEASURES.items() if expected},
         answerable=query.answerable,
         text=query.text,
         lang=query.lang,
-        kind=told,
+        kind=kind,
         expected=tuple(expected),
-        found=tuple(ranking[:_KEPT]),
+        found=tuple(ranking[:_MAX_FOUND]),
         first=next((rank for rank, document in enumerate(ranking, start=1) if document in expected), None),
         milliseconds=round(spent, 3),
         abstained=None if answer is None else answer.abstained,
@@ -138,7 +137,7 @@ def _means(judged: Sequence[QueryResult]) -> dict[str, Interval]:
 
 
 def _groups(judged: Sequence[QueryResult], by: Literal["language", "kind"]) -> list[Group]:
-    """The judged questions by a trait, the most frequent first; none where all have the same."""
+    """Group the judged questions by a property, largest group first; empty if all have the same."""
     names = [result.lang or "-" if by == "language" else result.kind or "-" for result in judged]
     counts = Counter(names)
     if len(counts) < 2:
@@ -150,15 +149,15 @@ def _groups(judged: Sequence[QueryResult], by: Literal["language", "kind"]) -> l
 
 
 def spread(queries: Sequence[Query], limit: int | None) -> Sequence[Query]:
-    """At most ``limit`` of the queries, in their order."""
-    # Evenly, because data sets are often sorted: the first questions may all be answerable.
+    """Return at most ``limit`` of the queries, in order."""
+    # Spread evenly, because data sets are often sorted: the first questions may all be answerable.
     if limit is None or limit >= len(queries):
         return queries
     return [queries[n * len(queries) // limit] for n in range(limit)]
 
 
 async def _ranking(search: Search, query: str) -> list[str]:
-    """Ids of at least as many documents as the measures look at, if the search finds them."""
+    """Return document ids, at least as many as the measures use if the search finds them."""
     k = _FIRST_K
     while True:
         hits = await search(query, k)
@@ -201,7 +200,7 @@ def _answer_report(dataset: Dataset, answers: Sequence[tuple[Query, Answer]]) ->
 
 
 def _texts(dataset: Dataset, answers: Iterable[tuple[Query, Answer]]) -> dict[str, str]:
-    """Texts of the documents that are cited or relevant."""
+    """Return the texts of documents that are cited or relevant."""
     needed: set[str] = set()
     for query, answer in answers:
         needed.update(dataset.qrels.get(query.id, {}))

@@ -1,8 +1,8 @@
-"""Marks for evidence and answers, given by a language model.
+"""Rate evidence and answers with a language model.
 
-What is to be judged is untrusted: it stands between lines with a marker that is drawn anew for each request, and
-the reply must repeat that marker. So a document can neither close its own quotation nor hold a reply that is taken
-for the judge's, as where the model quotes it. What else it achieves is at most its own marks.
+The rated text is untrusted. It is enclosed in lines with a random key, new for each prompt, and the reply must repeat
+the key. A document can therefore neither close its own quotation nor contain a reply that is taken for the judge's. At
+most it can influence its own rating.
 """
 
 from __future__ import annotations
@@ -12,25 +12,28 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from ragstone.answers import Adequacy, JudgeScores, Message
-from ragstone.contracts import Evidence
-from ragstone.errors import ModelError, SettingsError
-from ragstone.models.chat import complete_as, keyed, new_key, quoted
-from ragstone.protocols import ChatModel, Judge
+from ragstone.core.answers import Adequacy, JudgeScores, Message
+from ragstone.core.errors import ModelError, SettingsError
+from ragstone.core.protocols import ChatModel, Judge
+from ragstone.core.records import Evidence
+from ragstone.core.request import Request
 from ragstone.review.confidence import FULL
-from ragstone.sections import ReviewSettings
+from ragstone.services.chat import complete_as, keyed, new_key, quoted
+from ragstone.settings import ReviewSettings
 
 SUFFICIENT, PARTIAL = 7.0, 4.0
 """Adequacy from here on means that the evidence answers the question, or a part of it."""
-LONGEST_REASON = 600
-"""Characters that are kept of what a judge says of its marks."""
-_CHUNK_CHARACTERS = 4000
-"""What is longer is cut, so that one chunk does not take the room of all others."""
+MAX_REASON = 600
+"""Characters of a judge's explanation that are stored."""
+_EVIDENCE_TOKENS = 4000
+"""Tokens of evidence that a judging model reads."""
+_MAX_CHUNK = 4000
+"""Characters of a chunk, so that a long one leaves room for the others."""
 
 
 def _no_boolean(value: Any) -> Any:
     if isinstance(value, bool):
-        raise ValueError("a mark is a number, not true or false")
+        raise ValueError("a rating is a number, not true or false")
     return value
 
 
@@ -73,53 +76,55 @@ Reply with one JSON object and nothing else: {shape}"""
 
 
 class ModelJudge:
-    """A judge that asks a language model. A reply without the form asked for is asked for again, never believed."""
+    """A judge that asks a language model. A reply without the requested form is discarded and requested again."""
 
     def __init__(self, model: ChatModel, *, tokens: int = 4000) -> None:
-        """Take the model, and how many tokens of evidence it is shown at most."""
+        """Take the model, and the most tokens of evidence it may read."""
         self._model, self._tokens = model, tokens
 
-    async def adequacy(self, evidence: Evidence) -> Adequacy:
-        """Whether the evidence can answer its question.
+    async def adequacy(self, evidence: Evidence, request: Request) -> Adequacy:
+        """Rate whether the evidence can answer its question.
 
         Raises:
-            ModelError: the model could not be reached, or none of its replies had the form.
+            ModelError: the model cannot be reached, or none of its replies had the form.
         """
         key = new_key()
         shape = f'{{"key": "{key}", "confidence": 0, "reasoning": "", "needs_web_search": false}}'
         parts = [("question", evidence.question), *self._passages(evidence)]
-        form = await complete_as(self._model, _asked(_ADEQUACY, shape, key, parts), keyed(_AdequacyForm, key))
+        messages = _messages(_ADEQUACY, shape, key, parts)
+        form = await complete_as(self._model, messages, keyed(_AdequacyForm, key), request)
         return Adequacy(
             confidence=form.confidence,
-            reasoning=form.reasoning[:LONGEST_REASON],
+            reasoning=form.reasoning[:MAX_REASON],
             needs_web_search=form.needs_web_search,
             judge=self._model.name,
         )
 
-    async def judge(self, question: str, evidence: Evidence, answer: str) -> JudgeScores:
-        """How good an answer is.
+    async def judge(self, question: str, evidence: Evidence, answer: str, request: Request) -> JudgeScores:
+        """Rate an answer.
 
         Raises:
-            ModelError: the model could not be reached, or none of its replies had the form.
+            ModelError: the model cannot be reached, or none of its replies had the form.
         """
         key = new_key()
         shape = f'{{"key": "{key}", "relevance": 0, "factuality": 0, "completeness": 0, "feedback": ""}}'
         parts = [("question", question), *self._passages(evidence), ("answer", answer)]
-        form = await complete_as(self._model, _asked(_SCORES, shape, key, parts), keyed(_ScoresForm, key))
+        messages = _messages(_SCORES, shape, key, parts)
+        form = await complete_as(self._model, messages, keyed(_ScoresForm, key), request)
         return JudgeScores(
             relevance=form.relevance,
             factuality=form.factuality,
             completeness=form.completeness,
-            feedback=form.feedback[:LONGEST_REASON],
+            feedback=form.feedback[:MAX_REASON],
             judge=self._model.name,
         )
 
     def _passages(self, evidence: Evidence) -> list[tuple[str, str]]:
-        """The best passages that fit, at least one."""
+        """Return the best passages that fit, at least one."""
         out: list[tuple[str, str]] = []
         left = self._tokens
         for number, hit in enumerate(evidence.hits, start=1):
-            text = hit.chunk.headed[:_CHUNK_CHARACTERS]
+            text = hit.chunk.headed[:_MAX_CHUNK]
             left -= self._model.count(text)
             if out and left < 0:
                 break
@@ -128,15 +133,15 @@ class ModelJudge:
 
 
 def build_judge(settings: ReviewSettings, model: ChatModel | None, heuristic: Judge) -> Judge | None:
-    """The judge that the settings name; nothing where there is to be none.
+    """Return the judge that the settings name; None if it is off.
 
     Args:
-        settings: which one.
-        model: the language model that judges, where there is one.
-        heuristic: the offline stand-in.
+        settings: of this stage.
+        model: the language model of the judge, if there is one.
+        heuristic: the judge without a model.
 
     Raises:
-        SettingsError: a model is to judge, and there is none.
+        SettingsError: the judge needs a model, and there is none.
     """
     match settings.judge:
         case "off":
@@ -144,30 +149,32 @@ def build_judge(settings: ReviewSettings, model: ChatModel | None, heuristic: Ju
         case "heuristic":
             return heuristic
         case "auto":
-            return heuristic if model is None else ModelJudge(model, tokens=settings.evidence_tokens)
+            return heuristic if model is None else ModelJudge(model, tokens=_EVIDENCE_TOKENS)
         case "model":
             if model is None:
-                raise SettingsError("review.judge=model needs a model; name one in review.judge_model.name")
-            return ModelJudge(model, tokens=settings.evidence_tokens)
+                raise SettingsError("review.judge=model needs a model; name one in review.judge_model")
+            return ModelJudge(model, tokens=_EVIDENCE_TOKENS)
 
 
-async def sufficiency(judge: Judge, evidence: Evidence) -> tuple[Adequacy | None, str]:
-    """A judge's word on evidence; nothing, and what to tell of that, where the judge failed."""
+async def sufficiency(judge: Judge, evidence: Evidence, request: Request) -> tuple[Adequacy | None, str]:
+    """Return the judge's rating of evidence, or None and a notice if the judge failed."""
     try:
-        return await judge.adequacy(evidence), ""
+        return await judge.adequacy(evidence, request), ""
     except ModelError as error:
-        return None, f"the evidence was not judged: {error}"
+        return None, f"The evidence was not judged: {error}"
 
 
-async def marks(judge: Judge, question: str, evidence: Evidence, answer: str) -> tuple[JudgeScores | None, str]:
-    """A judge's marks for an answer; nothing, and what to tell of that, where the judge failed."""
+async def marks(
+    judge: Judge, question: str, evidence: Evidence, answer: str, request: Request
+) -> tuple[JudgeScores | None, str]:
+    """Return the judge's ratings of an answer, or None and a notice if the judge failed."""
     try:
-        return await judge.judge(question, evidence, answer), ""
+        return await judge.judge(question, evidence, answer, request), ""
     except ModelError as error:
-        return None, f"the answer was not judged: {error}"
+        return None, f"The answer was not judged: {error}"
 
 
-def _asked(task: str, shape: str, key: str, parts: Sequence[tuple[str, str]]) -> list[Message]:
+def _messages(task: str, shape: str, key: str, parts: Sequence[tuple[str, str]]) -> list[Message]:
     return [
         Message(role="system", content=task + _RULES.format(key=key, shape=shape)),
         Message(role="user", content=f'{quoted(parts, key)}\n\nReply with the JSON object, "key" being "{key}".'),

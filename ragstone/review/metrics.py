@@ -18,17 +18,16 @@ Judgements = Mapping[str, int]
 Qrels = Mapping[str, Judgements]
 """Query id to judgements."""
 Ranking = Sequence[str]
-"""Document ids, best first. A document named again counts at its first place only."""
+"""Document ids, best first. A repeated document counts at its first rank only."""
 Run = Mapping[str, Ranking] | Mapping[str, Mapping[str, float]]
 """Query id to ranking, or to the score of each document found."""
 Measure = Callable[[Ranking, Judgements], float]
 
 
 def ranked(scores: Mapping[str, float]) -> list[str]:
-    """Document ids by score, best first, in the order of trec_eval.
+    """Return document ids by score, best first, in the order of trec_eval.
 
-    It keeps scores in single precision and breaks ties by document id, the higher first, whatever the
-    order of the run.
+    trec_eval stores scores in single precision and breaks ties by document id, higher first.
     """
     with np.errstate(over="ignore"):
         single = np.array(list(scores.values()), dtype=np.float64).astype(np.float32)
@@ -36,18 +35,18 @@ def ranked(scores: Mapping[str, float]) -> list[str]:
 
 
 def precision(ranking: Ranking, judgements: Judgements, k: int) -> float:
-    """Share of the first ``k`` ranks with a relevant document; ranks left empty count as not relevant."""
+    """Return the share of the first ``k`` ranks with a relevant document; empty ranks count as not relevant."""
     return sum(gain > 0 for gain in _gains(ranking, judgements)[:k]) / k
 
 
 def recall(ranking: Ranking, judgements: Judgements, k: int) -> float:
-    """Share of the relevant documents that stand within the first ``k`` ranks; 0 where none is relevant."""
+    """Return the share of the relevant documents within the first ``k`` ranks; 0 if none is relevant."""
     relevant = _relevant(judgements)
     return sum(gain > 0 for gain in _gains(ranking, judgements)[:k]) / relevant if relevant else 0.0
 
 
 def reciprocal_rank(ranking: Ranking, judgements: Judgements, k: int | None = None) -> float:
-    """1 / rank of the first relevant document; 0 where there is none (within the first ``k``, if given)."""
+    """Return 1 / rank of the first relevant document (within the first ``k``, if given), or 0."""
     for rank, gain in enumerate(_gains(ranking, judgements)[:k], start=1):
         if gain > 0:
             return 1 / rank
@@ -55,7 +54,7 @@ def reciprocal_rank(ranking: Ranking, judgements: Judgements, k: int | None = No
 
 
 def average_precision(ranking: Ranking, judgements: Judgements) -> float:
-    """Mean of the precision at the rank of each relevant document, 0 for those not found; its mean is MAP."""
+    """Return the mean precision at the rank of each relevant document, 0 for those not found; its mean is MAP."""
     relevant = _relevant(judgements)
     total, found = 0.0, 0
     for rank, gain in enumerate(_gains(ranking, judgements), start=1):
@@ -66,18 +65,18 @@ def average_precision(ranking: Ranking, judgements: Judgements) -> float:
 
 
 def ndcg(ranking: Ranking, judgements: Judgements, k: int | None = None) -> float:
-    """Discounted gain of the first ``k`` ranks (all, if not given) over the most they could have.
+    """Return the discounted gain of the first ``k`` ranks (default: all) divided by the ideal one.
 
-    The gain is the relevance itself, divided by log2(rank + 1). 0 where no document is relevant.
+    The gain is the relevance divided by log2(rank + 1). The result is 0 if no document is relevant.
     """
     ideal = _discounted(sorted((gain for gain in judgements.values() if gain > 0), reverse=True)[:k])
     return _discounted(_gains(ranking, judgements)[:k]) / ideal if ideal else 0.0
 
 
 def per_query(measure: Measure, run: Run, qrels: Qrels) -> dict[str, float]:
-    """The measure of every judged query, in the order of ``qrels``.
+    """Return the measure of every judged query, in the order of ``qrels``.
 
-    A judged query that the run lacks has 0, as with ``trec_eval -c``; a query without judgements is left out.
+    A judged query missing from the run gets 0, as with ``trec_eval -c``; queries without judgements are ignored.
     """
     values: dict[str, float] = {}
     for query, judgements in qrels.items():

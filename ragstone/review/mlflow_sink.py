@@ -1,4 +1,8 @@
-"""Measurements as runs of MLflow: settings as parameters, means as metrics, reports as artefacts."""
+"""Record measurements as MLflow runs: settings as parameters, means as metrics, reports as artefacts."""
+
+# mlflow is optional and untyped:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportUntypedBaseClass=false, reportMissingTypeStubs=false
 
 from __future__ import annotations
 
@@ -9,39 +13,39 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone.errors import MissingExtra, RagstoneError
+from ragstone.core.errors import MissingExtra, RagstoneError
 
 if TYPE_CHECKING:
     from mlflow.tracking import MlflowClient  # pyright: ignore[reportMissingImports]
 
-_AT_ONCE = 100
-"""Parameters that MLflow takes at once."""
+_BATCH = 100
+"""Parameters that MLflow accepts per call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What is recorded of one variant. ``artefacts`` are texts by the names of their files."""
+    """One recorded variant. ``artefacts`` maps file names to texts."""
 
     name: str
     parameters: Mapping[str, str]
     metrics: Mapping[str, float]
-    artefacts: Mapping[str, str] = field(default_factory=dict)
+    artefacts: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def record(store: str, experiment: str, run: Run, parts: Sequence[Run] = ()) -> str:
-    """Record a run, and others as parts of it; gives its id.
+    """Record a run with nested runs, and return its id.
 
     Args:
-        store: address of a tracking store as MLflow has them; a file that ends in ``.db`` is an SQLite database.
-        experiment: made if there is none of this name.
-        run: the whole.
-        parts: such as the variants of a sweep.
+        store: address of a tracking store; a file that ends in ``.db`` is an SQLite database.
+        experiment: created if it does not exist.
+        run: the parent run.
+        parts: nested runs, such as the variants of a sweep.
 
     Raises:
         MissingExtra: MLflow is not installed.
         RagstoneError: the store cannot be written to.
     """
-    # It reports its use to its makers unless told not to before it is imported.
+    # MLflow sends telemetry unless this is set before it is imported.
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
     try:
@@ -63,7 +67,7 @@ def record(store: str, experiment: str, run: Run, parts: Sequence[Run] = ()) -> 
 
 
 def _address(store: str) -> tuple[str, str | None]:
-    """The store as MLflow names it, and where artefacts go: for a database in a file, a folder beside it."""
+    """Return the address of the store, and the folder of the artefacts if the store is a database file."""
     if not store.endswith(".db"):
         return store, None
     path = Path(store.removeprefix("sqlite:///")).resolve()
@@ -75,12 +79,12 @@ def _write(client: MlflowClient, experiment: str, run: Run, tags: Mapping[str, s
 
     now = int(time.time() * 1000)
     id = client.create_run(experiment, run_name=run.name, tags=dict(tags)).info.run_id
-    # MLflow takes no @ in a name.
+    # MLflow does not allow @ in names.
     metrics = [Metric(name.replace("@", "_at_"), value, now, 0) for name, value in run.metrics.items()]
     parameters = [Param(name, value) for name, value in run.parameters.items()]
     client.log_batch(id, metrics=metrics)
-    for start in range(0, len(parameters), _AT_ONCE):
-        client.log_batch(id, params=parameters[start : start + _AT_ONCE])
+    for start in range(0, len(parameters), _BATCH):
+        client.log_batch(id, params=parameters[start : start + _BATCH])
     for name, text in run.artefacts.items():
         client.log_text(id, text, name)
     client.set_terminated(id)

@@ -1,12 +1,12 @@
-"""Questions and where their answers stand, from a CSV: what a team can write down about its own documents.
+"""Read questions and the sources of their answers from a CSV that a team writes about its own documents.
 
     question,source,answerable,lang,kind
     How long is the warranty?,terms.md,,en,
     Where do visitors park?,visitors.md;map.pdf,,en,
     Who won the cup in 1998?,,no,en,
 
-Only ``question`` and ``source`` must be there. A source is the id of a document, or the end of it; several are
-separated by semicolons. Where the documents do not answer a question, ``answerable`` says no.
+Only the columns ``question`` and ``source`` are required. A source is the id of a document, or the end of one; several
+are separated by semicolons. ``answerable`` is no if the documents do not answer the question.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from ragstone.contracts import Document
-from ragstone.errors import NotFound, SourceError
+from ragstone.core.errors import NotFound, SourceError
+from ragstone.core.records import Document
 from ragstone.review.dataset import Dataset, Query
 
 _SEPARATORS = (",", ";", "\t")
@@ -27,7 +27,7 @@ _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """A line of the table, by the names of its columns."""
+    """A row of the table by column name."""
 
     path: Path
     line: int
@@ -43,19 +43,19 @@ class _Row:
         return [source.strip() for source in self.cell("source").split(";") if source.strip()]
 
     def answerable(self) -> bool:
-        said = self.cell("answerable").lower()
-        if said not in ("", *_YES, *_NO):
-            self.fail(f"'answerable' is '{said}'; write yes or no")
-        answerable = said not in _NO
+        value = self.cell("answerable").lower()
+        if value not in ("", *_YES, *_NO):
+            self.fail(f"'answerable' is '{value}'; write yes or no")
+        answerable = value not in _NO
         if answerable and not self.sources():
-            self.fail("a source is missing; where the documents do not answer the question, write no as 'answerable'")
+            self.fail("a source is missing; if the documents do not answer the question, set 'answerable' to no")
         if not answerable and self.sources():
-            self.fail("a question that the documents do not answer has no source")
+            self.fail("an unanswerable question cannot have a source")
         return answerable
 
 
 def read_questions(path: Path, find: Callable[[str], str], documents: Callable[[], Iterator[Document]]) -> Dataset:
-    """The questions of a CSV as a data set; a question is known by its own words.
+    """Read the questions of a CSV as a data set; the text of a question is its id.
 
     Args:
         path: the CSV, in UTF-8, with a header.
@@ -108,7 +108,7 @@ def _rows(path: Path) -> Iterator[_Row]:
 
 
 def _names(header: str, separator: str) -> list[str]:
-    return [name.strip().lower() for name in next(csv.reader([header], delimiter=separator), [])]
+    return [name.strip().lower() for name in next(csv.reader([header], delimiter=separator), list[str]())]
 
 
 def _has_columns(names: list[str]) -> bool:

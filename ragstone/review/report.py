@@ -1,4 +1,4 @@
-"""What was measured, as records; kept as JSON, to compare with later."""
+"""Reports of measurements, stored as JSON for later comparison."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from ragstone.errors import SourceError
+from ragstone.core.errors import SourceError
 from ragstone.review.significance import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """``part`` of ``whole``, and ``value``, their quotient: None where there is nothing to divide by."""
+    """A share: ``value`` is ``part`` divided by ``whole``, or None if ``whole`` is 0."""
 
     part: int
     whole: int
@@ -24,27 +24,27 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerReport:
-    """How far answers can be trusted, over all questions asked.
+    """How far answers can be trusted, over all questions.
 
-    Citation shares are taken over answerable questions with known evidence sentences. A citation is
-    right where it shares a character with such a sentence in a relevant document.
+    Citation shares refer to answerable questions with known evidence sentences. A citation is right if it overlaps such
+    a sentence in a relevant document.
     """
 
     questions: int
     abstained: int
     citation_precision: Share
-    """Right citations of all citations, where the question was answered."""
+    """Right citations of all citations of answered questions."""
     citation_recall: Share
-    """Evidence sentences touched by a citation of all of them, those of refused questions too."""
+    """Cited evidence sentences of all evidence sentences, including those of refused questions."""
     refusal_precision: Share
-    """Unanswerable questions of all that were refused."""
+    """Unanswerable questions of all refused questions."""
     refusal_recall: Share
-    """Refused questions of all that are unanswerable."""
+    """Refused questions of all unanswerable questions."""
     quotes_exact: Share
-    """Citations whose quote is what the document has at that place, of all citations."""
+    """Citations with an exact quote of all citations."""
 
     def shares(self) -> dict[str, Share]:
-        """The shares by their names in words."""
+        """Return the shares by name."""
         return {
             "citation precision": self.citation_precision,
             "citation recall": self.citation_recall,
@@ -56,10 +56,10 @@ class AnswerReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryResult:
-    """One question: its measures (none without a relevant document), and how it was answered, if it was asked.
+    """The result of one question: its measures (none without a relevant document), and its answer if it was asked.
 
-    ``expected`` and ``found`` are document ids, those found best first and few; ``first`` is the rank, from 1, of
-    the first document expected, None where none was found. ``milliseconds`` is what the search took.
+    ``expected`` and ``found`` are document ids; ``found`` has the first few. ``first`` is the rank, from 1, of the
+    first expected document, or None. ``milliseconds`` is the time of the search.
     """
 
     id: str
@@ -78,7 +78,7 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The judged questions that have something in common: ``by`` says what, ``name`` which."""
+    """Judged questions with the same property ``by`` of value ``name``."""
 
     by: str
     name: str
@@ -88,9 +88,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalReport:
-    """What was measured. ``measures`` are means with 95% intervals over the ``judged`` queries.
+    """A report. ``measures`` are means with 95% intervals over the ``judged`` queries.
 
-    ``settings`` are those that were measured, as they are written on the command line, all of them.
+    ``settings`` lists all measured settings as written on the command line.
     """
 
     dataset: str
@@ -100,24 +100,25 @@ class EvalReport:
     answers: AnswerReport | None
     per_query: tuple[QueryResult, ...]
     groups: tuple[Group, ...] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
     measured: str = ""
 
     @property
     def milliseconds(self) -> float:
-        """What the search of a question took, on average; 0 where none was searched for."""
-        spent = [result.milliseconds for result in self.per_query if result.measures]
-        return sum(spent) / len(spent) if spent else 0.0
+        """Mean time of a search; 0 if there was none."""
+        times = [result.milliseconds for result in self.per_query if result.measures]
+        return sum(times) / len(times) if times else 0.0
 
     def to_json(self) -> str:
+        """Return the report as JSON."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1)
 
 
 def read_report(path: Path) -> EvalReport:
-    """A report that was saved.
+    """Read a saved report.
 
     Raises:
-        SourceError: the file cannot be read, or is no report.
+        SourceError: the file cannot be read, or is not a report.
     """
     try:
         return TypeAdapter(EvalReport).validate_json(path.read_bytes())
@@ -127,5 +128,5 @@ def read_report(path: Path) -> EvalReport:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))
         raise SourceError(
-            f"{path} is no report of `ragstone eval --save`: {f'{where}: ' if where else ''}{problem['msg']}"
+            f"{path} is not a report of `ragstone eval --save`: {f'{where}: ' if where else ''}{problem['msg']}"
         ) from error

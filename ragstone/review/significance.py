@@ -1,7 +1,7 @@
-"""How far a mean can be trusted: bootstrap intervals and paired comparisons.
+"""Bootstrap intervals and paired significance tests.
 
 Values are resampled with replacement (Efron and Tibshirani, An Introduction to the Bootstrap, 1993).
-No distribution is assumed, which suits measures that are mostly 0 or 1. Equal seeds give equal results.
+No distribution is assumed, which suits measures that are mostly 0 or 1. Results are reproducible by their seed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 RESAMPLES = 10_000
 _BLOCK = 500
-"""Resamples drawn at once: bounds the memory to this times the number of values."""
+"""Resamples drawn at once, which limits the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A mean, and the interval that holds the true one with the confidence asked for."""
+    """A mean and its confidence interval."""
 
     mean: float
     low: float
@@ -28,7 +28,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Mean of ``a - b`` with its interval, and ``p``: how often chance alone would give one as large."""
+    """Mean of ``a - b`` with its interval, and ``p``, the probability of so large a difference by chance."""
 
     mean: float
     low: float
@@ -39,7 +39,7 @@ class Difference:
 def bootstraps(
     measures: Mapping[str, Sequence[float]], *, confidence: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Interval]:
-    """Percentile bootstrap intervals of the means of several measures of the same queries, drawn together.
+    """Return percentile bootstrap intervals of the means of several measures of the same queries.
 
     Raises:
         ValueError: there are no values.
@@ -61,10 +61,10 @@ def paired_difference(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Difference:
-    """Whether ``a`` differs from ``b``, which hold the values of the same queries in the same order.
+    """Test whether ``a`` differs from ``b``, the values of the same queries in the same order.
 
-    ``p`` is two-sided: the share of resamples, moved so that their mean difference is 0, that lie at
-    least as far out as what was measured. It is never 0, because the measured value counts as one.
+    ``p`` is two-sided: the share of resamples, shifted to a mean difference of 0, that are at least as extreme as the
+    measured difference. It is never 0, because the measured difference counts as one resample.
 
     Raises:
         ValueError: there are no values, or not as many in ``a`` as in ``b``.
@@ -87,9 +87,9 @@ def stratified_difference(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Difference:
-    """The mean over several sets of the difference in each; every set counts alike, however many queries it has.
+    """Return the mean difference over several sets; every set has the same weight.
 
-    The queries of each set are drawn anew, the sets are not: the interval is that of other queries on the same sets.
+    Queries are resampled within each set, sets are not: the interval is that of other queries on the same sets.
 
     Args:
         pairs: ``a`` and ``b`` of each set, as for `paired_difference`.
@@ -111,10 +111,10 @@ def stratified_difference(
 
 
 def randomisation_p(a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> float:
-    """How often chance alone would give a mean difference as large: Fisher's paired randomisation test, two-sided.
+    """Return p of Fisher's paired randomisation test, two-sided.
 
-    If both were equally good, each query could as well have had its two values the other way round; the signs of
-    the differences are drawn anew (Smucker, Allan and Carterette, CIKM 2007). Never 0: what was measured counts.
+    If both were equally good, the two values of each query could be swapped, so the signs of the differences are drawn
+    at random (Smucker, Allan and Carterette, CIKM 2007). p is never 0, because the measured difference counts.
 
     Raises:
         ValueError: there are no values, or not as many in ``a`` as in ``b``.
@@ -130,9 +130,9 @@ def randomisation_p(a: Sequence[float], b: Sequence[float], *, resamples: int = 
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """``p`` of each of several comparisons, corrected for their number (Holm, Scand. J. Statistics 6, 1979).
+    """Correct p values for the number of comparisons (Holm, Scand. J. Statistics 6, 1979).
 
-    Those below .05 are then all true with a probability of 95%, however many were tried.
+    With a probability of 95% no result below 0.05 is a false positive.
     """
     corrected, worst = [0.0] * len(ps), 0.0
     for place, one in enumerate(sorted(range(len(ps)), key=lambda index: ps[index])):
@@ -142,21 +142,21 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def _resampled_means(data: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
-    """Means of resamples of the rows of ``data``, shape (values, measures); gives shape (resamples, measures)."""
+    """Resample the rows of ``data`` (values, measures) and return the means (resamples, measures)."""
     count = len(data)
     if not count:
         raise ValueError("a mean of no values is asked for")
-    random, means = np.random.default_rng(seed), []
+    random, means = np.random.default_rng(seed), list[NDArray[np.float64]]()
     for done in range(0, resamples, _BLOCK):
         size = min(_BLOCK, resamples - done)
         drawn = random.integers(count, size=(size, count)) + np.arange(0, size * count, count)[:, np.newaxis]
-        # How often each value was drawn, so that all measures are summed up in one product.
+        # Counting how often each value was drawn sums all measures in one product.
         times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
         means.append(times @ data / count)
     return np.concatenate(means)
 
 
 def _percentiles(means: NDArray[np.float64], confidence: float) -> NDArray[np.float64]:
-    """The lower and the upper end, along the first axis."""
+    """Return the lower and upper percentile along the first axis."""
     tail = (1 - confidence) / 2
     return np.quantile(means, [tail, 1 - tail], axis=0)

@@ -1,17 +1,17 @@
-"""Answers, hits and reports as JSON has them: one object for each command, its names the fields of the records."""
+"""Answers, hits and documents as JSON objects, whose names are the fields of the records."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from ragstone.answers import Answer
-from ragstone.contracts import Document, Hit, Span
-from ragstone.usage.responses import answer_json
+from ragstone.core.answers import Answer
+from ragstone.core.records import Document, Hit, Span
+from ragstone.history.responses import answer_json
 
 
 def answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
-    """An answer; ``explain`` adds the evidence with the history of its scores."""
+    """Return an answer; ``explain`` adds the evidence with the history of its scores."""
     out = answer_json(answer)
     if explain:
         out["hits"] = [hit(one, rank, explain=True) for rank, one in enumerate(answer.hits, start=1)]
@@ -19,7 +19,7 @@ def answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
 
 
 def hit(hit: Hit, rank: int, *, explain: bool = False) -> dict[str, Any]:
-    """A chunk that was found, without its vector."""
+    """Return a hit without its vector; ``explain`` adds the history of its score."""
     chunk = hit.chunk
     out: dict[str, Any] = {
         "rank": rank,
@@ -39,7 +39,7 @@ def hit(hit: Hit, rank: int, *, explain: bool = False) -> dict[str, Any]:
 
 
 def document(document: Document, span: Span) -> dict[str, Any]:
-    """A document, with the part of its text that was asked for."""
+    """Return a document with the part of its text in a span."""
     return {
         "document_id": document.id,
         "title": document.title,

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ragstone.access import OWNER, Reader
-from ragstone.answers import Answer
-from ragstone.conditions import Scalar
-from ragstone.contracts import Document, Hit, Mark
-from ragstone.errors import MissingExtra
+from ragstone.core.access import Reader
+from ragstone.core.answers import Answer
+from ragstone.core.errors import MissingExtra
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Document, Hit, Mark
 from ragstone.serve import as_json
 from ragstone.serve.notebook import Ragstone
 
@@ -31,61 +31,65 @@ except ImportError as error:
     raise MissingExtra("langchain-core", extra="langchain") from error
 
 OWN = ("source", "title", "url", "marks")
-"""Fields of a `Document` that stand among its metadata where LangChain has it."""
+"""Fields of a `Document` that LangChain keeps in the metadata."""
 
 
 class RagstoneRetriever(BaseRetriever):
-    """The chunks of a knowledge base that match best, as LangChain's documents.
+    """Retrieves the best chunks of a knowledge base as LangChain documents.
 
     Args:
         kb: the knowledge base.
-        k: how many; ``rank.top_k`` if not given. Also an argument of ``invoke``.
-        where: which documents may be used, such as ``language = en``.
-        reader: who asks; only what this reader may read is found.
+        k: the number of chunks; ``rank.top_k`` by default. Also an argument of ``invoke``.
+        where: filter on documents, such as ``language = en``.
+        reader: the reader who asks, if it is not that of ``kb``.
     """
 
     kb: Ragstone
     k: int | None = None
     where: str | None = None
-    reader: Reader = OWNER
+    reader: Reader | None = None
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Theirs]:
         del run_manager
-        hits = self.kb.search(query, self.k if k is None else k, self.where, reader=self.reader)
-        return found(hits)
+        return found(self.kb.wait(self._search(query, k)))
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Theirs]:
         del run_manager
-        engine = self.kb.engine()
-        return found(await engine.search(query, self.k if k is None else k, self.where, reader=self.reader))
+        return found(await self._search(query, k))
+
+    async def _search(self, query: str, k: int | None) -> list[Hit]:
+        reader = self.kb.reader if self.reader is None else self.reader
+        kb = self.kb.knowledge_base()
+        return await kb.search(query, self.k if k is None else k, self.where, reader=reader)
 
 
 def found(hits: Iterable[Hit]) -> list[Theirs]:
-    """Hits, best first. The content is the document's text from ``start`` to ``end``; ``score`` and ``rank`` are told.
+    """Return hits as LangChain documents, best first.
 
-    Facts of the document stand beside these; of two with the same name ours stands.
+    The content is the document's text from ``start`` to ``end``. The metadata is that of the document with ``score``,
+    ``rank`` and the place; these replace fields of the same name.
     """
-    out = []
+    out: list[Theirs] = []
     for rank, hit in enumerate(hits, start=1):
-        told = as_json.hit(hit, rank)
-        text, facts = told.pop("text"), told.pop("metadata")
+        fields = as_json.hit(hit, rank)
+        text, metadata = fields.pop("text"), fields.pop("metadata")
         source = hit.chunk.url or hit.chunk.document_id
         own = {"source": source, "section": hit.chunk.facts.get("section", ""), "page": hit.chunk.facts.get("page", "")}
-        out.append(Theirs(page_content=text, id=hit.chunk.id, metadata={**_plain(facts), **own, **told}))
+        out.append(Theirs(page_content=text, id=hit.chunk.id, metadata={**_plain(metadata), **own, **fields}))
     return out
 
 
 def cited(answer: Answer) -> list[Theirs]:
-    """What an answer cites: the content is the quote, the metadata are all fields of the `Citation`."""
+    """Return the citations of an answer: the quote is the content, all fields are the metadata."""
     return [Theirs(page_content=one.quote, metadata=asdict(one)) for one in answer.citations]
 
 
 def to_langchain(document: Document) -> Theirs:
-    """A whole document; `from_langchain` gives it back as it was."""
+    """Return a document as LangChain's; `from_langchain` restores it exactly."""
     own: dict[str, Any] = {name: getattr(document, name) for name in OWN if getattr(document, name)}
     if document.marks:
         own["marks"] = [asdict(mark) for mark in document.marks]
@@ -93,22 +97,22 @@ def to_langchain(document: Document) -> Theirs:
 
 
 def from_langchain(documents: Iterable[Theirs]) -> list[Document]:
-    """Documents as a loader gives them, to be added.
+    """Return the documents of a LangChain loader, ready to add.
 
-    The id is that of the document; where it has none, its source, with the page or else a number where several have
-    the same; without a source, a hash of its text. What no filter could compare becomes text.
+    A document without an id gets its source as id, with the page or a number if several share it; without a source, a
+    hash of its text. Metadata that filters cannot compare becomes text.
     """
     out: list[Document] = []
-    seen: Counter[str] = Counter()
+    used: Counter[str] = Counter()
     for one in documents:
         facts = dict(one.metadata)
         own = {name: facts.pop(name) for name in OWN if name in facts}
         source = str(own.get("source") or "")
         id = one.id or _named(source, facts, one.page_content)
-        seen[id] += 1
+        used[id] += 1
         out.append(
             Document(
-                id=id if seen[id] == 1 else f"{id}#{seen[id]}",
+                id=id if used[id] == 1 else f"{id}#{used[id]}",
                 text=one.page_content,
                 source=source,
                 title=str(own.get("title") or ""),
@@ -127,14 +131,18 @@ def _named(source: str, facts: Mapping[str, Any], text: str) -> str:
 
 
 def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts as JSON has them."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}
+    """Return metadata as JSON has it."""
+    return {name: [*value] if isinstance(value, tuple) else value for name, value in facts.items()}
 
 
 def _fact(value: Any) -> Scalar | tuple[Scalar, ...] | None:
-    """A value as filters know it; nothing for nothing."""
+    """Return a value as filters know it, or None."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    if isinstance(value, list | tuple | set) and all(isinstance(one, str | int | float | bool) for one in value):
-        return tuple(sorted(value, key=str)) if isinstance(value, set) else tuple(value)
+    if isinstance(value, list | tuple | set):
+        items: list[Any] = [*value]
+        if isinstance(value, set):
+            items.sort(key=str)
+        if all(isinstance(one, str | int | float | bool) for one in items):
+            return tuple(items)
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,44 +1,34 @@
-"""Ragstone for notebooks and scripts: the engine without ``await``.
+"""Ragstone for notebooks and scripts: a knowledge base without ``await``.
 
-Every asynchronous method is the engine's own, run to its end; nothing is written twice.
+Every method runs that of `KnowledgeBase` to its end.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
-from ragstone.access import OWNER, Reader
-from ragstone.answers import Answer
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.experiment import evaluate_questions
-from ragstone.index import Listing
-from ragstone.keeping.built import Status
-from ragstone.reports import AddReport
+from ragstone.core.access import OWNER, Reader
+from ragstone.core.answers import Answer, Turn
+from ragstone.core.catalog import Listing
+from ragstone.core.filters import Filter
+from ragstone.core.records import Document, Hit
+from ragstone.core.reports import AddReport
+from ragstone.engine.documents import refuse_unreadable
+from ragstone.engine.experiments import evaluate_questions
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.status import Status
+from ragstone.history.responses import Feedback, Vote
 from ragstone.review.report import EvalReport
-from ragstone.usage.responses import Feedback, Vote
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _waited(method: Callable[Concatenate[Engine, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[Ragstone, P], R]:
-    """The engine's method as a plain one, with its signature and docstring."""
-
-    @wraps(method)
-    def _call(self: Ragstone, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._wait(method(self.engine(), *args, **kwargs))
-
-    return _call
-
-
 class Ragstone:
-    """A knowledge base in a folder.
+    """A knowledge base in a folder, as one reader sees it.
 
     >>> kb = Ragstone("kb")
     >>> kb.add("docs/")
@@ -46,74 +36,95 @@ class Ragstone:
     """
 
     def __init__(
-        self, folder: str | Path = ".ragstone", *, preset: str | None = None, settings: Sequence[str] = ()
+        self,
+        folder: str | Path = ".ragstone",
+        *,
+        preset: str | None = None,
+        settings: Sequence[str] = (),
+        reader: Reader = OWNER,
     ) -> None:
-        """Name a knowledge base; it is made when something is added.
+        """Name a knowledge base; adding documents creates it.
 
         Args:
-            folder: where it lies.
+            folder: its folder.
             preset: name or path of a preset.
             settings: as ``path=value``, such as ``"rank.top_k=3"``.
+            reader: the reader who asks; the owner by default.
         """
-        self._folder, self._preset, self._settings = folder, preset, settings
-        self._engine: Engine | None = None
-        # A thread of its own, because a notebook's thread already runs an event loop.
+        self._folder, self._preset, self._settings, self.reader = folder, preset, settings, reader
+        self._open: KnowledgeBase | None = None
+        # Its own thread, because a notebook's thread already runs an event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragstone")
 
-    ask = _waited(Engine.ask)
-    search = _waited(Engine.search)
+    def ask(
+        self,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        before: Sequence[Turn] = (),
+        session: str = "",
+    ) -> Answer:
+        """Answer a question from the documents, or abstain; see `KnowledgeBase.ask`."""
+        kb = self.knowledge_base()
+        return self.wait(kb.ask(question, where, reader=self.reader, before=before, session=session))
+
+    def search(self, question: str, k: int | None = None, where: Filter | str | None = None) -> list[Hit]:
+        """Return the best chunks, best first; see `KnowledgeBase.search`."""
+        return self.wait(self.knowledge_base().search(question, k, where, reader=self.reader))
 
     def add(self, *sources: str | Path | Document) -> AddReport:
-        """Read files, folders or documents and store what is new or changed; see `Engine.add`."""
+        """Add files, folders or documents; see `Documents.add`."""
         given = [source if isinstance(source, Document) else str(source) for source in sources]
-        Engine.refuse_unreadable(given)
-        return self._wait(self.engine(create=True).add(given))
+        refuse_unreadable(given)
+        return self.wait(self.knowledge_base(create=True).documents.add(given))
+
+    def sync(self, *sources: str | Path) -> AddReport:
+        """Make the knowledge base match the sources; see `Documents.sync`."""
+        return self.wait(self.knowledge_base(create=True).documents.sync([str(source) for source in sources]))
 
     def remove(self, *ids: str) -> list[str]:
-        """Take documents out, all or none; see `Engine.remove`."""
-        return self.engine().remove(ids)
+        """Remove documents, all or none; see `Documents.remove`."""
+        return self.knowledge_base().documents.remove(ids, reader=self.reader)
 
-    def document(self, id: str, *, reader: Reader = OWNER) -> Document:
-        """A stored document; see `Engine.document`."""
-        return self.engine().document(id, reader=reader)
+    def document(self, id: str) -> Document:
+        """Return a stored document; see `Documents.get`."""
+        return self.knowledge_base().documents.get(id, reader=self.reader)
 
-    def listing(self, *, reader: Reader = OWNER, q: str = "", after: str = "", limit: int = 100) -> Listing:
-        """A page of the stored documents; see `Engine.listing`."""
-        return self.engine().listing(reader=reader, q=q, after=after, limit=limit)
+    def documents(self, *, q: str = "", after: str = "", limit: int = 100) -> Listing:
+        """Return a page of the stored documents; see `Documents.list`."""
+        return self.knowledge_base().documents.list(reader=self.reader, q=q, after=after, limit=limit)
 
-    def feedback(
-        self, answer: Answer | str, vote: Vote, *, reason: str = "", correction: str = "", reader: Reader = OWNER
-    ) -> Feedback:
-        """Say whether an answer was good; see `Engine.feedback`."""
-        named = answer if isinstance(answer, str) else answer.response_id
-        return self.engine().feedback(named, vote=vote, reason=reason, correction=correction, reader=reader)
+    def rate(self, answer: Answer | str, vote: Vote, *, reason: str = "", correction: str = "") -> Feedback:
+        """Rate an answer; see `History.rate`."""
+        response_id = answer if isinstance(answer, str) else answer.response_id
+        history = self.knowledge_base().history
+        return history.rate(response_id, reader=self.reader, vote=vote, reason=reason, correction=correction)
 
     def status(self) -> Status:
-        """What the knowledge base holds."""
-        return self.engine().status()
+        """Return what the knowledge base holds."""
+        return self.knowledge_base().status()
 
-    def evaluate(
-        self, questions: str | Path, *, limit: int | None = None, answers: bool = True, reader: Reader = OWNER
-    ) -> EvalReport:
+    def evaluate(self, questions: str | Path, *, limit: int | None = None, answers: bool = True) -> EvalReport:
         """Measure on a CSV with the columns question and source; see `ragstone.review.questions`."""
-        measured = evaluate_questions(self.engine(), Path(questions), limit=limit, answers=answers, reader=reader)
-        return self._wait(measured)
+        kb = self.knowledge_base()
+        return self.wait(evaluate_questions(kb, Path(questions), limit=limit, answers=answers, reader=self.reader))
 
     def rebuild(self, *settings: str, preset: str | None = None) -> AddReport:
-        """Cut and embed everything anew with other settings; see `Engine.rebuild`."""
-        return self._wait(self.engine().rebuild(settings, preset=preset))
+        """Chunk and embed everything again with other settings; see `Versions.rebuild`."""
+        return self.wait(self.knowledge_base().versions.rebuild(settings, preset=preset))
 
-    def engine(self, *, create: bool = False) -> Engine:
-        """The engine behind it, opened when first needed."""
-        if self._engine is None:
-            self._engine = Engine.open(self._folder, self._settings, preset=self._preset, create=create)
-        return self._engine
+    def knowledge_base(self, *, create: bool = False) -> KnowledgeBase:
+        """Return the knowledge base, opened on first use; its methods are asynchronous."""
+        if self._open is None:
+            self._open = KnowledgeBase.open(self._folder, self._settings, preset=self._preset, create=create)
+        return self._open
 
     def close(self) -> None:
-        """Let go of the files; the next call opens them again."""
-        if self._engine is not None:
-            self._engine.close()
-            self._engine = None
+        """Close the files; the next call opens them again."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
 
-    def _wait(self, coroutine: Coroutine[Any, Any, R]) -> R:
+    def wait(self, coroutine: Coroutine[Any, Any, R]) -> R:
+        """Run a coroutine of the knowledge base to its end and return its result."""
         return self._thread.submit(asyncio.run, coroutine).result()

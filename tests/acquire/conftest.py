@@ -1,4 +1,4 @@
-"""Reading one file, and what must hold for every document."""
+"""Fixtures that read one file and check every document."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 from structure import check
 
 from ragstone.acquire import read
-from ragstone.contracts import Document, Skipped
-from ragstone.sections import AcquireSettings
+from ragstone.core.records import Document, Skipped
+from ragstone.settings import AcquireSettings
 
 ReadAll = Callable[..., list[Document | Skipped]]
 
 
 @pytest.fixture
 def read_all(tmp_path: Path) -> ReadAll:
-    """Write bytes to a file of a name, or take a path, and read it; every document is checked."""
+    """Read a file with this name and content, or the file at a path, and check every document."""
 
     def run(name: str | Path, content: bytes | str = b"", **limits: float) -> list[Document | Skipped]:
         path = name if isinstance(name, Path) else tmp_path / name
@@ -35,7 +35,7 @@ def read_all(tmp_path: Path) -> ReadAll:
 
 @pytest.fixture
 def read_one(read_all: ReadAll) -> Callable[..., Document]:
-    """The one document of a file."""
+    """Read a file and return its only document."""
 
     def run(name: str | Path, content: bytes | str = b"", **limits: float) -> Document:
         (document,) = read_all(name, content, **limits)
@@ -47,7 +47,7 @@ def read_one(read_all: ReadAll) -> Callable[..., Document]:
 
 @pytest.fixture
 def why_skipped(read_all: ReadAll) -> Callable[..., str]:
-    """Why the file gave no document."""
+    """Read a file and return why it gives no document."""
 
     def run(name: str | Path, content: bytes | str = b"", **limits: float) -> str:
         (skipped,) = read_all(name, content, **limits)

@@ -1,16 +1,16 @@
-"""What tests of readers look at: the marks of a document, and whether they are where they should be."""
+"""Checks of the marks of a document."""
 
 from __future__ import annotations
 
 import re
 
-from ragstone.contracts import Document
+from ragstone.core.records import Document
 
 UNSTORABLE = re.compile("[\0\r\ud800-\udfff]")
 
 
 def check(document: Document) -> None:
-    """What every document promises: storable text, and marks that lie in it, in order, on what they name."""
+    """Check what holds for every document: storable text, and exact marks in order."""
     assert document.text.strip()
     assert not UNSTORABLE.search(document.text + document.title + document.url)
     assert [mark.start for mark in document.marks] == sorted(mark.start for mark in document.marks)
@@ -21,7 +21,7 @@ def check(document: Document) -> None:
         if mark.kind == "heading":
             assert mark.level >= 1
             assert "\n" not in words
-            # Whole lines, but for the page of a PDF that begins in the midst of one.
+            # Whole lines, except a page of a PDF that begins in the middle of one.
             assert document.text[mark.start - 1 : mark.start] in ("", "\n", " ")
     pages = [mark for mark in document.marks if mark.kind == "page"]
     covered = sum(len(document.text[mark.start : mark.end].split()) for mark in pages)
@@ -29,10 +29,10 @@ def check(document: Document) -> None:
 
 
 def marked(document: Document, kind: str) -> list[str]:
-    """The text under the marks of a kind."""
+    """Return the text under the marks of a kind."""
     return [document.text[mark.start : mark.end] for mark in document.marks if mark.kind == kind]
 
 
 def outline(document: Document) -> list[tuple[int, str]]:
-    """Levels and words of the headings."""
+    """Return the levels and words of the headings."""
     return [(mark.level, mark.label) for mark in document.marks if mark.kind == "heading"]

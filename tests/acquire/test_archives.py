@@ -1,4 +1,4 @@
-"""Archives: what is in them is read; what would harm is not."""
+"""Archives: their members are read, and hostile ones are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.contracts import Document, Skipped
+from ragstone.acquire.readers.parsed import Budget, File
+from ragstone.acquire.sources.archives import members
+from ragstone.core.records import Document, Skipped
+from ragstone.settings import AcquireSettings
 
 ReadAll = Callable[..., list[Document | Skipped]]
 
@@ -25,14 +28,14 @@ def packed(files: dict[str, bytes]) -> bytes:
 
 
 def told(results: list[Document | Skipped]) -> list[tuple[str, str]]:
-    """Names of the documents, and reasons."""
+    """Return the names of the documents, and the reasons for skipped files."""
     return [
         (one.id, one.text) if isinstance(one, Document) else (one.source.partition("a.zip")[2], one.reason)
         for one in results
     ]
 
 
-def test_the_files_in_an_archive_are_documents(read_all: ReadAll, tmp_path: Path) -> None:
+def test_reads_files_in_archives(read_all: ReadAll, tmp_path: Path) -> None:
     inner = packed({"b.csv": b"id,text\n7,row\n"})
     files = {"b.md": b"# B", "deep/a.html": b"<p>page", "in.zip": inner, "x.bin": b"x"}
     results = read_all("a.zip", packed(files | {"__MACOSX/a.md": b"#", ".hidden.md": b"#"}))
@@ -42,7 +45,7 @@ def test_the_files_in_an_archive_are_documents(read_all: ReadAll, tmp_path: Path
     assert [one.source for one in results[:1]] == [f"{tmp_path / 'a.zip'}/b.md"]
 
 
-def test_names_never_lead_outside(read_all: ReadAll, tmp_path: Path) -> None:
+def test_member_names_never_lead_outside(read_all: ReadAll, tmp_path: Path) -> None:
     files = {"../../out.md": b"a", "/abs.md": b"b", "..\\w.md": b"c", "x/../../y.md": b"d"}
     before = sorted(tmp_path.parent.rglob("*.md"))
     results = read_all("a.zip", packed(files))
@@ -52,28 +55,33 @@ def test_names_never_lead_outside(read_all: ReadAll, tmp_path: Path) -> None:
     assert sorted(tmp_path.parent.rglob("*.md")) == before
 
 
-def test_bombs_are_refused(read_all: ReadAll) -> None:
+def test_refuses_archive_bombs(read_all: ReadAll) -> None:
     zeros = b"0" * 30_000_000
-    reason = "a bomb: it expands beyond acquire.archive_ratio=200"
+    reason = "an archive bomb: it expands to more than 200 times its size"
     assert told(read_all("a.zip", packed({"a.txt": zeros, "b.txt": b"b"}))) == [("", reason)]
     assert told(read_all("a.txt.gz", gzip.compress(zeros)))[0][1] == reason
-    # Nested: the inner archive draws on what the outer one may give.
+    # The inner archive draws on the budget of the outer one.
     nested = packed({f"{n}.zip": packed({"a.txt": zeros}) for n in range(3)})
     assert all(one[1] == reason for one in told(read_all("a.zip", nested)))
 
 
-def test_archives_are_bounded(read_all: ReadAll) -> None:
+def test_limits_depth_and_number_of_members(read_all: ReadAll, tmp_path: Path) -> None:
     content: bytes = b"text"
     for _ in range(4):
         content = packed({"in.zip" if content != b"text" else "a.md": content})
-    assert told(read_all("a.zip", content)) == [("/in.zip/in.zip", "deeper than acquire.archive_depth=2")]
+    assert told(read_all("a.zip", content)) == [("/in.zip/in.zip", "nested deeper than 2 archives")]
     many = packed({f"{n}.md": b"# text" for n in range(5)})
-    assert told(read_all("a.zip", many, archive_files=3))[3:] == [("", "2 more files, above acquire.archive_files=3")]
+    path = tmp_path / "many.zip"
+    path.write_bytes(many)
+    budget = Budget(bytes_left=1_000_000, files_left=3)
+    file = File(path=path, name="many.zip", source="", suffix=".zip", settings=AcquireSettings(), budget=budget)
+    last = list(members(file))[3:]
+    assert last == [Skipped(source="", reason="2 more files, above the limit of 10,000")]
     large = packed({"a.md": b"# a", "b.md": bytes(range(256)) * 4000})
     assert told(read_all("a.zip", large, max_file_mb=0.1))[1] == ("/b.md", "above acquire.max_file_mb=0.1")
 
 
-def test_damaged_archives_are_told(read_all: ReadAll) -> None:
+def test_reports_damaged_archives(read_all: ReadAll) -> None:
     good = packed({"a.md": b"# words " * 50, "b.md": b"# b"})
     broken = good[:36] + b"\xff" * 4 + good[40:]
     assert [one[1][:8] for one in told(read_all("a.zip", broken))] == ["damaged:", "# b"]
@@ -123,7 +131,7 @@ MZ
 """
 
 
-def test_mail_and_its_attachments(read_all: ReadAll) -> None:
+def test_reads_mail_and_attachments(read_all: ReadAll) -> None:
     mail, notes, unknown = read_all("a.eml", MAIL.encode("latin-1"))
     assert isinstance(mail, Document)
     assert (mail.text, mail.title) == ("Plain žodis.", "About žodžiai")
@@ -144,12 +152,12 @@ def test_mail_and_its_attachments(read_all: ReadAll) -> None:
         ("Subject: only\n\n", None),
     ],
 )
-def test_other_mails(read_all: ReadAll, content: str, text: str | None) -> None:
+def test_reads_unusual_mail(read_all: ReadAll, content: str, text: str | None) -> None:
     (result,) = read_all("a.eml", content)
     assert (result.text if isinstance(result, Document) else None) == text
 
 
-def test_json_is_rows_or_text(read_all: ReadAll) -> None:
+def test_reads_json_as_rows_or_text(read_all: ReadAll) -> None:
     rows = [{"id": "a", "text": "one", "n": 1}, {"id": "b"}]
     first, second = read_all("a.json", json.dumps(rows))
     assert isinstance(first, Document)

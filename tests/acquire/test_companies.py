@@ -1,8 +1,8 @@
-"""Companies in texts, by what tells that a name is one."""
+"""Companies in texts."""
 
 import pytest
 
-from ragstone.acquire.facts import companies
+from ragstone.acquire.metadata import companies
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,6 @@ from ragstone.acquire.facts import companies
         ("", []),
     ],
 )
-def test_companies_are_found(text: str, found: list[str] | None) -> None:
+def test_finds_companies(text: str, found: list[str] | None) -> None:
     expected = ["Acme", "Bank Example", "Foo Bar", "Vodafone", "Vodafone Group"] if found is None else found
     assert [*companies.find(text)] == expected

@@ -1,4 +1,4 @@
-"""Files that made other software fail: each gives text, part of it, or a reason; none crashes or hangs."""
+"""Files that made other software fail: each gives text, part of it, or a reason."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from structure import check
 
 from ragstone.acquire import read
-from ragstone.contracts import Document, Skipped
-from ragstone.sections import AcquireSettings
+from ragstone.core.records import Document, Skipped
+from ragstone.settings import AcquireSettings
 
 Results = dict[str, Document | Skipped]
 
@@ -26,7 +26,7 @@ OUTCOMES = {
     "unknown kind": 3,
     "neither UTF-8": 1,
 }
-"""Of 108 files. Those without text are three scans and five PDFs with a fault in what draws the text."""
+"""Counts for 108 files. Three scans and five PDFs with faulty drawing commands have no text."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def outcome(result: Document | Skipped) -> str:
     return next((name for name in OUTCOMES if result.reason.startswith(name)), result.reason)
 
 
-def test_every_file_comes_out(corpus: Results) -> None:
+def test_every_file_gives_a_result(corpus: Results) -> None:
     assert Counter(map(outcome, corpus.values())) == OUTCOMES
 
 
@@ -57,21 +57,21 @@ def words(text: str) -> list[str]:
 
 
 def in_order(one: str, other: str) -> float:
-    """Share of the words, 0 to 1, that stand in both texts in the same order."""
+    """Return the share of words, from 0 to 1, in the same order in both texts."""
     return difflib.SequenceMatcher(None, words(one), words(other), autojunk=False).ratio()
 
 
 @pytest.mark.parametrize(
     ("file", "suffix", "least"),
     [
-        # Measured: 1.0, 1.0, 0.979 (words that the expected text leaves cut), 0.988 (its last line is another).
+        # Measured: 1.0, 1.0, 0.979 (the expected text leaves words divided), 0.988 (its last line differs).
         ("md_REPAIR-2022-INV-001_multipage", ".md", 0.99),
         ("md_SPARSE-2024-INV-1234_borderless_table", ".md", 0.99),
         ("md_test", ".md", 0.97),
         ("pp_crazyones", ".txt", 0.98),
     ],
 )
-def test_texts_are_as_expected(corpus: Results, file: str, suffix: str, least: float) -> None:
+def test_text_matches_the_reference(corpus: Results, file: str, suffix: str, least: float) -> None:
     one, other = corpus[f"pdf/{file}.pdf"], corpus[f"expected/{file}{suffix}"]
     assert isinstance(one, Document)
     assert isinstance(other, Document)
@@ -92,16 +92,14 @@ def test_texts_are_as_expected(corpus: Results, file: str, suffix: str, least: f
         ("malformed/pp_r3-empty-password.pdf", "pdf encryption test", "\0"),
     ],
 )
-def test_what_is_said_is_there_and_what_stands_around_is_not(
-    corpus: Results, file: str, there: str, absent: str
-) -> None:
+def test_keeps_content_and_drops_furniture(corpus: Results, file: str, there: str, absent: str) -> None:
     result = corpus[file]
     assert isinstance(result, Document)
     assert there in result.text
     assert absent not in result.text
 
 
-def test_the_sources_of_a_documentation_are_read_whole(
+def test_reads_documentation_sources_completely(
     data_dir: Path, read_all: Callable[..., list[Document | Skipped]]
 ) -> None:
     results = read_all(data_dir / "cudaq_docs" / "raw")

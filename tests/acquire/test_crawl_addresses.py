@@ -1,4 +1,4 @@
-"""Of the crawler: how addresses are written, which of them belong, which may be reached, what a page links to."""
+"""Crawler: URLs, scope, reachable addresses, links, sitemaps and robots.txt."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ragstone.acquire.crawl.polite import Pace
 from ragstone.acquire.crawl.robots import Robots
 from ragstone.acquire.crawl.sitemap import read_sitemap
 from ragstone.acquire.crawl.urls import BadAddress, Scope, looks_like_a_trap, parse, worth_asking
-from ragstone.errors import UsageError
-from ragstone.models.network import is_public
-from ragstone.sections import AcquireSettings, SiteSettings
+from ragstone.core.errors import UsageError
+from ragstone.services.network import is_public
+from ragstone.settings import AcquireSettings, SiteSettings
 
 BASE = parse("https://docs.example/guide/start.html")
 
@@ -46,7 +46,7 @@ BASE = parse("https://docs.example/guide/start.html")
         ("http://good.example\\@evil.example/", "http://good.example/@evil.example/"),
     ],
 )
-def test_an_address_has_one_spelling(written: str, meant: str) -> None:
+def test_url_has_one_spelling(written: str, meant: str) -> None:
     address = parse(written, BASE)
     assert str(address) == meant
     assert parse(meant) == address
@@ -61,13 +61,13 @@ def test_an_address_has_one_spelling(written: str, meant: str) -> None:
         *("http://[::1%25lo]/", "http://[::1/", "http://exa mple/", "http://a..b/", "http://-\u2488.example/\ud800"),
     ],
 )
-def test_what_is_no_address_of_the_web_is_refused(written: str) -> None:
+def test_refuses_urls_that_are_not_web_addresses(written: str) -> None:
     with pytest.raises(BadAddress):
         parse(written, BASE)
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_an_address_or_refused_and_a_spelling_is_final(text: str) -> None:
+def test_normalizing_a_url_twice_changes_nothing(text: str) -> None:
     try:
         address = parse(text, BASE)
     except BadAddress:
@@ -77,7 +77,7 @@ def test_any_text_is_an_address_or_refused_and_a_spelling_is_final(text: str) ->
     assert "/../" not in address.path
 
 
-def test_a_query_can_be_dropped() -> None:
+def test_drops_query_on_request() -> None:
     assert str(parse("/a?b=1", BASE, query="drop")) == "https://docs.example/a"
 
 
@@ -91,7 +91,7 @@ def test_a_query_can_be_dropped() -> None:
         ("https://h.example", ["", "anything"], []),
     ],
 )
-def test_a_crawl_stays_under_the_path_of_its_start(start: str, inside: list[str], outside: list[str]) -> None:
+def test_scope_is_the_folder_of_the_start(start: str, inside: list[str], outside: list[str]) -> None:
     scope = Scope(parse(start))
     assert all(scope.holds(parse(f"https://h.example/{path}")) for path in inside)
     assert not any(scope.holds(parse(f"https://h.example/{path}")) for path in outside)
@@ -99,29 +99,29 @@ def test_a_crawl_stays_under_the_path_of_its_start(start: str, inside: list[str]
     assert not scope.holds(parse(start.replace("h.example", "h.example:8443")))
 
 
-def test_escapes_do_not_lead_out_of_the_path() -> None:
+def test_escapes_do_not_leave_the_scope() -> None:
     assert not Scope(parse("https://h.example/docs/")).holds(parse("https://h.example/docs/%2e%2e/%2E%2e/private"))
 
 
-def test_a_site_reached_by_https_is_not_left_for_http() -> None:
+def test_https_is_not_downgraded_to_http() -> None:
     scope = Scope(parse("https://h.example/docs/"))
     assert str(scope.link(parse("http://h.example/docs/a"))) == "https://h.example/docs/a"
     assert Scope(parse("http://h.example/")).holds(parse("https://h.example/a"))
 
 
-def test_addresses_that_go_on_for_ever_are_traps() -> None:
+def test_recognizes_crawler_traps() -> None:
     assert looks_like_a_trap(parse("https://h.example/a/b/a/b/a/b/a/b/"))
     assert looks_like_a_trap(parse("https://h.example/" + "/".join(map(str, range(30)))))
     assert looks_like_a_trap(parse("https://h.example/?" + "x" * 3000))
     assert not looks_like_a_trap(parse("https://h.example/latest/api/python/latest/api.html"))
 
 
-def test_names_tell_what_holds_no_text() -> None:
+def test_skips_urls_of_files_without_text() -> None:
     assert not worth_asking(parse("https://h.example/logo.PNG?v=1"))
     assert worth_asking(parse("https://h.example/release-1.2"))
 
 
-# ---------------------------------------------------------------- which addresses may be reached
+# ---------------------------------------------------------------- reachable addresses
 
 
 @pytest.mark.parametrize(
@@ -139,14 +139,14 @@ def test_private_and_reserved_addresses_are_not_public(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "::ffff:8.8.8.8", "64:ff9b::808:808"])
-def test_public_addresses_are(address: str) -> None:
+def test_public_addresses_are_public(address: str) -> None:
     assert is_public(address)
 
 
 # ---------------------------------------------------------------- pages, sitemaps, robots
 
 
-def test_links_of_a_page() -> None:
+def test_reads_links_of_a_page() -> None:
     links = read_links("""
         <!-- <a href="commented"> --><script>document.write('<a href="scripted">')</script>
         <BASE HREF=/base/><link rel="stylesheet" href="x.css"><link rel=canonical href='/proper?a=1&amp;b=2'>
@@ -175,7 +175,7 @@ def test_links_of_a_page() -> None:
     ],
     ids=lambda page: page[:12],
 )
-def test_a_page_made_to_keep_a_parser_busy_does_not(page: str) -> None:
+def test_hostile_page_takes_linear_time(page: str) -> None:
     started = time.perf_counter()
     read_links(page)
     assert time.perf_counter() - started < 5
@@ -192,11 +192,11 @@ def test_a_page_made_to_keep_a_parser_busy_does_not(page: str) -> None:
         (b"\xff", "text/html; charset=nonsense", "\ufffd"),
     ],
 )
-def test_pages_are_decoded_as_they_say(body: bytes, content_type: str, said: str) -> None:
+def test_decodes_page_as_declared(body: bytes, content_type: str, said: str) -> None:
     assert decoded(body, content_type) == said
 
 
-def test_sitemaps_of_every_kind() -> None:
+def test_reads_every_kind_of_sitemap() -> None:
     home = parse("https://h.example/sitemap.xml")
     xml = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>
         <urlset><url><loc> https://h.example/a?x=1&amp;y=2 </loc></url><url><loc><![CDATA[https://h.example/b]]></loc>
@@ -227,7 +227,7 @@ Sitemap: https://elsewhere.example/map.xml
 """
 
 
-def test_robots_rules_go_by_the_longest_match() -> None:
+def test_longest_robots_rule_wins() -> None:
     home = parse("https://h.example/docs/")
     robots = Robots(ROBOTS, "Ragstone/1 (+mailto:me@other.example)", home)
     allowed = ["/", "/private/open/x", "/a.tmp.html", "/priv"]
@@ -243,7 +243,7 @@ def test_robots_rules_go_by_the_longest_match() -> None:
 
 
 class VirtualClock:
-    """Time that passes only by sleeping."""
+    """A clock that only sleeping advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -257,7 +257,7 @@ class VirtualClock:
         self.now = max(self.now, until)
 
 
-def test_requests_to_a_host_keep_their_distance() -> None:
+def test_pace_delays_requests_to_one_host() -> None:
     clock = VirtualClock()
     pace = Pace(0.5, clock=clock, sleep=clock.sleep)
     starts: list[float] = []
@@ -288,7 +288,7 @@ def test_requests_to_a_host_keep_their_distance() -> None:
 # ---------------------------------------------------------------- names
 
 
-def test_a_site_is_found_by_name_or_address() -> None:
+def test_finds_site_by_name_or_url() -> None:
     named = SiteSettings(start="https://h.example/docs/", max_pages=7)
     settings = AcquireSettings(sites={"docs": named}).model_copy(update={})
     docs = find_site("docs", settings)

@@ -1,4 +1,4 @@
-"""Of the crawler: single requests, their limits, and that nothing private is ever reached."""
+"""Crawler: single requests, their limits, and private addresses."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any, cast
 
 import httpcore2
 import pytest
-from servers.site import Reply, Route, WebSite, moved, page
 
 from ragstone.acquire.crawl.fetch import Fetcher, FetchError, Response
 from ragstone.acquire.crawl.polite import Client, Pace
 from ragstone.acquire.crawl.urls import parse
-from ragstone.models.network import Resolve
-from ragstone.sections import CrawlSettings
+from ragstone.services.network import Resolve
+from ragstone.settings import CrawlSettings
+from servers.site import Reply, Route, WebSite, moved, page
 
 PUBLIC = "93.184.216.34"
-OPEN = CrawlSettings(allow_private=True, delay_seconds=0, max_page_mb=0.1, page_seconds=1)
+OPEN = CrawlSettings(allow_private=True, delay_seconds=0, page_seconds=1)
 
 
 class Detour(httpcore2.AsyncNetworkBackend):
-    """Notes which address a connection was to be made to, and makes it to loopback; notes TLS names, too."""
+    """A backend that connects to loopback and records the intended address and the TLS name."""
 
     def __init__(self) -> None:
         self.connected: list[str] = []
@@ -55,7 +55,7 @@ class Detour(httpcore2.AsyncNetworkBackend):
 
 
 def answering(*answers: list[str]) -> Resolve:
-    """A resolver that gives one answer after the other, and the last for ever."""
+    """Return a resolver that gives one answer after another, and then repeats the last."""
     left = list(answers)
 
     async def resolve(_host: str, _port: int) -> list[str]:
@@ -91,7 +91,7 @@ def flood(write: Callable[[bytes], object]) -> None:
         write(b"x" * 10_000)
 
 
-def test_a_page_comes_with_its_headers_and_unpacked() -> None:
+def test_fetches_page_with_headers_and_unpacks_it() -> None:
     packed = Reply(body=gzip.compress(b"hello"), headers={"Content-Encoding": "gzip", "ETag": '"a"'})
     response = served(packed)
     assert (response.status, response.body, response.headers["etag"]) == (200, b"hello", '"a"')
@@ -100,18 +100,18 @@ def test_a_page_comes_with_its_headers_and_unpacked() -> None:
 @pytest.mark.parametrize(
     ("reply", "said", "passing"),
     [
-        (Reply(body=b"x" * 200_000), "larger than acquire.crawl.max_page_mb=0.1", False),
+        (Reply(body=b"x" * 10_000_001), "larger than 10 MB", False),
         (Reply(stream=flood), "larger than", False),
         (Reply(body=gzip.compress(b"\0" * 50_000_000), headers={"Content-Encoding": "gzip"}), "larger than", False),
         (Reply(body=b"no gzip", headers={"Content-Encoding": "gzip"}), "damaged gzip", False),
         (Reply(body=gzip.compress(b"x" * 999)[:-9], headers={"Content-Encoding": "gzip"}), "ended in the middle", True),
-        (Reply(body=b"x", headers={"Content-Encoding": "br"}), "packed as br", False),
+        (Reply(body=b"x", headers={"Content-Encoding": "br"}), "the content encoding br was not requested", False),
         (Reply(stream=dribble), "took longer than acquire.crawl.page_seconds=1", True),
         (Reply(headers={"Content-Length": "99"}, stream=lambda write: write(b"x")), "the connection ended", True),
     ],
     ids=["large", "endless", "bomb", "no gzip", "cut gzip", "brotli", "slow", "cut"],
 )
-def test_what_a_site_may_do_to_a_reader_is_bounded(reply: Reply, said: str, passing: bool) -> None:
+def test_limits_what_a_site_can_send(reply: Reply, said: str, passing: bool) -> None:
     started = time.perf_counter()
     with pytest.raises(FetchError, match=said) as raised:
         served(reply)
@@ -119,7 +119,7 @@ def test_what_a_site_may_do_to_a_reader_is_bounded(reply: Reply, said: str, pass
     assert time.perf_counter() - started < 3
 
 
-def test_a_server_that_says_nothing_or_is_not_there_is_a_failure_that_may_pass() -> None:
+def test_silent_or_missing_server_is_a_temporary_failure() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         with pytest.raises(FetchError, match="took longer") as raised:
@@ -137,9 +137,9 @@ def test_a_server_that_says_nothing_or_is_not_there_is_a_failure_that_may_pass()
         *("http://169.254.169.254/latest/meta-data/", "http://0.0.0.0:8000/", "http://10.0.0.1/"),
     ],
 )
-def test_private_addresses_are_refused_before_a_connection_is_made(url: str) -> None:
+def test_refuses_private_addresses_before_connecting(url: str) -> None:
     detour = Detour()
-    with pytest.raises(FetchError, match=r"not a public address; acquire\.crawl\.allow_private"):
+    with pytest.raises(FetchError, match=r"not a public address; set acquire\.crawl\.allow_private"):
         get(url, CrawlSettings(), backend=detour, resolve=echo)
     assert detour.connected == []
 
@@ -148,14 +148,14 @@ async def echo(host: str, _port: int) -> list[str]:
     return ["127.0.0.1"] if host == "localhost" else [host]
 
 
-def test_a_name_with_a_private_address_among_others_is_refused() -> None:
+def test_refuses_name_with_any_private_address() -> None:
     detour = Detour()
     with pytest.raises(FetchError, match=r"site\.example is 10\.0\.0\.1"):
         get("http://site.example/", CrawlSettings(), backend=detour, resolve=answering([PUBLIC, "10.0.0.1"]))
     assert detour.connected == []
 
 
-def test_the_connection_is_made_to_the_address_that_was_checked() -> None:
+def test_connects_to_the_checked_address() -> None:
     with WebSite({"/": page()}) as site:
         detour = Detour()
         get(f"http://site.example:{site.port}/", CrawlSettings(), backend=detour, resolve=answering([PUBLIC]))
@@ -163,7 +163,7 @@ def test_the_connection_is_made_to_the_address_that_was_checked() -> None:
         assert site.asked[0].headers["host"] == f"site.example:{site.port}"
 
 
-def test_a_name_that_changes_to_a_private_address_gains_nothing() -> None:
+def test_dns_rebinding_reaches_no_private_address() -> None:
     async def ask_twice(port: int, detour: Detour) -> None:
         fetcher = Fetcher(CrawlSettings(), backend=detour, resolve=answering([PUBLIC], ["127.0.0.1"]))
         url = parse(f"http://site.example:{port}/")
@@ -180,7 +180,7 @@ def test_a_name_that_changes_to_a_private_address_gains_nothing() -> None:
         assert detour.connected == [PUBLIC]
 
 
-def test_certificates_are_checked_against_the_name() -> None:
+def test_checks_certificate_against_host_name() -> None:
     with WebSite() as site:
         detour = Detour()
         with pytest.raises(FetchError, match="no connection"):
@@ -191,7 +191,7 @@ def test_certificates_are_checked_against_the_name() -> None:
 @pytest.mark.parametrize(
     "target", ["http://127.0.0.1/", "http://[::1]/", "http://internal.example/", "http://169.254.169.254/"]
 )
-def test_every_hop_of_a_redirect_is_checked(target: str) -> None:
+def test_checks_every_hop_of_a_redirect(target: str) -> None:
     async def resolve(host: str, _port: int) -> list[str]:
         return {"site.example": [PUBLIC], "internal.example": ["192.168.0.1"]}.get(host, [host])
 
@@ -209,7 +209,7 @@ def test_every_hop_of_a_redirect_is_checked(target: str) -> None:
         assert [one.target for one in site.asked] == ["/", "/hop"]
 
 
-def test_proxies_of_the_environment_are_ignored_and_one_of_the_settings_is_used(
+def test_uses_proxy_from_settings_not_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
@@ -226,7 +226,7 @@ def test_proxies_of_the_environment_are_ignored_and_one_of_the_settings_is_used(
 
 
 class Asleep:
-    """Notes how long it was to sleep, and does not."""
+    """A sleep that returns at once and records its duration."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -241,7 +241,7 @@ class Asleep:
 
 
 def ask_patiently(*replies: Reply, settings: CrawlSettings = OPEN) -> tuple[int, list[float], int]:
-    """The final status, the pauses, and how often the site was asked."""
+    """Return the final status, the pauses, and the number of requests."""
     left = list(replies)
     asleep = Asleep()
 
@@ -257,20 +257,20 @@ def ask_patiently(*replies: Reply, settings: CrawlSettings = OPEN) -> tuple[int,
         return asyncio.run(ask(site.url)), asleep.slept, len(site.asked)
 
 
-def test_a_failure_that_may_pass_is_tried_again_later_and_later() -> None:
+def test_retries_temporary_failures_with_backoff() -> None:
     status, slept, asked = ask_patiently(Reply(status=500), Reply(status=502), page())
     assert (status, asked) == (200, 3)
     assert 0.75 <= slept[0] <= 1.25
     assert 1.5 <= slept[1] <= 2.5
 
 
-def test_a_site_says_how_long_to_wait() -> None:
+def test_obeys_retry_after() -> None:
     assert ask_patiently(Reply(status=429, headers={"Retry-After": "17"}), page()) == (200, [17.0], 2)
     past = Reply(status=503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"})
     assert ask_patiently(past, page()) == (200, [], 2)
 
 
-def test_attempts_and_waits_have_an_end() -> None:
+def test_limits_attempts_and_waits() -> None:
     assert ask_patiently(Reply(status=503))[::2] == (503, 4)
     assert ask_patiently(Reply(status=503, headers={"Retry-After": "86400"})) == (503, [], 1)
     assert ask_patiently(Reply(status=404)) == (404, [], 1)

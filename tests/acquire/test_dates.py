@@ -1,4 +1,4 @@
-"""Dates in texts: every way of writing them, and nothing that is none."""
+"""Dates in texts, in every notation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire.facts import dates, words
+from ragstone.acquire.metadata import dates, words
 
 DAYS = st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31))
 
@@ -30,18 +30,18 @@ DAYS = st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31))
         ("2020 m. kovo 16 žmonių", ["2020-03"]),
         ("in June 2024, MAY 2023, im Dezember 2021", ["2021-12", "2023-05", "2024-06"]),
         ("02-16-2023, 16/02/2022, 05/05/2021", ["2021-05-05", "2022-02-16", "2023-02-16"]),
-        # Which is the day cannot be told, or there is no such day.
+        # The order is not clear, or there is no such day.
         ("05/06/2021 or 5-6-2021; 31.02.2020; June 31, 2020; 30 Februar 2020; 2020-13-01", []),
         ("in 2024, at the end of 2024, September 14, people may 2020 times, v1.2.2020.1, 10.2.2020.5", []),
         ("Q2 2024, spring 2025, 1.2.3.2020, call 0800 12 2020", []),
     ],
 )
-def test_dates_are_found(text: str, found: list[str]) -> None:
+def test_finds_dates(text: str, found: list[str]) -> None:
     assert [*dates.find(text)] == found
 
 
 def spellings(day: date) -> list[str]:
-    """A day in words, in every language and spelling of its month."""
+    """Write a day in words, in any language and spelling of its month."""
     english, german, malay, lithuanian = (part[day.month - 1] for part in words.in_all("months"))
     number, year = day.day, day.year
     return [
@@ -55,13 +55,13 @@ def spellings(day: date) -> list[str]:
 
 
 @given(DAYS, st.sampled_from(["{}", "Text ({}).", "a, {}; b", "On {}, 25 people", "1234 {}\n12"]))
-def test_a_day_comes_back_however_it_is_written(day: date, frame: str) -> None:
+def test_finds_day_in_any_notation(day: date, frame: str) -> None:
     for written in spellings(day):
         assert day.isoformat() in dates.find(frame.format(written)), written
 
 
 @given(st.lists(st.one_of(DAYS.map(spellings).flatmap(st.sampled_from), st.text(max_size=8)), max_size=8))
-def test_what_is_found_is_a_date_and_in_order(parts: list[str]) -> None:
+def test_dates_are_valid_and_sorted(parts: list[str]) -> None:
     found = dates.find(" ".join(parts))
     assert [*found] == sorted(set(found))
     for one in found:

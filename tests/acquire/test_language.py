@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire.facts import language
+from ragstone.acquire.metadata import language
 
 Texts = list[tuple[str, str]]
 
 
 @given(st.text())
-def test_any_text_has_a_code_or_none(text: str) -> None:
+def test_any_text_gives_a_code_or_none(text: str) -> None:
     assert len(language.detect(text)) in (0, 2)
 
 
 @pytest.mark.parametrize("text", ["", " \n", "5G", "12345", "???", "SEB", "🙂"])
-def test_what_tells_nothing_has_no_language(text: str) -> None:
+def test_text_without_words_has_no_language(text: str) -> None:
     assert language.detect(text) == ""
 
 
@@ -34,7 +34,7 @@ def records(path: Path, field: str = "text") -> list[str]:
 
 
 def is_cyrillic(text: str) -> bool:
-    """The Lithuanian set has some answers in Ukrainian."""
+    """Skip answers in Ukrainian, which the Lithuanian set contains."""
     return sum("а" <= char <= "ї" for char in text.lower()) > 3
 
 
@@ -47,7 +47,7 @@ def is_cyrillic(text: str) -> bool:
         ("de", "queries", 0.98),
     ],
 )
-def test_paragraphs_and_questions(data_dir: Path, code: str, kind: str, least: float) -> None:
+def test_detects_language_of_paragraphs_and_questions(data_dir: Path, code: str, kind: str, least: float) -> None:
     texts = records(data_dir / "xquad" / "dev" / code / f"{kind}.jsonl")
     assert share_right([(text, code) for text in texts]) > least
 
@@ -60,20 +60,20 @@ def test_paragraphs_and_questions(data_dir: Path, code: str, kind: str, least: f
         ("queries", "text_ascii", 0.86),
     ],
 )
-def test_lithuanian(data_dir: Path, kind: str, field: str, least: float) -> None:
-    """Some of the questions are but a name, which has no language; they count as wrong."""
+def test_detects_lithuanian(data_dir: Path, kind: str, field: str, least: float) -> None:
+    """Some questions are only a name, which has no language; they count as wrong."""
     texts = records(data_dir / "lt_faq" / "dev" / f"{kind}.jsonl", field)
     assert share_right([(text, "lt") for text in texts if not is_cyrillic(text)]) > least
 
 
 @pytest.mark.parametrize("field", ["text", "title"])
-def test_five_languages(data_dir: Path, field: str) -> None:
+def test_detects_five_languages(data_dir: Path, field: str) -> None:
     path = data_dir / "covid_faq_kb" / "dev" / "corpus.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert share_right([(row[field], row["meta"]["lang"]) for row in rows]) > 0.98
 
 
-def test_malay_and_english_news(data_dir: Path) -> None:
+def test_detects_malay_and_english_news(data_dir: Path) -> None:
     folder = data_dir / "malaysian_news" / "dev"
     with (folder / "news.csv").open(encoding="utf-8") as stream:
         assert share_right([(row["article_content"], row["language"]) for row in csv.DictReader(stream)]) > 0.98
@@ -81,6 +81,6 @@ def test_malay_and_english_news(data_dir: Path) -> None:
     assert share_right([(row["text"], row["lang"]) for row in headlines]) > 0.95
 
 
-def test_sentences_of_science(data_dir: Path) -> None:
+def test_detects_english_science(data_dir: Path) -> None:
     claims = records(data_dir / "scifact" / "dev" / "queries.jsonl")
     assert share_right([(claim, "en") for claim in claims]) > 0.97

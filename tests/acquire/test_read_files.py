@@ -1,6 +1,7 @@
 """Files and folders, good and bad, as documents."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import acquire
-from ragstone.contracts import Document, Skipped
-from ragstone.errors import SourceError
-from ragstone.sections import AcquireSettings
+from ragstone.acquire import readers
+from ragstone.core.errors import SourceError
+from ragstone.core.records import Document, Skipped
+from ragstone.settings import AcquireSettings
 
 SUFFIXES = [".txt", ".md", ".csv", ".tsv", ".jsonl"]
 PIECES = ["text", "id", ",", ";", '"', "\n", "\r\n", '{"text": "a"}', "\0", "ž", "#", "x y"]
@@ -18,7 +20,7 @@ MESSY = st.lists(st.sampled_from(PIECES)).map("".join)
 
 
 def read(source: str, settings: AcquireSettings, *, base: Path) -> list[Document | Skipped]:
-    """What is read, without the word that a file has been read to its end."""
+    """Return the documents and skipped files of a source."""
     found = acquire.read(source, settings, base=base)
     return [one for one in found if isinstance(one, Document | Skipped)]
 
@@ -34,7 +36,7 @@ def read_bytes(folder: Path, content: bytes, name: str = "a.txt", **limits: floa
     return result
 
 
-def test_a_text_file_is_kept_as_it_is(tmp_path: Path):
+def test_keeps_text_file_unchanged(tmp_path: Path):
     document = read_bytes(tmp_path, "  Žodis.\r\nAntras\rTrečias\n\t".encode())
     assert document == Document(
         id="a.txt",
@@ -45,7 +47,7 @@ def test_a_text_file_is_kept_as_it_is(tmp_path: Path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-def test_byte_order_marks_decide_and_vanish(tmp_path: Path, encoding: str):
+def test_byte_order_mark_decides_the_encoding(tmp_path: Path, encoding: str):
     document = read_bytes(tmp_path, "Ąžuolas 🌳\n".encode(encoding))
     assert isinstance(document, Document)
     assert document.text == "Ąžuolas 🌳\n"
@@ -60,13 +62,13 @@ def test_byte_order_marks_decide_and_vanish(tmp_path: Path, encoding: str):
         (b"plain words and more \x81.", "plain words and more \ufffd.", "utf-8, 1 undecodable replaced"),
     ],
 )
-def test_undecodable_bytes_are_handled_and_told(tmp_path: Path, content: bytes, text: str, note: str):
+def test_replaces_and_reports_undecodable_bytes(tmp_path: Path, content: bytes, text: str, note: str):
     document = read_bytes(tmp_path, content)
     assert isinstance(document, Document)
     assert (document.text, document.metadata["decoding"]) == (text, note)
 
 
-def test_nul_is_replaced(tmp_path: Path):
+def test_replaces_nul(tmp_path: Path):
     document = read_bytes(tmp_path, b"one\0two")
     assert isinstance(document, Document)
     assert document.text == "one\ufffdtwo"
@@ -84,28 +86,28 @@ def test_nul_is_replaced(tmp_path: Path):
         ("日本語の文章、名前。".encode("shift-jis") * 20, "save it as UTF-8"),
     ],
 )
-def test_what_gives_no_text_is_skipped(tmp_path: Path, content: bytes, reason: str):
+def test_skips_files_without_text(tmp_path: Path, content: bytes, reason: str):
     result = read_bytes(tmp_path, content)
     assert isinstance(result, Skipped)
     assert reason in result.reason
     assert result.source == str(tmp_path / "a.txt")
 
 
-@pytest.mark.parametrize(("limit", "setting"), [(100, "max_file_mb"), (1000, "max_line_mb")])
+@pytest.mark.parametrize(("limit", "said"), [(100, "acquire.max_file_mb"), (1000, "a line longer than 8 MB")])
 @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.jsonl"])
-def test_a_huge_file_of_one_line_is_not_read(tmp_path: Path, limit: float, setting: str, name: str):
+def test_skips_file_with_a_huge_line(tmp_path: Path, limit: float, said: str, name: str):
     with (tmp_path / name).open("wb") as stream:
         stream.write(b"words without a break " * 500_000)
         stream.truncate(200_000_000)  # The rest takes no room on disk.
     (result,) = read_all(tmp_path / name, max_file_mb=limit)
     assert isinstance(result, Skipped)
-    assert f"acquire.{setting}" in result.reason
+    assert said in result.reason
 
 
-def test_lines_are_measured_across_blocks(tmp_path: Path):
-    content = b"a" * 700_000 + b"\n" + b"b" * 1_500_000 + b"\n" + b"c" * 700_000
-    assert isinstance(read_bytes(tmp_path, content, max_line_mb=1.5), Document)
-    assert isinstance(read_bytes(tmp_path, content, max_line_mb=1.4), Skipped)
+def test_measures_lines_across_blocks(tmp_path: Path):
+    content = b"a" * 700_000 + b"\n" + b"b" * 8_000_000 + b"\n" + b"c" * 700_000
+    assert isinstance(read_bytes(tmp_path, content), Document)
+    assert isinstance(read_bytes(tmp_path, content.replace(b"bc", b"bbc").replace(b"\nb", b"\nbb")), Skipped)
 
 
 @pytest.mark.parametrize(
@@ -123,32 +125,32 @@ def test_lines_are_measured_across_blocks(tmp_path: Path):
         ("just text", ""),
     ],
 )
-def test_the_first_heading_is_the_title(tmp_path: Path, text: str, title: str):
+def test_first_heading_is_the_title(tmp_path: Path, text: str, title: str):
     document = read_bytes(tmp_path, text.encode(), "page.MD")
     assert isinstance(document, Document)
     assert (document.title, document.text, document.metadata["kind"]) == (title, text, "markdown")
 
 
-def test_unknown_kinds_are_skipped_even_when_named(tmp_path: Path):
-    for name, reason in (("scan.xyz", "unknown kind .xyz"), ("README", "no suffix tells its kind")):
+def test_skips_unknown_kinds_even_when_named(tmp_path: Path):
+    for name, reason in (("scan.xyz", "unknown kind .xyz"), ("README", "the name has no suffix")):
         result = read_bytes(tmp_path, b"text", name)
         assert isinstance(result, Skipped)
         assert result.reason.startswith(f"{reason}; known are .txt")
 
 
-def test_a_missing_path_is_an_error(tmp_path: Path):
+def test_missing_path_is_an_error(tmp_path: Path):
     for wrong in (tmp_path / "none", tmp_path / ("x" * 5000), Path("a\0b")):
         with pytest.raises(SourceError):
             read(str(wrong), AcquireSettings(), base=tmp_path)
 
 
-def test_a_folder_without_files_of_a_known_kind_is_an_error(tmp_path: Path):
+def test_folder_without_known_files_is_an_error(tmp_path: Path):
     (tmp_path / "a.png").write_bytes(b"x")
     with pytest.raises(SourceError, match=r"\.txt .*\.md .*\.csv .*\.jsonl"):
         read(str(tmp_path), AcquireSettings(), base=tmp_path)
 
 
-def test_a_folder_is_read_in_order_without_what_is_hidden(tmp_path: Path):
+def test_reads_folder_in_order_without_hidden_files(tmp_path: Path):
     for name in ("b.txt", "a/z.md", "a/y/deep.TXT", ".hidden.txt", ".git/x.txt", ".ragstone-kb/y.txt", "c.png"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"text of {name}")
@@ -158,7 +160,7 @@ def test_a_folder_is_read_in_order_without_what_is_hidden(tmp_path: Path):
     assert results == read_all(tmp_path)
 
 
-def test_an_id_is_the_same_however_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_id_does_not_depend_on_the_given_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "a.txt").write_text("text")
@@ -169,7 +171,7 @@ def test_an_id_is_the_same_however_the_file_is_named(tmp_path: Path, monkeypatch
         assert (document.id, document.source) == ("docs/a.txt", str(docs / "a.txt"))
 
 
-def test_a_file_outside_the_base_is_known_by_its_full_path(tmp_path: Path):
+def test_file_outside_base_has_full_path_as_id(tmp_path: Path):
     (tmp_path / "kb").mkdir()
     (tmp_path / "a.txt").write_text("text")
     (document,) = read_all(tmp_path / "a.txt", base=tmp_path / "kb")
@@ -177,7 +179,7 @@ def test_a_file_outside_the_base_is_known_by_its_full_path(tmp_path: Path):
     assert document.id == (tmp_path / "a.txt").as_posix()
 
 
-def test_links_are_followed_and_loops_are_not(tmp_path: Path):
+def test_follows_links_but_no_loops(tmp_path: Path):
     root, other = tmp_path / "root", tmp_path / "other"
     (root / "sub").mkdir(parents=True)
     other.mkdir()
@@ -194,7 +196,7 @@ def test_links_are_followed_and_loops_are_not(tmp_path: Path):
     assert [result.reason for result in results if isinstance(result, Skipped)] == ["a broken link"] * 2
 
 
-def test_pipes_do_not_hang_and_bad_files_do_not_stop_the_rest(tmp_path: Path):
+def test_bad_files_do_not_stop_the_rest(tmp_path: Path):
     os.mkfifo(tmp_path / "a.txt")
     (tmp_path / "b.txt").write_bytes(b"")
     (tmp_path / "c.csv").write_text("id,answer\n1,x\n")
@@ -205,14 +207,14 @@ def test_pipes_do_not_hang_and_bad_files_do_not_stop_the_rest(tmp_path: Path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_skipped(tmp_path: Path):
+def test_skips_unreadable_files(tmp_path: Path):
     (tmp_path / "a.txt").write_text("text")
     (tmp_path / "a.txt").chmod(0)
     (result,) = read_all(tmp_path)
     assert isinstance(result, Skipped)
 
 
-def test_a_name_that_is_not_unicode_gives_an_id_that_can_be_stored(tmp_path: Path):
+def test_id_of_non_unicode_name_can_be_stored(tmp_path: Path):
     name = os.fsdecode(b"gr\xfc\xdfe.txt")
     try:
         (tmp_path / name).write_text("text")
@@ -223,7 +225,7 @@ def test_a_name_that_is_not_unicode_gives_an_id_that_can_be_stored(tmp_path: Pat
     assert document.id == "gr\ufffd\ufffde.txt"
 
 
-def test_no_bytes_stop_the_reading(tmp_path_factory: pytest.TempPathFactory):
+def test_no_bytes_stop_reading(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("any")
 
     @given(content=st.one_of(st.binary(max_size=200), MESSY.map(str.encode)), suffix=st.sampled_from(SUFFIXES))
@@ -242,21 +244,34 @@ def test_no_bytes_stop_the_reading(tmp_path_factory: pytest.TempPathFactory):
     check()
 
 
-def test_real_press_releases_are_read_whole(data_dir: Path):
+def test_reads_real_press_releases_completely(data_dir: Path):
     folder = data_dir / "telekom_press" / "dev" / "txt"
     results = read_all(folder)
     assert len(results) == len([*folder.iterdir()])
     assert all(isinstance(result, Document) for result in results)
 
 
-def test_what_no_reader_foresaw_ends_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unexpected_error_affects_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> list[Document]:
         raise IndexError("no such cell")
 
-    monkeypatch.setitem(acquire._READERS, ".md", fail)
+    monkeypatch.setitem(readers.READERS, ".md", fail)
     (tmp_path / "a.md").write_text("# Rooms")
     (tmp_path / "b.txt").write_text("Visitors park behind the mill.")
     skipped, document = read_all(tmp_path)
     assert isinstance(skipped, Skipped)
     assert skipped.reason == "damaged: IndexError: no such cell"
     assert isinstance(document, Document)
+
+
+def test_documented_reader_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parent.parent.parent / "docs" / "readers.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)
+    assert code is not None
+    module: dict[str, object] = {}
+    exec(code[1], module)
+    monkeypatch.setitem(readers.READERS, ".srt", module["parse"])
+    (tmp_path / "film.srt").write_text("1\n00:00:01 --> 00:00:03\nHello.\n\n2\n00:00:04 --> 00:00:05\nGood\nbye.\n")
+    (document,) = read_all(tmp_path)
+    assert isinstance(document, Document)
+    assert document.text == "Hello.\n\nGood\nbye."

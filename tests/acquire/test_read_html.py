@@ -1,4 +1,4 @@
-"""HTML: the content of a page, and nothing that stands around it."""
+"""HTML: the content of a page without its furniture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from structure import marked, outline
 
 from ragstone.acquire.readers.html import parse_page
-from ragstone.contracts import Document, Skipped
+from ragstone.core.records import Document, Skipped
 
 ReadOne = Callable[..., Document]
 
@@ -60,7 +60,7 @@ HEAD = """<head><title>The title — Site</title><link rel="canonical" href="htt
 
 
 @pytest.mark.parametrize("around", ["main", 'div role="main"', "article", 'div class="text"'])
-def test_only_the_content_of_a_page_is_kept(read_one: ReadOne, around: str) -> None:
+def test_keeps_only_content_of_a_page(read_one: ReadOne, around: str) -> None:
     body = f"{FURNITURE}<{around}>{CONTENT}</{around.split()[0]}>{AFTER}"
     document = read_one("page.html", f'<!doctype html><html lang="en">{HEAD}<body>{body}</body></html>')
     assert document.text == (
@@ -74,15 +74,15 @@ def test_only_the_content_of_a_page_is_kept(read_one: ReadOne, around: str) -> N
     assert {key: document.metadata[key] for key in wanted} == wanted
 
 
-def test_menus_of_links_go_where_a_page_names_no_content(read_one: ReadOne) -> None:
+def test_drops_link_menus_of_unmarked_pages(read_one: ReadOne) -> None:
     links = "".join(f'<li><a href="{n}">Menu {n}</a></li>' for n in range(9))
     document = read_one("a.htm", f"<div><ul>{links}</ul></div><div><p>{'Some words of text. ' * 9}</p></div>")
     assert "Menu" not in document.text
-    # But a page that says that its content are links keeps them.
+    # A page that declares links as its content keeps them.
     assert "Menu 8" in read_one("b.htm", f"<main><ul>{links}</ul></main>").text
 
 
-def test_a_page_that_is_all_furniture_is_not_emptied(read_one: ReadOne) -> None:
+def test_does_not_empty_page_of_furniture(read_one: ReadOne) -> None:
     assert read_one("a.html", '<body class="sidebar"><div class="navbar"><p>All there is.</p></div>').text
 
 
@@ -98,11 +98,11 @@ def test_a_page_that_is_all_furniture_is_not_emptied(read_one: ReadOne) -> None:
         (b"<p>a\0b &#0; &#xD800;</p>", "ab \ufffd \ufffd"),
     ],
 )
-def test_the_encoding_of_a_page(read_one: ReadOne, data: bytes, text: str) -> None:
+def test_decodes_pages(read_one: ReadOne, data: bytes, text: str) -> None:
     assert read_one("a.html", data).text == text
 
 
-def test_a_packed_page_is_read(read_one: ReadOne) -> None:
+def test_reads_gzipped_page(read_one: ReadOne) -> None:
     document = read_one("a.html.gz", gzip.compress(b"<h1>T</h1><p>text</p>"))
     assert (document.id, document.title) == ("a.html.gz", "T")
 
@@ -111,18 +111,18 @@ def test_a_packed_page_is_read(read_one: ReadOne) -> None:
     ("content", "reason"),
     [("", "empty"), ("<nav>only</nav>", "empty"), ("<html></html>", "empty"), (b"\0\1" * 9, "binary")],
 )
-def test_pages_without_content_are_told(why_skipped: Callable[..., str], content: str | bytes, reason: str) -> None:
+def test_reports_pages_without_content(why_skipped: Callable[..., str], content: str | bytes, reason: str) -> None:
     assert why_skipped("a.html", content).startswith(reason)
 
 
 @pytest.mark.parametrize("deep", ["<div>", "<ul><li>", "<b>", "<table><tr><td>", "<blockquote>", "<p><a>"])
 @pytest.mark.parametrize("count", [100, 20_000])
-def test_deep_nesting_harms_nothing(read_one: ReadOne, deep: str, count: int) -> None:
+def test_survives_deep_nesting(read_one: ReadOne, deep: str, count: int) -> None:
     assert "text" in read_one("a.html", deep * count + "text").text
 
 
 @given(st.lists(st.sampled_from(TAGS), max_size=25))
-def test_any_page_has_marks_on_what_they_name(pieces: list[str]) -> None:
+def test_marks_of_any_page_are_exact(pieces: list[str]) -> None:
     parsed = parse_page("".join(pieces))
     for mark in parsed.marks:
         assert parsed.text[mark.start : mark.end].strip()
@@ -134,15 +134,13 @@ KNOWN_EMPTY = {"search.html", "versions.html"}
 """Pages that a script fills."""
 
 
-def test_a_real_site_is_read_without_its_navigation(
-    data_dir: Path, read_all: Callable[..., list[Document | Skipped]]
-) -> None:
+def test_reads_real_site_without_navigation(data_dir: Path, read_all: Callable[..., list[Document | Skipped]]) -> None:
     results = read_all(data_dir / "cudaq_docs" / "html_preview" / "v1")
     assert {Path(one.source).name for one in results if isinstance(one, Skipped)} == KNOWN_EMPTY
     documents = [one for one in results if isinstance(one, Document)]
     assert len(documents) == 54
     for document in documents:
         assert not [words for words in SITE_FURNITURE if words in document.text], document.id
-        # A heading of the menu, which only the first page shows as its content.
+        # A heading of the menu, which is content only on the first page.
         assert ("Learn the Basics" in document.text) == document.id.endswith("v1/index.html")
     assert sum(len(marked(document, "code")) for document in documents) > 250

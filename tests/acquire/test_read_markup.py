@@ -1,4 +1,4 @@
-"""Markdown, reStructuredText and notebooks: what is a heading, code, a table."""
+"""Markdown, reStructuredText and notebooks: headings, code and tables."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from structure import check, marked, outline
 
 from ragstone.acquire.readers.markdown import find_marks
-from ragstone.acquire.readers.restructured import parse
-from ragstone.contracts import Document
+from ragstone.acquire.readers.restructured import parse_text
+from ragstone.core.records import Document
 
 ReadOne = Callable[..., Document]
 
@@ -46,21 +46,21 @@ WORDS = st.text("abc é|_", min_size=1).map(str.strip).filter(lambda words: word
         ("## [Link](x) and `code`\n", [(2, "Link and code")], []),
     ],
 )
-def test_headings_and_code_of_markdown(text: str, headings: list[object], code: list[object]) -> None:
+def test_marks_headings_and_code_of_markdown(text: str, headings: list[object], code: list[object]) -> None:
     document = Document(id="a", text=text, marks=find_marks(text))
     check(document)
     assert outline(document) == headings
     assert [(m.label, text[m.start : m.end]) for m in document.marks if m.kind == "code"] == code
 
 
-def test_tables_of_markdown(read_one: ReadOne) -> None:
+def test_marks_tables_of_markdown(read_one: ReadOne) -> None:
     table = "| a | b |\n|:--|--:|\n| 1 | 2 |\n| 3 | 4 |"
     document = read_one("a.md", f"text\n\n{table}\n\na | b\n")
     assert marked(document, "table") == [table]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("\n".join))
-def test_any_markdown_has_marks_in_order_that_do_not_overlap(text: str) -> None:
+def test_markdown_marks_are_ordered_and_disjoint(text: str) -> None:
     marks = find_marks(text)
     for one, other in pairwise(marks):
         assert one.end <= other.start
@@ -72,7 +72,7 @@ def test_any_markdown_has_marks_in_order_that_do_not_overlap(text: str) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), WORDS), max_size=8), st.text("ab\n#`=|- ", max_size=30))
-def test_headings_are_found_among_code_that_looks_like_them(headings: list[tuple[int, str]], noise: str) -> None:
+def test_code_does_not_look_like_headings(headings: list[tuple[int, str]], noise: str) -> None:
     fence = "`" * (noise.count("`") + 3)
     between = f"\n\n{fence}\n{noise}\n{fence}\n\n"
     text = between + between.join(f"{'#' * level} {words}" for level, words in headings) + between
@@ -83,10 +83,10 @@ def test_headings_are_found_among_code_that_looks_like_them(headings: list[tuple
 
 @pytest.mark.parametrize("line", ["# " + " " * 300_000 + "x", "# " + "[" * 300_000, "```" + " " * 300_000 + "`",
                                   "|" + "-" * 300_000 + "x", "`" * 300_000, "a\n" + "-" * 300_000 + "x"])  # fmt: skip
-def test_long_lines_take_no_long_time(line: str) -> None:
+def test_long_lines_take_linear_time(line: str) -> None:
     started = time.perf_counter()
     find_marks(line)
-    parse(line)
+    parse_text(line)
     assert time.perf_counter() - started < 5
 
 
@@ -161,7 +161,7 @@ Part again
 """
 
 
-def test_restructured_text(read_one: ReadOne) -> None:
+def test_reads_restructured_text(read_one: ReadOne) -> None:
     document = read_one("page.rst", RST)
     assert document.title == "Title"
     assert outline(document) == [(1, "Title"), (2, "Part"), (3, "Deeper"), (2, "Part again")]
@@ -176,13 +176,13 @@ def test_restructured_text(read_one: ReadOne) -> None:
 
 
 @given(st.text("ab \n=-.:*`|+>_", max_size=80))
-def test_any_restructured_text_has_exact_marks(text: str) -> None:
-    parsed = parse(text)
+def test_restructured_marks_are_exact(text: str) -> None:
+    parsed = parse_text(text)
     if parsed.text:
         check(Document(id="a", text=parsed.text, marks=parsed.marks))
 
 
-def test_notebooks(read_one: ReadOne) -> None:
+def test_reads_notebooks(read_one: ReadOne) -> None:
     long = ["line\n"] * 1000
     cells = [
         {"cell_type": "markdown", "source": ["# Title\n", "text"]},
@@ -207,13 +207,13 @@ def test_notebooks(read_one: ReadOne) -> None:
 
 
 @pytest.mark.parametrize("level", [None, "two", [2], {}])
-def test_a_heading_of_a_notebook_without_a_level_stops_nothing(read_one: ReadOne, level: object) -> None:
+def test_notebook_heading_without_level(read_one: ReadOne, level: object) -> None:
     cells = [{"cell_type": "heading", "level": level, "source": "Setup"}, {"cell_type": "code", "source": "x = 1"}]
     document = read_one("a.ipynb", json.dumps({"cells": cells}))
     assert document.text == "Setup\n\nx = 1"
 
 
-def test_a_table_that_cannot_be_read_as_csv_stops_nothing(read_one: ReadOne) -> None:
+def test_unreadable_csv_table_stops_nothing(read_one: ReadOne) -> None:
     usual = csv.field_size_limit(50)  # of the process; readers of tables raise it
     try:
         document = read_one("a.rst", f".. csv-table::\n\n   a,{'b' * 60}\n   c,d\n\nAfter it.\n")
@@ -223,7 +223,7 @@ def test_a_table_that_cannot_be_read_as_csv_stops_nothing(read_one: ReadOne) -> 
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "{", "[" * 100_000, '{"cells": 1}', '{"worksheets": []}', "null"])
-def test_what_is_no_notebook_is_told(why_skipped: Callable[..., str], content: str) -> None:
+def test_reports_files_that_are_no_notebooks(why_skipped: Callable[..., str], content: str) -> None:
     assert why_skipped("a.ipynb", content).startswith(("damaged", "empty"))
 
 
@@ -244,13 +244,13 @@ GOLDEN = {
         (1, "Visualization"), (2, "Qubit Visualization"), (2, "Kernel Visualization"),
     ],
 }  # fmt: skip
-# Of the 17 directives of the second page one has nothing indented under it.
+# One of the 17 directives of the second page has no content.
 CODE_BLOCKS = {"html": 8, "rst": 16, "md": 6, "ipynb": 12}
 
 
 @pytest.mark.parametrize("page", GOLDEN)
-def test_headings_of_real_pages(data_dir: Path, read_one: ReadOne, page: str) -> None:
-    """Against lists made by reading the pages."""
+def test_finds_headings_of_real_pages(data_dir: Path, read_one: ReadOne, page: str) -> None:
+    """Compare with lists that were made by hand."""
     document = read_one(data_dir / "cudaq_docs" / page)
     assert outline(document) == GOLDEN[page]
     assert document.title == GOLDEN[page][0][1]

@@ -1,4 +1,4 @@
-"""Word, PowerPoint, spreadsheets, OpenDocument, RTF and e-books, the smallest there can be."""
+"""Minimal files in Word, PowerPoint, spreadsheet, OpenDocument, RTF and e-book formats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from structure import marked, outline
 
-from ragstone.contracts import Document, Skipped
+from ragstone.core.records import Document, Skipped
 
 ReadOne = Callable[..., Document]
 Why = Callable[..., str]
@@ -65,7 +65,7 @@ def docx(document: str = f"<w:document {W}><w:body>{BODY}</w:body></w:document>"
     return package(files | more)
 
 
-def test_word(read_one: ReadOne) -> None:
+def test_reads_word(read_one: ReadOne) -> None:
     document = read_one("a.docx", docx())
     assert document.text == "A heading\n\nOne in\tfin\ndown\n- item\n\nwide\na | b\n\nOwn\n\nA note."
     assert outline(document) == [(1, "A heading"), (1, "Own")]
@@ -77,7 +77,7 @@ def test_word(read_one: ReadOne) -> None:
 
 @pytest.mark.parametrize("prolog", [BOMB, OUTSIDE])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_declared_entities_are_refused(why_skipped: Why, prolog: str, encoding: str) -> None:
+def test_refuses_declared_entities(why_skipped: Why, prolog: str, encoding: str) -> None:
     text = prolog.replace("?>", f' encoding="{encoding}"?>', 1)
     xml = f"{text}<w:document {W}><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>"
     files = {"_rels/.rels": PART % relation("officeDocument", "d.xml"), "d.xml": xml.encode(encoding)}
@@ -90,7 +90,7 @@ MAIN_PARTS = {
 }  # fmt: skip
 
 
-def test_bombs_of_the_samples_are_refused(
+def test_refuses_sample_bombs(
     data_dir: Path, tmp_path: Path, read_all: Callable[..., list[Document | Skipped]]
 ) -> None:
     samples = (data_dir / "security_samples" / "dev" / "xml").glob("*.xml")
@@ -103,19 +103,19 @@ def test_bombs_of_the_samples_are_refused(
     results = read_all(tmp_path)
     told = [one.reason.split(":")[0] for one in results if isinstance(one, Skipped)]
     assert told.count("refused") == len(declaring) * len(MAIN_PARTS)
-    # As a page there is nothing to expand: entities that a page declares mean nothing to browsers.
+    # In a page nothing expands: browsers ignore declared entities.
     pages = [one for one in results if isinstance(one, Document)]
     assert all(len(page.text) < 1000 and "root:" not in page.text for page in pages)
 
 
-def test_a_part_that_expands_without_end_is_refused(why_skipped: Why) -> None:
+def test_refuses_part_that_expands_too_far(why_skipped: Why) -> None:
     content = docx(f"<w:document {W}><w:body>{'<w:p/>' * 20_000_000}</w:body></w:document>")
     assert len(content) < 500_000
     assert why_skipped("a.docx", content).startswith("a bomb")
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.xls", "a.ods", "a.odt", "a.epub", "a.rtf", "a.pdf"])
-def test_damaged_files_are_told(why_skipped: Why, name: str) -> None:
+def test_reports_damaged_files(why_skipped: Why, name: str) -> None:
     assert why_skipped(name, b"") == "empty"
     for content in (b"PK\3\4 broken", b"no such file", package({"a": "b"})):
         assert why_skipped(name, content).startswith(("damaged", "empty"))
@@ -124,13 +124,13 @@ def test_damaged_files_are_told(why_skipped: Why, name: str) -> None:
         assert why_skipped(name, ole).startswith("encrypted")
 
 
-def test_word_nested_without_end_is_harmless(read_one: ReadOne) -> None:
+def test_survives_deeply_nested_word_file(read_one: ReadOne) -> None:
     deep = "<w:sdt>" * 5000 + "<w:p/>" + "</w:sdt>" * 5000
     text = "<w:p>" + "<w:smartTag>" * 3000 + "</w:smartTag>" * 3000 + "<w:r><w:t>end</w:t></w:r></w:p>"
     assert "end" in read_one("a.docx", docx(f"<w:document {W}><w:body>{deep}{text}</w:body></w:document>")).text
 
 
-def test_slides(read_one: ReadOne) -> None:
+def test_reads_slides(read_one: ReadOne) -> None:
     p = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
     a = f'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="{OFFICE}"'
 
@@ -164,7 +164,7 @@ def test_slides(read_one: ReadOne) -> None:
     assert (document.title, document.metadata["pages"]) == ("First", 2)
 
 
-def test_rich_text(read_one: ReadOne) -> None:
+def test_reads_rich_text(read_one: ReadOne) -> None:
     rtf = (
         r"{\rtf1\ansi\ansicpg1257{\fonttbl{\f0 Times;}}{\info{\title T}{\author A}}{\*\generator X;}"
         r"\pard \'dedis \u382?\uc2\u8211 --x\par {\b bold\tab tab}\line next\par\trowd a\cell b\cell\row}"
@@ -174,7 +174,7 @@ def test_rich_text(read_one: ReadOne) -> None:
     assert document.title == "T"
 
 
-def test_open_document(read_one: ReadOne) -> None:
+def test_reads_open_document(read_one: ReadOne) -> None:
     names = " ".join(
         f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{short}:1.0"' for short in ("office", "text", "table")
     )

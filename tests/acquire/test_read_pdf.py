@@ -1,43 +1,20 @@
-"""PDF: reading order, tables, words cut at the ends of lines, pages."""
+"""PDF: reading order, tables, divided words and pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
+from pdf_file import pdf
 from structure import marked, outline
 
 from ragstone.acquire.readers.parsed import Writer
 from ragstone.acquire.readers.pdf_layout import Line, Word, vocabulary, write_page
-from ragstone.contracts import Document
-
-
-def pdf(pages: Sequence[str], *, info: str = "", kids: str | None = None) -> bytes:
-    """A PDF with these lines on its pages."""
-    objects = ["<</Type/Catalog/Pages 2 0 R>>", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", f"<<{info}>>"]
-    numbers = []
-    for page in pages:
-        shown = " ".join(f"({line}) Tj 0 -14 Td" for line in page.split("\n"))
-        stream = f"BT /F1 12 Tf 72 700 Td {shown} ET"
-        objects.append(f"<</Length {len(stream)}>>stream\n{stream}\nendstream")
-        objects.append(
-            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents {len(objects)} 0 R"
-            "/Resources<</Font<</F1 3 0 R>>>>>>"
-        )
-        numbers.append(len(objects))
-    kids = kids if kids is not None else " ".join(f"{number} 0 R" for number in numbers)
-    objects[1] = f"<</Type/Pages/Count {len(kids.split()) // 3}/Kids[{kids}]>>"
-    body, table = "%PDF-1.4\n", "0000000000 65535 f \n"
-    for number, text in enumerate(objects, 1):
-        table += f"{len(body):010} 00000 n \n"
-        body += f"{number} 0 obj\n{text}\nendobj\n"
-    size = len(objects) + 1
-    end = f"trailer\n<</Root 1 0 R/Info 4 0 R/Size {size}>>\nstartxref\n{len(body)}\n%%EOF\n"
-    return f"{body}xref\n0 {size}\n{table}{end}".encode("latin-1")
+from ragstone.core.records import Document
 
 
 def line(text: str, left: float, top: float, *, hyphen: bool = False) -> Line:
-    """Words of ten points' height, five points to a letter."""
+    """Return a line of words, ten points high, with five points per letter."""
     words, at = [], left
     for word in text.split(" "):
         if word:
@@ -53,7 +30,7 @@ def laid_out(*lines: Line, headings: dict[str, int] | None = None) -> Document:
     return Document(id="a", text=parsed.text, marks=parsed.marks)
 
 
-def test_pages_and_properties(read_one: Callable[..., Document]) -> None:
+def test_reads_pages_and_properties(read_one: Callable[..., Document]) -> None:
     info = "/Title(Given)/Author(N. Author)/CreationDate(D:20240506070809Z)"
     document = read_one("a.pdf", pdf(["First page\nof it", "Second"], info=info))
     assert document.text == "First page\nof it\n\nSecond"
@@ -65,32 +42,32 @@ def test_pages_and_properties(read_one: Callable[..., Document]) -> None:
 
 
 @pytest.mark.parametrize("title", ["untitled", "(anonymous)", "Microsoft Word - a.doc", "report.docx"])
-def test_titles_that_programs_leave_behind_are_none(read_one: Callable[..., Document], title: str) -> None:
+def test_ignores_titles_left_by_programs(read_one: Callable[..., Document], title: str) -> None:
     escaped = title.replace("(", r"\(").replace(")", r"\)")
     assert read_one("a.pdf", pdf(["x"], info=f"/Title({escaped})")).title == ""
 
 
-def test_what_can_be_read_of_a_damaged_file_is_kept(read_one: Callable[..., Document]) -> None:
+def test_keeps_readable_pages_of_damaged_file(read_one: Callable[..., Document]) -> None:
     document = read_one("a.pdf", pdf(["First page"], kids="6 0 R 99 0 R"))
     assert document.text == "First page"
     assert document.metadata["partial"] == "pages that cannot be read: 2"
 
 
-def test_a_long_file_is_kept_as_far_as_time_allows(read_one: Callable[..., Document]) -> None:
+def test_keeps_pages_read_in_time(read_one: Callable[..., Document]) -> None:
     page = "\n".join(["many words in a line"] * 50)
     document = read_one("a.pdf", pdf([page] * 1500), parse_seconds=3)
     assert "acquire.parse_seconds" in str(document.metadata["partial"])
 
 
-def test_pages_without_text_are_told(why_skipped: Callable[..., str]) -> None:
+def test_reports_pages_without_text(why_skipped: Callable[..., str]) -> None:
     assert why_skipped("a.pdf", pdf([""])).startswith("no text in it")
 
 
-def test_paragraphs_are_told_apart_by_their_distance() -> None:
+def test_distance_separates_paragraphs() -> None:
     assert laid_out(line("one", 0, 100), line("two", 0, 87), line("three", 0, 60)).text == "one\ntwo\n\nthree"
 
 
-def test_what_stands_above_is_read_first_and_columns_stay() -> None:
+def test_reads_columns_from_top_to_bottom() -> None:
     header = line("a header over all of the page", 0, 200)
     left = [line("left one", 0, 150), line("left two", 0, 137)]
     right = [line("right one", 100, 150), line("right two", 100, 137)]
@@ -126,12 +103,12 @@ def test_columns_of_text_are_no_table() -> None:
         ("pages 10", "12 and", "", "pages 10-12\nand"),
     ],
 )
-def test_words_cut_at_the_end_of_a_line(first: str, second: str, elsewhere: str, joined: str) -> None:
+def test_joins_words_divided_at_line_ends(first: str, second: str, elsewhere: str, joined: str) -> None:
     lines = [line(first, 0, 100, hyphen=True), line(second, 0, 87), line(elsewhere or "x", 0, 20)]
     assert laid_out(*lines).text.startswith(joined)
 
 
-def test_bookmarks_make_headings() -> None:
+def test_bookmarks_become_headings() -> None:
     document = laid_out(line("Two Words", 0, 100), line("text", 0, 87), headings={"two words": 2})
     assert outline(document) == [(2, "Two Words")]
     assert document.text == "Two Words\n\ntext"

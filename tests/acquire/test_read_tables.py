@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from ragstone import acquire
-from ragstone.config import load
-from ragstone.contracts import Document, Skipped
-from ragstone.errors import SourceError
-from ragstone.sections import AcquireSettings, MetadataSettings
+from ragstone.core.errors import SourceError
+from ragstone.core.records import Document, Skipped
+from ragstone.settings import AcquireSettings, MetadataSettings
+from ragstone.settings.load import load
 
 
 def read(source: str, settings: AcquireSettings, *, base: Path) -> list[Document | Skipped]:
-    """What is read, without the word that a file has been read to its end."""
+    """Return the documents and skipped rows of a source."""
     found = acquire.read(source, settings, base=base)
     return [one for one in found if isinstance(one, Document | Skipped)]
 
@@ -34,7 +34,7 @@ def reasons(results: list[Document | Skipped]) -> list[str]:
     return [result.reason for result in results if isinstance(result, Skipped)]
 
 
-def test_a_row_is_a_document_with_typed_metadata(tmp_path: Path):
+def test_row_becomes_document_with_typed_metadata(tmp_path: Path):
     table = "ID,Title,Text,URL,views,score,zip,public,day,none\n7,  A  title ,Text.,https://x.example,12,-0.50,01234,TRUE,2024-05-06,\n"
     assert read_table(tmp_path, table) == [
         Document(
@@ -51,7 +51,7 @@ def test_a_row_is_a_document_with_typed_metadata(tmp_path: Path):
     ]  # fmt: skip
 
 
-def test_what_only_looks_like_a_number_stays_text(tmp_path: Path):
+def test_text_that_resembles_a_number_stays_text(tmp_path: Path):
     odd = ["1e5", "nan", "inf", "1,5", "+1", "0x10", "12345678901234567890", "1_000", "٣", "1٣", "1.0e999"]
     header = ",".join(f"c{number}" for number in range(len(odd)))
     row = ",".join(f'"{cell}"' for cell in odd)
@@ -61,7 +61,7 @@ def test_what_only_looks_like_a_number_stays_text(tmp_path: Path):
     assert [document.metadata[f"c{number}"] for number in range(len(odd))] == odd
 
 
-def test_columns_are_mapped_and_joined(tmp_path: Path):
+def test_maps_and_joins_columns(tmp_path: Path):
     table = "key;question;answer;more;link\na;Why?;Because.;And so.;u\nb;How?;;Thus.;\n"
     results = read_table(tmp_path, table, id="Key", title=("question",), text=("Answer", "MORE"), url="link")
     assert texts(results) == ["Because.\n\nAnd so.", "Thus."]
@@ -72,14 +72,14 @@ def test_columns_are_mapped_and_joined(tmp_path: Path):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
-def test_the_delimiter_is_found(tmp_path: Path, delimiter: str, name: str):
+def test_finds_delimiter(tmp_path: Path, delimiter: str, name: str):
     table = "id,text,note\n1,words here,x\n".replace(",", delimiter)
     (document,) = read_table(tmp_path, table, name)
     assert isinstance(document, Document)
     assert (document.text, document.metadata["note"]) == ("words here", "x")
 
 
-def test_quoted_cells_hold_delimiters_quotes_and_line_breaks(tmp_path: Path):
+def test_quoted_cells_keep_special_characters(tmp_path: Path):
     table = '\ufeff"id","text"\r\n"1","One, ""two""\r\nthree\r\n\r\nfour"\r\n'
     assert texts(read_table(tmp_path, table)) == ['One, "two"\nthree\n\nfour']
 
@@ -90,7 +90,7 @@ def test_one_column_is_enough(tmp_path: Path):
     assert [row.id for row in results if isinstance(row, Document)] == ["kb.csv#1", "kb.csv#2"]
 
 
-def test_bad_rows_are_told_and_the_rest_is_read(tmp_path: Path):
+def test_reports_bad_rows_and_reads_the_rest(tmp_path: Path):
     table = 'id,text,x\n1,good\n2, \n3,too,many,cells\n4,"bad"quote,x\n1,again,x\n6,good too,x\n'
     results = read_table(tmp_path, table)
     assert texts(results) == ["good", "good too"]
@@ -101,30 +101,30 @@ def test_bad_rows_are_told_and_the_rest_is_read(tmp_path: Path):
     assert again == "row 5: an earlier row has the same id, kb.csv#1"
 
 
-def test_a_quote_never_closed_is_told(tmp_path: Path):
+def test_reports_unclosed_quote(tmp_path: Path):
     results = read_table(tmp_path, 'id,text\n1,good\n2,"never closed\n3,lost\n')
     assert texts(results) == ["good"]
     assert reasons(results) == ["row 2: a quote is opened and never closed"]
 
 
-def test_a_cell_without_end_is_not_kept_in_memory(tmp_path: Path):
+def test_endless_cell_does_not_fill_memory(tmp_path: Path):
     results = read_table(tmp_path, 'id,text\n1,good\n2,"' + "line\n" * 2_000_000)
     assert texts(results) == ["good"]
     assert reasons(results) == ["row 2 and all after it: a cell has no end; is a quote never closed?"]
 
 
-def test_long_cells_are_read(tmp_path: Path):
+def test_reads_long_cells(tmp_path: Path):
     assert texts(read_table(tmp_path, f"id,text\n1,{'long ' * 200_000}\n")) == ["long " * 200_000]
 
 
-def test_undecodable_bytes_are_told_with_each_row(tmp_path: Path):
+def test_reports_undecodable_bytes_with_each_row(tmp_path: Path):
     (document,) = read_table(tmp_path, b"id,text\n1,Gr\xfc\xdfe\n")
     assert isinstance(document, Document)
     assert (document.text, document.metadata["decoding"]) == ("Grüße", "windows-1252, guessed")
 
 
 @pytest.mark.parametrize(("content", "reason"), [("", "empty"), ("\n\n", "empty"), ("id,text\n", "no rows")])
-def test_a_table_without_rows_is_skipped(tmp_path: Path, content: str, reason: str):
+def test_skips_table_without_rows(tmp_path: Path, content: str, reason: str):
     assert reasons(read_table(tmp_path, content)) == [reason]
 
 
@@ -132,7 +132,7 @@ def test_a_table_without_rows_is_skipped(tmp_path: Path, content: str, reason: s
     ("name", "content"),
     [("kb.csv", "id,Question,Answer\n1,a,b\n"), ("kb.jsonl", '{"id": 1, "Question": "a", "Answer": "b"}\n')],
 )
-def test_a_missing_text_column_is_an_error_that_says_what_to_set(tmp_path: Path, name: str, content: str):
+def test_missing_text_column_names_the_setting(tmp_path: Path, name: str, content: str):
     with pytest.raises(SourceError) as raised:
         read_table(tmp_path, content, name)
     for part in (name, "'text'", "id, Question, Answer", "--set acquire.columns.text=[Answer]"):
@@ -157,7 +157,7 @@ def test_json_lines_keep_their_types(tmp_path: Path):
     }  # fmt: skip
 
 
-def test_bad_json_lines_are_told_and_the_rest_is_read(tmp_path: Path):
+def test_reports_bad_json_lines_and_reads_the_rest(tmp_path: Path):
     wrong = ['{"text": ', "", "[1]", '{"text": null}', '{"other": 1}', "[" * 100_000]
     lines = ['{"text": "one"}', *wrong, '{"text": ["two", "lines"]}']
     results = read_table(tmp_path, "\n".join(lines), "kb.ndjson")
@@ -167,7 +167,7 @@ def test_bad_json_lines_are_told_and_the_rest_is_read(tmp_path: Path):
     assert [row.id for row in results if isinstance(row, Document)] == ["kb.ndjson#1", "kb.ndjson#8"]
 
 
-def test_rows_are_streamed(tmp_path: Path):
+def test_streams_rows(tmp_path: Path):
     (tmp_path / "kb.csv").write_text("id,text\n" + "".join(f"{n},text\n" for n in range(1000)) + '"')
     rows = acquire.read(str(tmp_path / "kb.csv"), AcquireSettings(), base=tmp_path)
     assert isinstance(next(rows), Document)
@@ -182,21 +182,21 @@ def test_rows_are_streamed(tmp_path: Path):
         ("scifact/dev/corpus.jsonl", "text", 5183),
     ],
 )
-def test_real_tables_are_read_whole(data_dir: Path, name: str, column: str, count: int):
+def test_reads_real_tables_completely(data_dir: Path, name: str, column: str, count: int):
     settings = AcquireSettings.model_validate({"columns": {"text": [column]}})
     results = [*read(str(data_dir / name), settings, base=data_dir)]
     assert len(results) == count
     assert reasons(results) == []
 
 
-def test_a_table_in_an_unknown_encoding_is_told(data_dir: Path):
+def test_reports_table_in_unknown_encoding(data_dir: Path):
     file = data_dir / "parsing_corpus" / "dev" / "encoding" / "md_test_mskanji.csv"
     (result,) = read(str(file), AcquireSettings(), base=data_dir)
     assert isinstance(result, Skipped)
     assert "save it as UTF-8" in result.reason
 
 
-def test_news_columns_are_typed_and_tidied(tmp_path: Path):
+def test_types_and_cleans_news_columns(tmp_path: Path):
     (tmp_path / "news.csv").write_text(
         "title,article_content,timestamp,created_at,authors,keywords,total_engagement,sentiment\n"
         '"Tom &amp; Co","<p>One   two</p><p>a < b</p><script>x()</script>\n\n\n\nend",05-03-24 9:07,'

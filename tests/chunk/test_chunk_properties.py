@@ -1,4 +1,4 @@
-"""What every strategy promises for any text, in any script, at any size."""
+"""Properties of every strategy, for any text, script and size."""
 
 import re
 from itertools import pairwise
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ragstone.chunk import fingerprint, sentences, split, text
 from ragstone.chunk.units import paragraphs
-from ragstone.contracts import Document, Span
-from ragstone.sections import ChunkSettings
+from ragstone.core.records import Document, Span
+from ragstone.settings import ChunkSettings
 
 STRATEGIES = {
     "sliding_window": text.sliding_window,
@@ -28,7 +28,7 @@ TEXTS = st.lists(st.one_of(PIECES, st.text(max_size=12)), max_size=40).map("".jo
 
 
 def words(whole: str) -> list[Span]:
-    """A stand-in for a model's tokens: runs of characters that are no white space, at most five each."""
+    """Return stand-ins for tokens: runs of at most five characters without white space."""
     return [Span(start=m.start(), end=m.end()) for m in re.finditer(r"\S{1,5}", whole)]
 
 
@@ -63,7 +63,7 @@ def test_spans_are_bounded_ordered_and_complete(name: str, whole: str, limit: tu
 
 @settings(deadline=None)
 @given(whole=TEXTS, limit=limits())
-def test_sliding_windows_stand_on_a_grid(whole: str, limit: tuple[int, int]):
+def test_sliding_windows_lie_on_a_grid(whole: str, limit: tuple[int, int]):
     size, overlap = limit
     spans = text.sliding_window(whole, size, overlap)
     assert all(span.start % (size - overlap) == 0 for span in spans)
@@ -81,7 +81,7 @@ def test_other_spans_are_trimmed(name: str, whole: str, limit: tuple[int, int]):
 @pytest.mark.parametrize(("name", "units"), [("sentence", sentences), ("paragraph", paragraphs)])
 @settings(deadline=None)
 @given(whole=TEXTS, limit=limits())
-def test_units_that_fit_are_never_parted(name: str, units, whole: str, limit: tuple[int, int]):
+def test_units_that_fit_stay_whole(name: str, units, whole: str, limit: tuple[int, int]):
     size, overlap = limit
     spans = STRATEGIES[name](whole, size, overlap)
     for unit in units(whole):
@@ -100,7 +100,7 @@ def test_sentences_cover_the_text_in_order(whole: str):
 
 @settings(deadline=None)
 @given(whole=TEXTS, document_id=st.text(max_size=8), strategy=st.sampled_from(list(STRATEGIES)))
-def test_chunks_are_exact_and_their_ids_unique_and_stable(whole: str, document_id: str, strategy):
+def test_chunks_are_exact_with_stable_unique_ids(whole: str, document_id: str, strategy):
     document = Document(id=document_id, text=whole, title="T", url="https://x.example", metadata={"lang": "lt"})
     wanted = ChunkSettings(strategy=strategy, size=30, overlap=8)
     chunks = split(document, wanted, words)
@@ -117,13 +117,13 @@ def test_a_known_chunk_id_never_changes():
     assert chunk.id == "992af1a221947cf86d9c49a2f34fcace"
 
 
-def test_ids_tell_documents_and_repeated_texts_apart():
+def test_ids_differ_for_repeated_texts():
     cut = ChunkSettings(strategy="sentence", size=20, overlap=0)
     ids = [chunk.id for name in "ab" for chunk in split(Document(id=name, text="Same words here. " * 4), cut, words)]
     assert len(set(ids)) == len(ids) == 8
 
 
-def test_a_fingerprint_tells_settings_apart():
+def test_fingerprint_differs_between_settings():
     kinds = [ChunkSettings(), ChunkSettings(size=800), ChunkSettings(overlap=10), ChunkSettings(strategy="sentence")]
     assert len({fingerprint(kind) for kind in kinds}) == 4
     assert fingerprint(ChunkSettings()) == fingerprint(ChunkSettings())
@@ -147,7 +147,7 @@ def test_accents_and_joined_emoji_stay_whole(name: str):
 @pytest.mark.parametrize(
     "whole", ["Ein Satz mit 3.5 Prozent. " * 40_000, "a" * 1_000_000, "ab " * 333_333, "\n" * 1_000_000 + "x"]
 )
-def test_a_million_characters_take_linear_time(whole: str):
-    # In quadratic time none of these would end before the suite's limit on a single test.
+def test_splitting_takes_linear_time(whole: str):
+    # In quadratic time, none of these would end within the time limit of a test.
     for strategy in STRATEGIES.values():
         assert blank_outside(whole, strategy(whole, 1200, 150))

@@ -62,7 +62,7 @@ def read_assignments(function: ast.FunctionDef) -> Iterator[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_cases_of_one_text(peers: dict[str, ast.FunctionDef], name: str):
+def test_matches_peer_on_text(peers: dict[str, ast.FunctionDef], name: str):
     values = dict(read_assignments(peers[name]))
     kind, options = next(read_options(node) for node in ast.walk(peers[name]) if is_splitter(node))
     whole, size, overlap = str(values["text"]), int(options["chunk_size"]), int(options["chunk_overlap"])
@@ -70,7 +70,7 @@ def test_cases_of_one_text(peers: dict[str, ast.FunctionDef], name: str):
     assert got == values["expected_output"]
 
 
-def test_cases_with_a_start_index(peers: dict[str, ast.FunctionDef]):
+def test_matches_peer_start_index(peers: dict[str, ast.FunctionDef]):
     (decorator,) = peers["test_create_documents_with_start_index"].decorator_list
     assert isinstance(decorator, ast.Call)
     assert isinstance(decorator.args[1], ast.List)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ragstone.chunk import split
-from ragstone.contracts import Document
-from ragstone.sections import ChunkSettings
+from ragstone.core.records import Document
+from ragstone.settings import ChunkSettings
 
 SETS = {
     "covid_faq_kb/dev/kb.csv": "text",

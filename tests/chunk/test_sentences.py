@@ -1,4 +1,4 @@
-"""Sentences in several languages, a ``¦`` in the examples where one ends."""
+"""Sentences in several languages; ``¦`` marks their ends in the examples."""
 
 import json
 from itertools import groupby
@@ -41,12 +41,12 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
-def test_examples(example: str):
+def test_splits_example_sentences(example: str):
     whole = example.replace("¦", "")
     assert [span.of(whole) for span in sentences(whole)] == [part.strip() for part in example.split("¦")]
 
 
-def test_lithuanian_sentences_judged_by_a_treebank(data_dir: Path):
+def test_splits_lithuanian_treebank(data_dir: Path):
     lines = (data_dir / "ud_lithuanian" / "dev" / "sentences.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     right = found = wanted = 0

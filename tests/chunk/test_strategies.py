@@ -1,4 +1,4 @@
-"""Each strategy by small examples that can be checked by eye."""
+"""Small examples of each strategy."""
 
 import pytest
 
@@ -19,22 +19,22 @@ def cut(strategy, whole: str, size: int, overlap: int) -> list[str]:
         ("ab      cd", 2, 0, ["ab", "cd"]),
     ],
 )
-def test_sliding_window(whole: str, size: int, overlap: int, expected: list[str]):
+def test_slides_a_window(whole: str, size: int, overlap: int, expected: list[str]):
     assert cut(sliding_window, whole, size, overlap) == expected
 
 
-def test_whole_sentences_are_packed():
+def test_packs_whole_sentences():
     whole = "One is here.  Two is here. Three is here. Four."
     assert cut(by_sentence, whole, 28, 0) == ["One is here.  Two is here.", "Three is here. Four."]
 
 
-def test_the_tail_begins_at_a_word_and_is_no_longer_than_asked():
+def test_tail_begins_at_word_within_overlap():
     whole = "Alpha beta gamma delta. Next sentence goes on."
     assert cut(by_sentence, whole, 40, 13) == ["Alpha beta gamma delta.", "gamma delta. Next sentence goes on."]
     assert cut(by_sentence, whole, 40, 11) == ["Alpha beta gamma delta.", "delta. Next sentence goes on."]
 
 
-def test_the_tail_gives_way_where_the_next_unit_needs_the_room():
+def test_tail_shrinks_for_the_next_unit():
     whole = "Alpha beta gamma delta. Next sentence goes on."
     assert cut(by_sentence, whole, 30, 13) == ["Alpha beta gamma delta.", "delta. Next sentence goes on."]
     assert cut(by_sentence, whole, 28, 13) == ["Alpha beta gamma delta.", "Next sentence goes on."]
@@ -44,7 +44,7 @@ def test_chinese_tails_begin_at_any_character():
     assert cut(by_sentence, "今天很好。明天下雨。", 8, 3) == ["今天很好。", "很好。明天下雨。"]
 
 
-def test_a_paragraph_too_long_is_cut_into_sentences_words_and_characters():
+def test_splits_long_paragraph_into_finer_units():
     whole = "Short one.\n\nFirst sentence. Second one is long.\n\n" + "x" * 25
     assert cut(by_paragraph, whole, 20, 0) == [
         "Short one.", "First sentence.", "Second one is long.", "x" * 20, "x" * 5,

@@ -1,4 +1,4 @@
-"""Cutting by headings and tokens: what it promises for any text and marks, and an example to read."""
+"""Splitting by headings and tokens: properties for any text, and an example."""
 
 import re
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from ragstone.chunk.outline import section_at, sections
 from ragstone.chunk.ruler import Characters, Tokens
 from ragstone.chunk.structure import structured
 from ragstone.chunk.text import by_paragraph, by_sentence
-from ragstone.contracts import Document, Mark, Span
-from ragstone.sections import ChunkSettings
+from ragstone.core.records import Document, Mark, Span
+from ragstone.settings import ChunkSettings
 
 GUIDE = """# Tool
 
@@ -50,7 +50,7 @@ MARKS = (
 STRUCTURE = ChunkSettings(strategy="structure", unit="tokens", size=64, overlap=8)
 
 
-def test_a_guide_is_cut_by_headings_and_its_code_stands_alone():
+def test_splits_at_headings_and_isolates_code():
     document = Document(id="guide.md", text=GUIDE, title="Tool", marks=MARKS)
     chunks = split(document, STRUCTURE, tokens)
     assert [(chunk.facts["section"], chunk.facts["is_code"], chunk.text) for chunk in chunks] == [
@@ -68,7 +68,7 @@ def test_a_guide_is_cut_by_headings_and_its_code_stands_alone():
     assert chunks[0].facts["chunk_kind"] == "how_to"
 
 
-def test_context_is_a_setting_and_never_part_of_the_span():
+def test_context_is_never_part_of_the_span():
     document = Document(id="guide.md", text=GUIDE, title="Tool", marks=MARKS)
     for context, expected in (("none", ""), ("title", "Tool"), ("path", "Tool\nInstall > Windows")):
         cut = STRUCTURE.model_copy(update={"context": context})
@@ -77,7 +77,7 @@ def test_context_is_a_setting_and_never_part_of_the_span():
         assert GUIDE[last.start : last.end] == last.text
 
 
-def test_pages_are_facts_of_any_strategy():
+def test_any_strategy_records_pages():
     pages = (Mark(kind="page", start=0, end=7, label="i"), Mark(kind="page", start=7, end=14, label="1"))
     document = Document(id="a.pdf", text="Front.\nBody.\n ", marks=pages)
     chunks = split(document, ChunkSettings(strategy="paragraph", size=20, overlap=0), tokens)
@@ -85,7 +85,7 @@ def test_pages_are_facts_of_any_strategy():
 
 
 class Counted(tuple[Mark, ...]):
-    """Marks that count how many of them are looked at."""
+    """Marks that count how often they are read."""
 
     read = 0
 
@@ -95,7 +95,7 @@ class Counted(tuple[Mark, ...]):
             yield one
 
 
-def test_marks_are_gone_through_a_few_times_and_not_once_for_each_section_or_chunk():
+def test_passes_over_marks_are_few():
     parts = [f"## Part {n}\n\nIt says {n}.\n\n" for n in range(200)]
     starts = [0, *accumulate(map(len, parts))]
     text = "".join(parts)
@@ -127,7 +127,7 @@ PIECES = [
 
 @st.composite
 def marked(draw: st.DrawFn) -> tuple[str, tuple[Mark, ...]]:
-    """A text with headings, code and tables anywhere."""
+    """Draw a text with headings, code and tables anywhere."""
     text, marks = "", []
     for _ in range(draw(st.integers(0, 8))):
         kind = draw(st.sampled_from(["", "heading", "code", "table"]))
@@ -143,7 +143,7 @@ def marked(draw: st.DrawFn) -> tuple[str, tuple[Mark, ...]]:
 
 
 @given(marked(), st.integers(4, 40), st.data())
-def test_pieces_are_bounded_ordered_complete_and_within_their_section(
+def test_pieces_are_bounded_and_within_sections(
     given_text: tuple[str, tuple[Mark, ...]], size: int, data: st.DataObject
 ):
     text, marks = given_text
@@ -163,7 +163,7 @@ def test_pieces_are_bounded_ordered_complete_and_within_their_section(
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.integers(2, 30), st.data())
-def test_token_chunks_keep_their_size_and_overlap(text: str, size: int, data: st.DataObject):
+def test_token_chunks_keep_size_and_overlap(text: str, size: int, data: st.DataObject):
     overlap = data.draw(st.integers(0, size - 1))
     ruler = Tokens(text, tokens(text))
     for strategy in (by_sentence, by_paragraph):

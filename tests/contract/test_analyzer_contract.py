@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.index.terms.analyze import Plain, fold
-from ragstone.index.terms.analyze_language import ByLanguage
-from ragstone.index.terms.compounds import Compounds
-from ragstone.protocols import Analyzer
+from ragstone.core.protocols import Analyzer
+from ragstone.index.keyword.analyze import ByLanguage, Plain, fold
+from ragstone.index.keyword.compounds import Compounds
 
 ANALYZERS: dict[str, Analyzer] = {"plain": Plain(), "language": ByLanguage()}
 each_analyzer = pytest.mark.parametrize("name", ANALYZERS)

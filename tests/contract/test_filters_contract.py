@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kb import commit
 
-from ragstone.conditions import And, Compare, Exists, Filter, In, Not, Or, Scalar
-from ragstone.contracts import Chunk, Document, Mark
-from ragstone.index import Catalog
-from ragstone.index.terms.analyze import Plain
-from ragstone.index.terms.bm25 import TermIndex
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.filters import And, Compare, Exists, Filter, In, Not, Or, Scalar
+from ragstone.core.records import Chunk, Document, Mark
+from ragstone.index.keyword.analyze import Plain
+from ragstone.index.keyword.bm25 import TermIndex
 from ragstone.index.vectors.embedded import EmbeddedVectors
 from ragstone.query.where import matches
-from ragstone.sections import ChunkSettings
+from ragstone.settings import ChunkSettings
 
 
 def seen_by_filters(document: Document) -> Mapping[str, object]:
@@ -36,7 +36,7 @@ def seen_by_filters(document: Document) -> Mapping[str, object]:
 @given(data=st.data(), records=st.lists(FACTS_OF_ANY_KIND, min_size=1, max_size=12))
 def test_all_select_the_same(tmp_path_factory, data: st.DataObject, records: list):
     folder: Path = tmp_path_factory.mktemp("filters")
-    catalog = Catalog.create(folder / "catalog.db", {})
+    catalog = create_catalog(folder / "catalog.db", {})
     documents = [
         Document(id=f"doc{i}", text=f"same words {i}", title="a" if i % 2 else "", metadata=metadata)
         for i, metadata in enumerate(records)
@@ -59,7 +59,7 @@ def test_all_select_the_same(tmp_path_factory, data: st.DataObject, records: lis
 
 
 def test_numbers_beyond_64_bits_are_compared_as_floats(tmp_path: Path):
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     huge = {"n": 10**300, "m": -(2**900), "o": 2**64}
     commit(catalog, Document(id="d", text="x", metadata=huge))
     assert catalog.document("d").metadata == huge
@@ -109,7 +109,7 @@ FACT_LEAVES = st.one_of(
 def test_all_select_the_same_by_facts_of_chunks(tmp_path_factory, data: st.DataObject):
     """A chunk passes by what it is, or by what its document is; a document may use the same names."""
     folder: Path = tmp_path_factory.mktemp("facts")
-    catalog = Catalog.create(folder / "catalog.db", {})
+    catalog = create_catalog(folder / "catalog.db", {})
     marks = tuple(
         Mark(kind=kind, start=GUIDE.index(words), end=GUIDE.index(words) + len(words), level=level, label=label)
         for kind, words, level, label in MARKS

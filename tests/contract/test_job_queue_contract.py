@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from servers.postgres_server import PostgresServer
 
-from ragstone.index import Journal
-from ragstone.jobs.book import JobBook
-from ragstone.jobs.postgres import PostgresJobs
-from ragstone.jobs.queue import Job, JobCounts, JobQueue, Work
-from ragstone.reports import AddReport
+from ragstone.core.reports import AddReport
+from ragstone.engine.jobs.book import JobBook
+from ragstone.engine.jobs.postgres import PostgresJobs
+from ragstone.engine.jobs.queue import Job, JobCounts, JobQueue, Work
+from ragstone.history.journal import Journal
+from servers.postgres_server import PostgresServer
 
 OpenQueue = Callable[[], JobQueue]
 LONG, OVER = 60.0, 0.0
@@ -134,7 +134,7 @@ def test_a_job_that_ends_its_workers_is_given_up(opened: OpenQueue) -> None:
     assert taken(queue).work.files == ("good",)
     failed = queue.last(2)[1]
     assert failed.state == "failed"
-    assert failed.error == "interrupted 3 times while it was under way; it is not tried again"
+    assert failed.error == "interrupted 3 times while it was running; submit it again to retry"
     assert queue.counts() == JobCounts(running=1, failed=1)
 
 

@@ -18,19 +18,20 @@ import numpy as np
 import pytest
 from kb import commit
 
-from ragstone.conditions import Compare, In, Not
-from ragstone.contracts import Document
-from ragstone.index import Catalog
-from ragstone.index.following.collection_names import CollectionNames
-from ragstone.index.terms.analyze import Plain
-from ragstone.index.terms.bm25 import ENGINE_B, ENGINE_K1, MOST_TERMS, TermIndex
-from ragstone.index.terms.scoring import bm25
-from ragstone.protocols import LexicalIndex
-from ragstone.sections import ChunkSettings
-from ragstone.services import QdrantSettings
+from ragstone.catalog.protocol import Catalog
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.filters import Compare, In, Not
+from ragstone.core.protocols import LexicalIndex
+from ragstone.core.records import Document
+from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.index.keyword.analyze import Plain
+from ragstone.index.keyword.bm25 import ENGINE_B, ENGINE_K1, MOST_TERMS, TermIndex
+from ragstone.index.keyword.scoring import bm25
+from ragstone.settings import ChunkSettings
+from ragstone.settings.services import QdrantSettings
 
 if TYPE_CHECKING:
-    from ragstone.index.qdrant.holding import Connect
+    from ragstone.index.engines.qdrant.collection import Connect
 
 Engine = Callable[[Path, Catalog], LexicalIndex]
 LONG = ChunkSettings(strategy="paragraph", size=5000, overlap=0)
@@ -44,18 +45,17 @@ def make_tantivy(folder: Path, catalog: Catalog, k1: float, b: float) -> Lexical
 
 def make_postgres(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalIndex:
     pytest.importorskip("psycopg", reason="needs psycopg")
+    from ragstone.index.engines.postgres.keywords import PostgresTerms
+    from ragstone.index.follow.synced_keywords import SyncedKeywords
+    from ragstone.services.postgres import Server
     from servers.postgres_server import shared
-
-    from ragstone.index.following.followed_keywords import FollowedKeywords
-    from ragstone.index.postgres.connection import Server
-    from ragstone.index.postgres.keywords import PostgresTerms
 
     terms = TermIndex(folder / "terms", catalog, Plain(), k1=k1, b=b)
     terms.follow()
     (folder / "v1").mkdir(parents=True)
     names = CollectionNames(folder / "v1", "postgres-keywords", "keywords")
     store = PostgresTerms(Server(shared().settings()), names, Plain().fingerprint, k1=k1, b=b)
-    index = FollowedKeywords(store, catalog, terms)
+    index = SyncedKeywords(store, catalog, terms)
     index.follow(write=True)
     return index
 
@@ -64,15 +64,14 @@ def make_qdrant(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalI
     """In the client's own memory, which has all of its protocol."""
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
     client = qdrant.QdrantClient(":memory:")
-    return in_qdrant(QdrantSettings(), lambda _: client, folder, catalog, k1, b)
+    return in_qdrant(QdrantSettings(), lambda *_: client, folder, catalog, k1, b)
 
 
 def make_qdrant_edge(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalIndex:
     """On Qdrant's own engine, over HTTP."""
     pytest.importorskip("qdrant_client", reason="needs qdrant-client")
+    from ragstone.index.engines.qdrant.collection import connect
     from servers.qdrant_server import shared
-
-    from ragstone.index.qdrant.holding import connect
 
     return in_qdrant(QdrantSettings(url=shared().url), connect, folder, catalog, k1, b)
 
@@ -80,15 +79,15 @@ def make_qdrant_edge(folder: Path, catalog: Catalog, k1: float, b: float) -> Lex
 def in_qdrant(
     settings: QdrantSettings, connect: Connect, folder: Path, catalog: Catalog, k1: float, b: float
 ) -> LexicalIndex:
-    from ragstone.index.following.followed_keywords import FollowedKeywords
-    from ragstone.index.qdrant.terms import QdrantTerms
+    from ragstone.index.engines.qdrant.terms import QdrantTerms
+    from ragstone.index.follow.synced_keywords import SyncedKeywords
 
     terms = TermIndex(folder / "terms", catalog, Plain(), k1=k1, b=b)
     terms.follow()
     (folder / "v1").mkdir(parents=True)
     names = CollectionNames(folder / "v1", "qdrant-keywords", "contract-keywords")
     store = QdrantTerms(settings, names, Plain().fingerprint, terms.mean_length, k1=k1, b=b, connect=connect)
-    index = FollowedKeywords(store, catalog, terms)
+    index = SyncedKeywords(store, catalog, terms)
     index.follow(write=True)
     return index
 
@@ -122,7 +121,7 @@ def documents() -> list[Document]:
 
 @pytest.fixture(scope="module")
 def catalog(documents: list[Document], tmp_path_factory: pytest.TempPathFactory):
-    catalog = Catalog.create(tmp_path_factory.mktemp("terms") / "catalog.db", {})
+    catalog = create_catalog(tmp_path_factory.mktemp("terms") / "catalog.db", {})
     commit(catalog, *documents, settings=LONG)
     yield catalog
     catalog.close()
@@ -219,7 +218,7 @@ def test_the_vectorised_formula_is_the_plain_one(documents: list[Document]):
 
 def test_weights_of_words_are_never_negative(tmp_path: Path):
     """After removals tantivy still counts the removed texts; a word is not rarer than nowhere for that."""
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, *(Document(id=f"d{i}", text="common words") for i in range(20)))
     index = TermIndex(tmp_path / "terms", catalog, Plain(), k1=1.2, b=0.75)
     assert index.weigh(["common", "rare"]) == [1.0, 1.0]  # nothing is known yet

@@ -16,20 +16,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kb import commit
 
-from ragstone.conditions import And, Compare, Filter, In, Not
-from ragstone.contracts import Document
-from ragstone.index import Catalog, VectorStore
-from ragstone.index.following import followed_vectors as followed_module
-from ragstone.index.following.collection_names import CollectionNames
-from ragstone.index.following.followed_vectors import FollowedVectors
+from ragstone.catalog.protocol import Catalog
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.filters import And, Compare, Filter, In, Not
+from ragstone.core.protocols import VectorIndex
+from ragstone.core.records import Document
+from ragstone.index.follow import synced_vectors
+from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.index.follow.protocol import StoreContext, VectorStore
+from ragstone.index.follow.synced_vectors import SyncedVectors
 from ragstone.index.vectors.embedded import EmbeddedVectors
-from ragstone.protocols import VectorIndex
-from ragstone.services import ChromaSettings, QdrantSettings
+from ragstone.settings.services import QdrantSettings, ServiceSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ragstone.contracts import Vector
+    from ragstone.core.records import Vector
 
 Engine = Callable[[Path, Catalog], VectorIndex]
 COUNT = 3000
@@ -44,7 +46,7 @@ def make_embedded(folder: Path, catalog: Catalog, exact_limit: int) -> VectorInd
 
 def make_faiss(folder: Path, catalog: Catalog, kind: str) -> VectorIndex:
     faiss = pytest.importorskip("faiss", reason="needs faiss-cpu")
-    from ragstone.index.vectors import faiss_store
+    from ragstone.index.engines import faiss_store
 
     faiss.omp_set_num_threads(1)  # beside other tests, its threads wait for each other
     with pytest.MonkeyPatch.context() as patch:
@@ -54,10 +56,9 @@ def make_faiss(folder: Path, catalog: Catalog, kind: str) -> VectorIndex:
 
 def make_postgres(folder: Path, catalog: Catalog, exact_limit: int) -> VectorIndex:
     pytest.importorskip("psycopg", reason="needs psycopg")
+    from ragstone.index.engines.postgres.vectors import PostgresVectors
+    from ragstone.services.postgres import Server
     from servers.postgres_server import shared
-
-    from ragstone.index.postgres.connection import Server
-    from ragstone.index.postgres.vectors import PostgresVectors
 
     names = CollectionNames(version_in(folder), "postgres-vectors", "vectors")
     return followed(PostgresVectors(Server(shared().settings()), names, 32, exact_limit=exact_limit), catalog)
@@ -66,19 +67,18 @@ def make_postgres(folder: Path, catalog: Catalog, exact_limit: int) -> VectorInd
 def make_qdrant(folder: Path, catalog: Catalog) -> VectorIndex:
     """In the client's own memory, which is exact, and all of its protocol."""
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
-    from ragstone.index.qdrant.vectors import QdrantVectors
+    from ragstone.index.engines.qdrant.vectors import QdrantVectors
 
     client = qdrant.QdrantClient(":memory:")
     names = CollectionNames(version_in(folder), "qdrant", "contract")
-    return followed(QdrantVectors(QdrantSettings(), names, 32, exact_limit=0, connect=lambda _: client), catalog)
+    return followed(QdrantVectors(QdrantSettings(), names, 32, exact_limit=0, connect=lambda *_: client), catalog)
 
 
 def make_qdrant_edge(folder: Path, catalog: Catalog) -> VectorIndex:
     """On Qdrant's own engine, over HTTP, with a graph."""
     pytest.importorskip("qdrant_client", reason="needs qdrant-client")
+    from ragstone.index.engines.qdrant.vectors import QdrantVectors
     from servers.qdrant_server import shared
-
-    from ragstone.index.qdrant.vectors import QdrantVectors
 
     names = CollectionNames(version_in(folder), "qdrant", "contract")
     index = followed(QdrantVectors(QdrantSettings(url=shared().url), names, 32, exact_limit=1000), catalog)
@@ -94,16 +94,15 @@ def version_in(folder: Path) -> Path:
 
 def make_chroma(folder: Path, catalog: Catalog) -> VectorIndex:
     pytest.importorskip("chromadb", reason="needs chromadb")
-    from ragstone.index.vectors.chroma_store import ChromaStore
+    from ragstone.index.engines.chroma_store import build
 
-    version = folder / "v1"
-    version.mkdir(parents=True)
-    names = CollectionNames(version, "chroma", "contract")
-    return followed(ChromaStore(ChromaSettings(), version / "chroma", names), catalog)
+    services = ServiceSettings()
+    context = StoreContext(kind="", version=version_in(folder), dimensions=32, exact_limit=0, services=services)
+    return followed(build(context), catalog)
 
 
 def followed(store: VectorStore, catalog: Catalog) -> VectorIndex:
-    index = FollowedVectors(store, catalog, dimensions=32)
+    index = SyncedVectors(store, catalog, dimensions=32)
     index.follow(write=True)
     return index
 
@@ -127,7 +126,7 @@ each_engine = pytest.mark.parametrize("name", ENGINES)
 
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory: pytest.TempPathFactory):
-    catalog = Catalog.create(tmp_path_factory.mktemp("vectors") / "catalog.db", {})
+    catalog = create_catalog(tmp_path_factory.mktemp("vectors") / "catalog.db", {})
     rng = np.random.default_rng(1)
     words = [f"w{i}" for i in range(400)]
     commit(
@@ -209,7 +208,7 @@ def test_as_many_as_asked_for_where_enough_pass(name: str, k: int, below: int, i
 
 @each_engine
 def test_changes_are_followed(name: str, tmp_path: Path):
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(2500)))
     index = ENGINES[name][0](tmp_path / "index", catalog)
     catalog.remove([f"d{i}" for i in range(0, 2500, 2)])
@@ -225,10 +224,10 @@ def test_changes_are_followed(name: str, tmp_path: Path):
 
 @pytest.mark.parametrize("name", [name for name in ENGINES if not name.startswith("embedded")])
 def test_who_asks_meanwhile_does_not_disturb_a_change(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(200)))
     index = ENGINES[name][0](tmp_path / "index", catalog)
-    assert isinstance(index, FollowedVectors)
+    assert isinstance(index, SyncedVectors)
     store, put = index._store, index._store.put
 
     def put_while_asked(rows: NDArray[np.int64], vectors: Vector) -> None:
@@ -241,11 +240,11 @@ def test_who_asks_meanwhile_does_not_disturb_a_change(name: str, tmp_path: Path,
     monkeypatch.setattr(store, "put", put_while_asked)
     everything = store.rows()
     store.drop(everything)
-    index._bring_up(anew=True)
+    index._sync(restart=True)
     assert np.array_equal(store.rows(), everything)
     store.begin(random_vector(2)[None])  # is cut short here, and another process makes it whole
     commit(catalog, *(Document(id=f"new{i}", text=f"word{i} fresh{i}") for i in range(100)))
-    index._bring_up()
+    index._sync()
     found = asyncio.run(index.search(random_vector(1), 400))
     assert len(found) == 300
     assert [len(rows) for rows in index.difference(mend=False)] == [0, 0]
@@ -256,7 +255,7 @@ def test_who_asks_meanwhile_does_not_disturb_a_change(name: str, tmp_path: Path,
 @pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
 def test_a_filter_takes_nothing_from_what_is_found(name: str, share: float, indexes, everything, monkeypatch):
     """Where only so much passes, and the engine itself has to filter: as many as asked for, and the nearest."""
-    monkeypatch.setattr(followed_module, "FEW", 0)
+    monkeypatch.setattr(synced_vectors, "FEW", 0)
     rows, vectors = everything
     where = Compare(key="n", op="<", value=int(COUNT * share))
     rows, vectors = rows[: int(COUNT * share)], vectors[: int(COUNT * share)]
@@ -272,6 +271,6 @@ def test_a_filter_takes_nothing_from_what_is_found(name: str, share: float, inde
 
 @each_engine
 def test_an_empty_knowledge_base_has_nothing(name: str, tmp_path: Path):
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     assert not len(asyncio.run(ENGINES[name][0](tmp_path / "index", catalog).search(random_vector(1), 5)))
     catalog.close()

@@ -1,4 +1,4 @@
-"""The files that Docker, Compose, Kubernetes, systemd and GitHub read, each looked at by the tools of its field."""
+"""The files for Docker, Compose, Kubernetes, systemd and GitHub, each checked by its own tools."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BIN = Path(sys.executable).parent
 
 
 def ran(*command: str | Path) -> str:
-    """What a tool says; one that finds fault fails the test."""
+    """Run a tool that has to succeed, and return its output."""
     done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -44,19 +44,19 @@ def stages() -> list[Stage]:
     return parse((DEPLOY / "Dockerfile").read_text("utf-8"))[1]
 
 
-def test_hadolint_finds_no_fault() -> None:
+def test_hadolint_accepts_the_dockerfile() -> None:
     # Debian keeps one version of a package in a release; one that is named is gone with the next security fix.
     ran(BIN / "hadolint", "--no-color", "--ignore", "DL3008", DEPLOY / "Dockerfile")
 
 
-def test_the_base_is_a_named_version(stages: list[Stage]) -> None:
+def test_base_image_is_pinned(stages: list[Stage]) -> None:
     arguments, _ = parse((DEPLOY / "Dockerfile").read_text("utf-8"))
     assert re.fullmatch(r"debian:\d+\.\d+-slim", arguments["BASE"])
     own = {stage.name for stage in stages}
     assert {stage.base for stage in stages} - own == {"${BASE}"}
 
 
-def test_nothing_secret_and_nothing_fetched_by_hand(stages: list[Stage]) -> None:
+def test_dockerfile_has_no_secrets_or_downloads(stages: list[Stage]) -> None:
     for stage in stages:
         for step in stage.steps:
             assert step.name != "ADD"
@@ -68,7 +68,7 @@ def test_nothing_secret_and_nothing_fetched_by_hand(stages: list[Stage]) -> None
                 assert step.rest.endswith("rm -rf /var/lib/apt/lists/*")
 
 
-def test_what_is_copied_is_sent_to_the_builder_and_little_else(stages: list[Stage]) -> None:
+def test_build_context_has_only_copied_files(stages: list[Stage]) -> None:
     ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     assert ignored[1] == "*"
     sent = {line[1:].removesuffix("/**") for line in ignored if line.startswith("!")}
@@ -84,7 +84,7 @@ def test_what_is_copied_is_sent_to_the_builder_and_little_else(stages: list[Stag
     assert all((ROOT / source.replace("${VARIANT}", "cpu")).exists() for source in copied)
 
 
-def test_the_variants_name_extras_that_there_are_and_versions_of_the_rest() -> None:
+def test_variants_use_known_extras_and_pins() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     pinned = _pins(ROOT / "constraints.txt")
     named = {}
@@ -109,7 +109,7 @@ def _pins(file: Path) -> dict[str, str]:
     return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in (line.split("==") for line in lines)}
 
 
-def test_the_scripts_are_plain_shell() -> None:
+def test_scripts_are_plain_shell() -> None:
     for script in [DEPLOY / "entrypoint.sh", *sorted((ROOT / "tools").glob("*.sh"))]:
         ran("sh", "-n", script)
         assert "set -eu" in script.read_text("utf-8")
@@ -119,13 +119,13 @@ def test_the_scripts_are_plain_shell() -> None:
 # ---------------------------------------------------------------- Compose
 
 
-def test_compose_files_follow_the_specification() -> None:
+def test_compose_files_match_the_specification() -> None:
     assert len(COMPOSES) == 3
     ran(BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", *COMPOSES)
 
 
 @pytest.mark.parametrize("file", COMPOSES, ids=lambda file: file.name)
-def test_compose_itself_reads_them(file: Path) -> None:
+def test_compose_reads_the_files(file: Path) -> None:
     command = ["docker", "compose", "-f", str(file), "--profile", "*", "config", "--format", "json"]
     if not shutil.which("docker") or "unknown command" in _said("docker", "compose", "version"):
         pytest.skip("Docker's compose is not installed; the files were checked against its schema")
@@ -141,7 +141,7 @@ def _said(*command: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_services_that_are_not_for_development_may_do_little() -> None:
+def test_production_services_are_hardened() -> None:
     own = [
         (file.name, name, service)
         for file in COMPOSES
@@ -161,7 +161,7 @@ def test_services_that_are_not_for_development_may_do_little() -> None:
         assert any(mount.startswith("/tmp") for mount in service["tmpfs"]), where
 
 
-def test_images_of_others_are_pinned() -> None:
+def test_third_party_images_are_pinned() -> None:
     images = [
         service["image"] for file in COMPOSES for service in loaded(file)[0]["services"].values() if "image" in service
     ]
@@ -183,7 +183,7 @@ def manifests() -> list[dict[str, Any]]:
     return [manifest for name in listed for manifest in loaded(folder / name)]
 
 
-def test_manifests_follow_the_schemas_of_kubernetes(manifests: list[dict[str, Any]]) -> None:
+def test_manifests_match_kubernetes_schemas(manifests: list[dict[str, Any]]) -> None:
     import kubernetes_validate
 
     for manifest in manifests:
@@ -203,7 +203,7 @@ def pods(manifests: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 yield pod
 
 
-def test_pods_keep_to_the_restricted_standard(manifests: list[dict[str, Any]]) -> None:
+def test_pods_meet_the_restricted_standard(manifests: list[dict[str, Any]]) -> None:
     assert len(list(pods(manifests))) == 2
     for pod in pods(manifests):
         assert pod["securityContext"]["runAsNonRoot"] is True
@@ -220,7 +220,7 @@ def test_pods_keep_to_the_restricted_standard(manifests: list[dict[str, Any]]) -
             assert {mount["name"] for mount in container["volumeMounts"]} == claims
 
 
-def test_what_selects_pods_selects_these(manifests: list[dict[str, Any]]) -> None:
+def test_selectors_match_the_pods(manifests: list[dict[str, Any]]) -> None:
     one = {manifest["kind"]: manifest for manifest in manifests}
     labels = one["StatefulSet"]["spec"]["template"]["metadata"]["labels"]
     assert one["StatefulSet"]["spec"]["selector"]["matchLabels"] == labels == one["Service"]["spec"]["selector"]
@@ -237,7 +237,7 @@ def test_what_selects_pods_selects_these(manifests: list[dict[str, Any]]) -> Non
     assert container["readinessProbe"]["httpGet"]["path"] == "/ready"
 
 
-def test_the_commands_of_manifests_exist(manifests: list[dict[str, Any]]) -> None:
+def test_commands_of_manifests_exist(manifests: list[dict[str, Any]]) -> None:
     given = [container["args"] for pod in pods(manifests) for container in pod["containers"] if "args" in container]
     given += [
         [str(word) for word in service["command"]]
@@ -255,8 +255,8 @@ def _parsed(words: list[str]) -> None:
     """Read a command line of ragstone as the program would; nothing is run."""
     import typer
 
-    from ragstone.serve.cli import app
-    from ragstone.serve.options import spelled_out
+    from ragstone.serve.cli.app import app
+    from ragstone.serve.cli.options import spelled_out
 
     group: Any = typer.main.get_command(app)
     with group.make_context("ragstone", spelled_out(words)) as context:
@@ -299,16 +299,16 @@ def steps(workflow: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, step
 
 
-def test_workflows_are_what_github_understands() -> None:
+def test_workflows_match_githubs_schema() -> None:
     ran(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
 
 
-def test_workflows_give_nothing_away() -> None:
+def test_workflows_leak_nothing() -> None:
     ran(BIN / "zizmor", "--offline", "--no-progress", "--config", ".github/zizmor.yml", ".github/workflows")
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.stem)
-def test_workflows_call_what_developers_call(workflow: Path) -> None:
+def test_workflows_call_developers_commands(workflow: Path) -> None:
     document = loaded(workflow)[0]
     assert document["permissions"] == {}, "each job asks for what it needs"
     for job in document["jobs"].values():
@@ -324,7 +324,7 @@ def test_workflows_call_what_developers_call(workflow: Path) -> None:
             assert target in targets()
 
 
-def test_the_page_is_published_after_all_checks() -> None:
+def test_page_is_published_after_all_checks() -> None:
     jobs = loaded(ROOT / ".github" / "workflows" / "checks.yml")[0]["jobs"]
     assert set(jobs["page"]["needs"]) == set(jobs) - {"page"}
     assert jobs["python"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
@@ -333,7 +333,7 @@ def test_the_page_is_published_after_all_checks() -> None:
     }
 
 
-def test_every_target_with_a_description_is_one_that_make_knows() -> None:
+def test_described_make_targets_exist() -> None:
     shown = ran("make", "help")
     described = set(re.findall(r"^  make ([a-z-]+)", shown, re.M))
     assert described <= targets()
@@ -345,11 +345,11 @@ def test_every_target_with_a_description_is_one_that_make_knows() -> None:
         assert missing or asked.returncode == 0, asked.stderr
 
 
-def test_ci_runs_the_developers_own_command() -> None:
+def test_ci_runs_make_test() -> None:
     assert (ROOT / ".ci" / "run").read_text("utf-8").rstrip().endswith("exec make test")
 
 
-def test_nothing_is_released_before_all_tests_and_no_image_without_a_release() -> None:
+def test_releases_wait_for_all_tests() -> None:
     jobs = loaded(ROOT / ".github" / "workflows" / "release.yml")[0]["jobs"]
     called = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
     tested = {name for name, runs in called.items() if any(run.startswith("make test-") for run in runs)}

@@ -24,9 +24,9 @@ from typing import Any
 
 import pytest
 from dockerfile import Builder, Built
-from servers.openai_server import KEY, OpenAIServer
 
 import ragstone
+from servers.openai_server import KEY, OpenAIServer
 
 SLOW = 90
 """Seconds after which what was waited for counts as never coming."""
@@ -149,7 +149,7 @@ def state(root: Path) -> dict[str, tuple[int, int]]:
 # ---------------------------------------------------------------- the image
 
 
-def test_every_step_but_those_of_the_system_was_run(image: Built, builder: Builder) -> None:
+def test_ran_every_step_of_the_dockerfile(image: Built, builder: Builder) -> None:
     assert [command.split()[0] for command in builder.left_out] == ["apt-get", "groupadd", "apt-get"]
     done = subprocess.run(["ragstone", "--version"], env=image.variables(), capture_output=True, text=True, check=True)
     assert done.stdout == f"ragstone {ragstone.__version__}\n"
@@ -159,7 +159,7 @@ def test_every_step_but_those_of_the_system_was_run(image: Built, builder: Build
     assert not (image.root / "src").exists()
 
 
-def test_the_image_says_how_it_is_to_be_run(image: Built) -> None:
+def test_image_declares_how_to_run(image: Built) -> None:
     assert image.said["USER"] == f"{USER}:{USER}"
     assert json.loads(image.said["VOLUME"]) == ["/data"]
     assert image.workdir == "/data"
@@ -173,7 +173,7 @@ def test_the_image_says_how_it_is_to_be_run(image: Built) -> None:
 # ---------------------------------------------------------------- a container
 
 
-def test_a_first_and_a_second_start(image: Built, data: Path) -> None:
+def test_first_and_second_start(image: Built, data: Path) -> None:
     root = image.root / "opt"
     before = state(root)
     with started(image, data) as first:
@@ -197,7 +197,7 @@ def test_a_first_and_a_second_start(image: Built, data: Path) -> None:
     (data / "documents" / "a.txt").unlink()
     with started(image, data) as second:
         second.healthy()
-        assert "what is stored already is served" in "".join(second.log)
+        assert "serving the stored ones" in "".join(second.log)
         assert second.key == key
         assert "Marie Curie" in second.ask(key)["answer"]
         assert ssl.get_server_certificate(("127.0.0.1", second.port)) == certificate
@@ -211,7 +211,7 @@ def test_a_first_and_a_second_start(image: Built, data: Path) -> None:
         assert third.stop() == 0
 
 
-def test_answers_under_way_are_finished_when_it_is_stopped(image: Built, data: Path) -> None:
+def test_answers_finish_when_the_container_stops(image: Built, data: Path) -> None:
     said = "Room 7 is called Marie Curie. It has twelve seats."
     with OpenAIServer(lambda _: said, pause=0.3) as model:
         environment = {
@@ -241,7 +241,7 @@ def test_answers_under_way_are_finished_when_it_is_stopped(image: Built, data: P
     assert KEY not in "".join(container.log)
 
 
-def test_it_can_be_stopped_while_it_reads(image: Built, data: Path) -> None:
+def test_stops_while_reading_documents(image: Built, data: Path) -> None:
     """The shell is process 1 then, to which a signal does nothing unless it is handed on."""
     for number in range(3000):
         (data / "documents" / f"{number}.txt").write_text(f"Note {number} is about the number {number * 7919}.")
@@ -253,13 +253,13 @@ def test_it_can_be_stopped_while_it_reads(image: Built, data: Path) -> None:
         assert not (data / "admin-key").exists()
 
 
-def test_a_wrong_setting_ends_it_at_once(image: Built, data: Path) -> None:
+def test_wrong_settings_end_the_container(image: Built, data: Path) -> None:
     with started(image, data, RAGSTONE_CHUNK__SISE="1") as container:
         assert container.process.wait(SLOW) == 2
     assert "RAGSTONE_CHUNK__SISE" in "".join(container.log)
 
 
-def test_another_command_takes_the_place_of_serving(image: Built, data: Path) -> None:
+def test_runs_other_commands(image: Built, data: Path) -> None:
     with started(image, data, "worker", "documents", "--every", "0.2s") as worker:
         end = time.monotonic() + SLOW
         while not any(" documents: 1 added" in line for line in worker.log) and time.monotonic() < end:

@@ -1,10 +1,15 @@
-"""A layer under SQLite, where it can be had."""
+"""How many trials to make, and the layer under SQLite."""
 
 from __future__ import annotations
 
 import pytest
+from crash.amounts import CHOSEN, Amount
+from crash.vfs import Shim, library
 
-from benchmarks.crash.vfs import Shim, library
+
+@pytest.fixture(scope="session")
+def amount() -> Amount:
+    return CHOSEN
 
 
 @pytest.fixture(scope="session")

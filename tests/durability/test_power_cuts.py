@@ -3,23 +3,22 @@
 import random
 from pathlib import Path
 
-from benchmarks.crash import power
-from benchmarks.crash.power import Drive, Event, Log
-from benchmarks.crash.story import check, recorded, small_steps
-from benchmarks.crash.vfs import Shim
+from crash import power
+from crash.amounts import Amount
+from crash.power import Drive, Event, Log
+from crash.story import check, recorded, small_steps
+from crash.vfs import Shim
 
-TRIED = 120
 
-
-def test_everything_acknowledged_survives(tmp_path: Path, shim: Shim):
+def test_acknowledged_writes_survive_power_cuts(tmp_path: Path, shim: Shim, amount: Amount) -> None:
     chance = random.Random(4)
     log = recorded(tmp_path / "life", shim)
-    left = list(power.images(log, chance, 1))
+    left = list(power.images(log, chance, 3 if amount.power_cuts > 500 else 1))
     kinds = {event.kind for event in log.events}
     assert {"create", "write", "sync", "sync folder", "rename", "unlink", "mkdir", "cut", "ack"} <= kinds
     assert len(left) > 500
     with small_steps():
-        for image, acknowledged, following in chance.sample(left, TRIED):
+        for image, acknowledged, following in chance.sample(left, min(amount.power_cuts, len(left))):
             power.lay_out(image, log.folder, tmp_path / "image")
             check(tmp_path / "image" / "kb", acknowledged, following)
 

@@ -8,20 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kb import add, embedder_of, open_fast
+from kb import add, embedder_of, open_fast, parts
 
-from ragstone.access import OWNER, Reader, groups_in
 from ragstone.acquire import with_groups
-from ragstone.answers import Answer
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import NotFound, UsageError
-from ragstone.experiment import evaluate_questions
-from ragstone.index.catalog.listing import readable
-from ragstone.index.terms.readable import reading
-from ragstone.sections import AccessSettings
+from ragstone.core.access import OWNER, Reader, groups_in
+from ragstone.core.answers import Answer
+from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.records import Document
+from ragstone.core.request import Request
+from ragstone.engine.experiments import evaluate_questions
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.responses import answer_json
 from ragstone.serve.notebook import Ragstone
-from ragstone.usage.responses import answer_json
+from ragstone.settings import AccessSettings
 
 HR, STAFF, STRANGER = (Reader.of(group, name=group) for group in ("hr", "staff", "nobody-knows"))
 PAY = "The salary of the director is nine thousand. The bonus is called zeppelin."
@@ -29,7 +28,7 @@ LUNCH = "The canteen opens at noon. Lunch is soup."
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(tmp_path: Path) -> Iterator[KnowledgeBase]:
     engine = open_fast(tmp_path / "kb")
     add(
         engine,
@@ -42,15 +41,15 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
     engine.close()
 
 
-def ask(engine: Engine, question: str, reader: Reader = OWNER, session: str = "") -> Answer:
+def ask(engine: KnowledgeBase, question: str, reader: Reader = OWNER, session: str = "") -> Answer:
     return asyncio.run(engine.ask(question, reader=reader, session=session))
 
 
-def found(engine: Engine, question: str, reader: Reader = OWNER) -> set[str]:
+def found(engine: KnowledgeBase, question: str, reader: Reader = OWNER) -> set[str]:
     return {hit.chunk.document_id for hit in asyncio.run(engine.search(question, 20, reader=reader))}
 
 
-def test_each_reader_finds_what_its_groups_may_read(engine: Engine) -> None:
+def test_each_reader_finds_what_its_groups_may_read(engine: KnowledgeBase) -> None:
     assert found(engine, "the") == {"hr/pay.md", "lunch.md", "staff/lift.md", "lost.md"}
     assert found(engine, "the", HR) == {"hr/pay.md", "lunch.md", "staff/lift.md"}
     assert found(engine, "the", STAFF) == {"lunch.md", "staff/lift.md"}
@@ -58,64 +57,65 @@ def test_each_reader_finds_what_its_groups_may_read(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("reader", [STAFF, STRANGER], ids=["staff", "stranger"])
-def test_documents_of_others_are_not_there(engine: Engine, reader: Reader) -> None:
+def test_documents_of_others_are_not_there(engine: KnowledgeBase, reader: Reader) -> None:
     for name in ("hr/pay.md", "pay.md", "/pay.md", "lost.md"):
         with pytest.raises(NotFound) as refusal:
-            engine.document(name, reader=reader)
+            engine.documents.get(name, reader=reader)
         assert str(refusal.value) == f"there is no document '{name}'"
         with pytest.raises(NotFound):
-            engine.remove([name], reader=reader)
-    assert engine.document("pay.md", reader=HR).title == "Payroll"
+            engine.documents.remove([name], reader=reader)
+    assert engine.documents.get("pay.md", reader=HR).title == "Payroll"
 
 
-def test_the_end_of_an_id_is_looked_for_among_ones_own(engine: Engine) -> None:
+def test_the_end_of_an_id_is_looked_for_among_ones_own(engine: KnowledgeBase) -> None:
     add(engine, Document(id="public/pay.md", text="Pay day is Friday."))
-    assert engine.document("pay.md", reader=STAFF).id == "public/pay.md"
+    assert engine.documents.get("pay.md", reader=STAFF).id == "public/pay.md"
     with pytest.raises(NotFound, match=r"it could be .*hr/pay\.md"):
-        engine.document("pay.md", reader=HR)
+        engine.documents.get("pay.md", reader=HR)
 
 
-def test_a_listing_counts_and_pages_what_the_reader_may_read(engine: Engine) -> None:
-    assert engine.listing().total == 4
-    page = engine.listing(reader=HR, limit=2)
+def test_a_listing_counts_and_pages_what_the_reader_may_read(engine: KnowledgeBase) -> None:
+    assert engine.documents.list(reader=OWNER).total == 4
+    page = engine.documents.list(reader=HR, limit=2)
     assert ([one.document_id for one in page.documents], page.total, page.next) == (
         ["hr/pay.md", "lunch.md"], 3, "lunch.md",
     )  # fmt: skip
-    rest = engine.listing(reader=HR, limit=2, after=page.next)
+    rest = engine.documents.list(reader=HR, limit=2, after=page.next)
     assert ([one.document_id for one in rest.documents], rest.total, rest.next) == (["staff/lift.md"], 3, "")
     assert rest.documents[0].characters == len("The lift is red.")
-    assert engine.listing(reader=STAFF, q="payroll").total == 0
-    assert engine.listing(reader=HR, q="PAYROLL").total == 1
-    assert engine.listing(q="100%_").total == 0
+    assert engine.documents.list(reader=STAFF, q="payroll").total == 0
+    assert engine.documents.list(reader=HR, q="PAYROLL").total == 1
+    assert engine.documents.list(q="100%_", reader=OWNER).total == 0
 
 
-def test_a_listing_looks_up_each_document_and_not_all_that_readers_may_read(engine: Engine) -> None:
+def test_a_listing_looks_up_each_document_and_not_all_that_readers_may_read(engine: KnowledgeBase) -> None:
     """Otherwise it takes the square of the documents: of ten thousand, eighteen seconds."""
-    allowed, values = readable(["hr"])
+    database = parts(engine).catalog.database
+    allowed, values = database.dialect.readable(["hr"])
     sql = f"EXPLAIN QUERY PLAN SELECT count(*) FROM documents d WHERE {allowed}"  # noqa: S608
-    plan = engine._catalog._rows(sql, values)
+    plan = database.rows(sql, values)
     told = " ".join(row[3] for row in plan)
     assert told.count("USING INDEX facts_document") == 2
     assert "facts_key" not in told
 
 
-def test_words_of_others_are_neither_suggested_nor_known(engine: Engine) -> None:
+def test_words_of_others_are_neither_suggested_nor_known(engine: KnowledgeBase) -> None:
     hinted = ask(engine, "What is the bonus called zepelin?", HR)
     assert any("zeppelin" in notice for notice in hinted.notices)
     for reader in (STAFF, STRANGER):
         told = ask(engine, "What is the bonus called zepelin?", reader)
         assert "zeppelin" not in json.dumps(answer_json(told))
-    words = engine._words
+    words = parts(engine).indexes.words()
     for reader, knows in ((OWNER, True), (HR, True), (STAFF, False)):
-        with reading(reader.allowed):
-            assert words.known(["zeppelin", "canteen", "zzqqxxvv"], "") == [knows, True, False]
-            weights = words.weigh(["zeppelin", "zzqqxxvv"])
-            assert (weights[0] < weights[1]) is knows
-            assert ("zeppelin" in words.near("zepelin", 1)) is knows
+        request = Request(reader=reader)
+        assert words.known(["zeppelin", "canteen", "zzqqxxvv"], "", request) == [knows, True, False]
+        weights = words.weigh(["zeppelin", "zzqqxxvv"], request)
+        assert (weights[0] < weights[1]) is knows
+        assert ("zeppelin" in words.for_request(request).near("zepelin", 1)) is knows
 
 
 def test_languages_of_others_are_not_known(tmp_path: Path) -> None:
-    engine = Engine.open(tmp_path / "kb", ["index.embedder=hash_embedder:HashEmbedder"], create=True)
+    engine = KnowledgeBase.open(tmp_path / "kb", ["index.embedder=hash_embedder:HashEmbedder"], create=True)
     try:
         add(
             engine,
@@ -123,13 +123,12 @@ def test_languages_of_others_are_not_known(tmp_path: Path) -> None:
             Document(id="b", text="Die Kantine ist am Montag geschlossen.", metadata={"readers": "hr"}),
         )
         for reader, languages in ((OWNER, {"en", "de"}), (HR, {"en", "de"}), (STAFF, {"en"})):
-            with reading(reader.allowed):
-                assert set(engine._words.languages()) == languages
+            assert set(parts(engine).indexes.words().for_request(Request(reader=reader)).languages()) == languages
     finally:
         engine.close()
 
 
-def test_what_one_reader_was_answered_is_not_remembered_for_another(engine: Engine) -> None:
+def test_what_one_reader_was_answered_is_not_remembered_for_another(engine: KnowledgeBase) -> None:
     question = "What is the salary of the director?"
     answers = [ask(engine, question, reader) for reader in (OWNER, HR, STAFF, HR, OWNER)]
     assert [("nine thousand" in json.dumps(answer_json(one))) for one in answers] == [True, True, False, True, True]
@@ -141,21 +140,23 @@ def test_where_no_document_names_groups_a_reader_costs_nothing(tmp_path: Path) -
     engine = open_fast(tmp_path / "kb")
     try:
         add(engine, Document(id="lunch.md", text=LUNCH))
-        assert engine._allowed(STAFF) is None
+        assert parts(engine).request(STAFF).allowed is None
         add(engine, Document(id="pay.md", text=PAY, metadata={"readers": "hr"}))
-        assert (engine._allowed(STAFF), engine._allowed(OWNER)) == (STAFF.allowed, None)
+        assert (parts(engine).request(STAFF).allowed, parts(engine).request(OWNER).allowed) == (STAFF.allowed, None)
     finally:
         engine.close()
 
 
-def test_what_is_added_in_the_very_moment_is_looked_at_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_allowed", lambda _: None)  # as it was a moment ago, when no document named groups
+def test_what_is_added_in_the_very_moment_is_looked_at_again(
+    engine: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts(engine).catalog, "has_access_groups", lambda: False)  # as a moment ago
     assert found(engine, "the", STAFF) == {"lunch.md", "staff/lift.md"}
     assert found(engine, "the", STRANGER) == {"lunch.md"}
 
 
-def test_what_a_reader_may_read_is_worked_out_once_a_commit(engine: Engine) -> None:
-    selections = engine._catalog._selections
+def test_what_a_reader_may_read_is_worked_out_once_a_commit(engine: KnowledgeBase) -> None:
+    selections = parts(engine).catalog.selections
     asked, one = [], selections._one
     selections._one = lambda sql, values: (asked.append(values), one(sql, values))[1]
 
@@ -170,52 +171,55 @@ def test_what_a_reader_may_read_is_worked_out_once_a_commit(engine: Engine) -> N
     assert len(search("title = Lunch")) == 3
 
 
-def test_other_groups_cost_no_embedding_and_count_at_once(engine: Engine) -> None:
+def test_other_groups_cost_no_embedding_and_count_at_once(engine: KnowledgeBase) -> None:
     embedder = embedder_of(engine)
     before = len(embedder.seen)
     for groups, seen in (((), False), (("staff",), True), (("hr",), False), ("*", True)):
         report = add(engine, Document(id="lunch.md", text=LUNCH, title="Lunch", metadata={"readers": groups}))
         assert (report.updated, report.embedded) == (1, 0)
         assert ("lunch.md" in found(engine, "when does the canteen open", STAFF)) is seen
-        assert (engine.listing(reader=STAFF, q="lunch").total == 1) is seen
+        assert (engine.documents.list(reader=STAFF, q="lunch").total == 1) is seen
     assert len(embedder.seen) == before
 
 
-def test_a_document_that_says_nothing_of_groups_is_for_whom_it_was_before(engine: Engine) -> None:
+def test_a_document_that_says_nothing_of_groups_is_for_whom_it_was_before(engine: KnowledgeBase) -> None:
     add(engine, Document(id="hr/pay.md", text=f"{PAY} It is paid in May.", title="Payroll"))
     assert "hr/pay.md" not in found(engine, "salary", STAFF)
-    assert engine.document("pay.md").metadata["readers"] == ("board", "hr")
+    assert engine.documents.get("pay.md", reader=OWNER).metadata["readers"] == ("board", "hr")
     twice = (Document(id="new", text="one", metadata={"readers": "hr"}), Document(id="new", text="two words"))
     add(engine, *twice)
-    assert (engine.document("new").text, engine.document("new").metadata["readers"]) == ("two words", ("hr",))
+    assert (
+        engine.documents.get("new", reader=OWNER).text,
+        engine.documents.get("new", reader=OWNER).metadata["readers"],
+    ) == ("two words", ("hr",))
 
 
-def test_a_rebuild_keeps_groups_and_rules(engine: Engine) -> None:
-    asyncio.run(engine.rebuild(["chunk.size=120"]))
+def test_a_rebuild_keeps_groups_and_rules(engine: KnowledgeBase) -> None:
+    asyncio.run(engine.versions.rebuild(["chunk.size=120"]))
     assert found(engine, "the", STAFF) == {"lunch.md", "staff/lift.md"}
-    assert engine.document("lost.md").metadata["readers"] == ()
+    assert engine.documents.get("lost.md", reader=OWNER).metadata["readers"] == ()
     add(engine, Document(id="hr/pay.md", text=PAY, title="Payroll", metadata={"readers": "*"}))
-    asyncio.run(engine.revert())
+    asyncio.run(engine.versions.revert())
     assert "hr/pay.md" in found(engine, "the", STAFF)
 
 
-def test_conversations_are_each_readers_own(engine: Engine) -> None:
+def test_conversations_are_each_readers_own(engine: KnowledgeBase) -> None:
     for reader in (OWNER, HR, STAFF):
         ask(engine, "When does the canteen open?", reader, session="s")
     ask(engine, "Is the lift red?", HR, session="s")
-    assert [len(engine.turns("s", reader=reader)) for reader in (OWNER, HR, STAFF, STRANGER)] == [1, 2, 1, 0]
-    assert [one.name for one in engine.conversations(reader=HR)] == ["s"]
-    assert engine.conversations(reader=STRANGER) == []
-    assert [one.turns for one in engine.conversations()] == [1]
-    assert engine.forget("s", reader=STRANGER) == 0
-    assert (engine.forget("s", reader=HR), len(engine.turns("s"))) == (2, 1)
+    assert [len(engine.history.turns("s", reader=reader)) for reader in (OWNER, HR, STAFF, STRANGER)] == [1, 2, 1, 0]
+    assert [one.name for one in engine.history.conversations(reader=HR)] == ["s"]
+    assert engine.history.conversations(reader=STRANGER) == []
+    assert [one.turns for one in engine.history.conversations(reader=OWNER)] == [1]
+    assert engine.history.forget("s", reader=STRANGER) == 0
+    assert (engine.history.forget("s", reader=HR), len(engine.history.turns("s", reader=OWNER))) == (2, 1)
     nameless = Reader.of("hr")
     for session in (f"{HR.session('s')}", "\x1fs"):
-        with pytest.raises(UsageError, match="cannot be used"):
-            engine.turns(session, reader=nameless)
+        with pytest.raises(UsageError, match="reserved character"):
+            engine.history.turns(session, reader=nameless)
 
 
-def test_evaluation_measures_what_the_reader_may_read(engine: Engine, tmp_path: Path) -> None:
+def test_evaluation_measures_what_the_reader_may_read(engine: KnowledgeBase, tmp_path: Path) -> None:
     questions = tmp_path / "questions.csv"
     questions.write_text("question,source\nWhat is the salary?,pay.md\nWhen does the canteen open?,lunch.md\n")
     all_, own = (asyncio.run(evaluate_questions(engine, questions, reader=reader)) for reader in (OWNER, STAFF))
@@ -227,12 +231,12 @@ def test_evaluation_measures_what_the_reader_may_read(engine: Engine, tmp_path: 
     assert not any("pay.md" in found for one in own.per_query for found in one.found)
 
 
-def test_nothing_is_kept_of_measuring(engine: Engine, tmp_path: Path) -> None:
+def test_nothing_is_kept_of_measuring(engine: KnowledgeBase, tmp_path: Path) -> None:
     questions = tmp_path / "questions.csv"
     questions.write_text("question,source,answerable\nWhen does the canteen open?,lunch.md,\nWhy?,,no\n")
     asyncio.run(evaluate_questions(engine, questions))
-    assert engine.statistics().total.questions == 0
-    with engine._journal.reading() as db:
+    assert engine.history.statistics().total.questions == 0
+    with parts(engine).history.journal().reading() as db:
         assert db is None
 
 
@@ -241,13 +245,17 @@ def test_a_notebook_asks_as_a_reader(tmp_path: Path) -> None:
     kb = Ragstone(tmp_path / "kb", settings=["index.embedder=hash_embedder:HashEmbedder"])
     try:
         kb.add(with_pay, Document(id="lunch.md", text=LUNCH))
-        assert [hit.chunk.document_id for hit in kb.search("salary", reader=STAFF)] == ["lunch.md"]
-        assert kb.listing(reader=STAFF).total == 1
-        with pytest.raises(NotFound):
-            kb.document("pay.md", reader=STAFF)
-        assert kb.feedback(kb.ask("When does the canteen open?"), "up").vote == "up"
+        assert kb.rate(kb.ask("When does the canteen open?"), "up").vote == "up"
     finally:
         kb.close()
+    staff = Ragstone(tmp_path / "kb", reader=STAFF)
+    try:
+        assert [hit.chunk.document_id for hit in staff.search("salary")] == ["lunch.md"]
+        assert staff.documents().total == 1
+        with pytest.raises(NotFound):
+            staff.document("pay.md")
+    finally:
+        staff.close()
 
 
 # ---------------------------------------------------------------- rules
@@ -317,7 +325,7 @@ def test_without_rules_a_document_is_for_everyone_but_an_empty_list_for_nobody()
 
 @pytest.mark.parametrize("rule", ["hr", "= hr", "hr =", "hr = ;"])
 def test_a_rule_that_is_none_is_refused(rule: str) -> None:
-    with pytest.raises(ValueError, match="is no rule"):
+    with pytest.raises(ValueError, match="is not a rule"):
         AccessSettings(folders=(rule,))
 
 
@@ -327,7 +335,7 @@ def test_a_column_names_groups_and_an_empty_cell_nobody(tmp_path: Path) -> None:
     engine = open_fast(tmp_path / "kb")
     try:
         add(engine, str(tmp_path / "t.csv"), str(tmp_path / "t.jsonl"))
-        named = {one.id: one.metadata.get("readers") for one in engine.documents()}
+        named = {one.id: one.metadata.get("readers") for one in engine.documents.all()}
     finally:
         engine.close()
     assert named == {
@@ -341,23 +349,23 @@ def test_rules_that_were_used_once_stay_in_force(tmp_path: Path) -> None:
     docs.mkdir(parents=True)
     (docs / "pay.txt").write_text(PAY)
     engine = open_fast(tmp_path / "kb", "acquire.access.folders=[hr = hr]")
-    asyncio.run(engine.sync([str(tmp_path / "docs")]))
+    asyncio.run(engine.documents.sync([str(tmp_path / "docs")]))
     engine.close()
     (docs / "more.txt").write_text("The salary of the cook is two thousand.")
     engine = open_fast(tmp_path / "kb", create=False)
     try:
-        assert asyncio.run(engine.sync([str(tmp_path / "docs")])).added == 1
+        assert asyncio.run(engine.documents.sync([str(tmp_path / "docs")])).added == 1
         assert found(engine, "salary", STAFF) == set()
-        asyncio.run(engine.rebuild(["chunk.size=120"]))
+        asyncio.run(engine.versions.rebuild(["chunk.size=120"]))
         (docs / "third.txt").write_text("The salary of the gardener is one thousand.")
-        asyncio.run(engine.sync([str(tmp_path / "docs")]))
+        asyncio.run(engine.documents.sync([str(tmp_path / "docs")]))
         assert found(engine, "salary", STAFF) == set()
         assert len(found(engine, "salary", HR)) == 3
     finally:
         engine.close()
     engine = open_fast(tmp_path / "kb", "acquire.access.folders=[hr = staff]", create=False)
     try:
-        report = asyncio.run(engine.sync([str(tmp_path / "docs")]))
+        report = asyncio.run(engine.documents.sync([str(tmp_path / "docs")]))
         assert (report.updated, report.embedded) == (3, 0)
         assert (len(found(engine, "salary", STAFF)), found(engine, "salary", HR)) == (3, set())
     finally:
@@ -371,11 +379,11 @@ def test_rules_that_another_process_makes_hold_at_once(tmp_path: Path) -> None:
     other = open_fast(tmp_path / "kb", "acquire.access.folders=[hr = hr]", create=False)
     try:
         (docs / "pay.txt").write_text(PAY)
-        asyncio.run(running.sync([str(tmp_path / "docs")]))
+        asyncio.run(running.documents.sync([str(tmp_path / "docs")]))
         assert found(running, "salary", STAFF)
-        asyncio.run(other.sync([str(tmp_path / "docs")]))
+        asyncio.run(other.documents.sync([str(tmp_path / "docs")]))
         (docs / "more.txt").write_text("The salary of the cook is two thousand.")
-        report = asyncio.run(running.sync([str(tmp_path / "docs")]))
+        report = asyncio.run(running.documents.sync([str(tmp_path / "docs")]))
         assert (report.added, report.updated) == (1, 0)
         assert found(running, "salary", STAFF) == set()
         assert len(found(running, "salary", HR)) == 2

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from kb import add, open_fast
 
-from ragstone.access import EVERYONE, Reader
-from ragstone.contracts import Document
-from ragstone.errors import NotFound
-from ragstone.experiment.bench import uncached
+from ragstone.core.access import EVERYONE, OWNER, Reader
+from ragstone.core.errors import NotFound
+from ragstone.core.records import Document
+from ragstone.engine.experiments.bench import uncached
 from ragstone.serve import as_json
 
 GROUPS = [f"group{number}" for number in range(50)]
@@ -77,7 +77,7 @@ class Machine(RuleBasedStateMachine):
     @rule(number=NUMBERS)
     def remove(self, number: int) -> None:
         if number in self.groups:
-            self.engine.remove([f"folder/{number}/note.md"])
+            self.engine.documents.remove([f"folder/{number}/note.md"], reader=OWNER)
             del self.groups[number]
 
     @rule(
@@ -95,7 +95,7 @@ class Machine(RuleBasedStateMachine):
         self.check({**told, "question": ""}, reader, word)
         shown = {int(hit.chunk.document_id.split("/")[1]) for hit in answer.hits}
         if not session:  # what was said before may have changed the question
-            fresh = self.engine.with_settings(uncached(self.engine.settings))
+            fresh = self.engine.under(lambda _: uncached(self.engine.settings))
             again = asyncio.run(fresh.ask(question, reader=reader))
             assert [hit.chunk.id for hit in again.hits] == [hit.chunk.id for hit in answer.hits]
             assert (again.answer, again.confidence, again.notices) == (answer.answer, answer.confidence, answer.notices)
@@ -112,7 +112,7 @@ class Machine(RuleBasedStateMachine):
         for name in (f"folder/{number}/note.md", f"{number}/note.md", "note.md"):
             able = self.may(reader) & ({number} if name != "note.md" else set(self.groups))
             try:
-                found = self.engine.document(name, reader=reader)
+                found = self.engine.documents.get(name, reader=reader)
                 assert {int(found.id.split("/")[1])} == able
             except NotFound as refusal:
                 assert len(able) != 1
@@ -123,7 +123,7 @@ class Machine(RuleBasedStateMachine):
         seen: list[str] = []
         after = ""
         while True:
-            page = self.engine.listing(reader=reader, q=q, after=after, limit=limit)
+            page = self.engine.documents.list(reader=reader, q=q, after=after, limit=limit)
             seen += [one.document_id for one in page.documents]
             if not (after := page.next):
                 break
@@ -137,7 +137,7 @@ class Machine(RuleBasedStateMachine):
         for id, owner, shown in self.given[-5:]:
             mine = reader.who == owner.who and shown & set(self.groups) <= self.may(reader)
             try:
-                told = self.engine.response(id, reader=reader)
+                told = self.engine.history.response(id, reader=reader)
                 assert mine
                 assert told.response_id == id
             except NotFound:
@@ -145,13 +145,13 @@ class Machine(RuleBasedStateMachine):
 
     @rule(reader=READERS)
     def conversations(self, reader: Reader) -> None:
-        kept = self.engine.conversations(reader=reader)
-        asked = sum(1 for one in self.engine.turns("s", reader=reader))
+        kept = self.engine.history.conversations(reader=reader)
+        asked = sum(1 for one in self.engine.history.turns("s", reader=reader))
         assert sum(one.turns for one in kept) == asked
 
     @invariant()
     def everything_is_the_owners(self) -> None:
-        assert self.engine.listing(limit=1).total == len(self.groups)
+        assert self.engine.documents.list(limit=1, reader=OWNER).total == len(self.groups)
 
     def teardown(self) -> None:
         self.engine.close()

@@ -5,12 +5,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from kb import add, check_whole, open_fast
+from kb import add, check_whole, open_fast, parts
 
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import Damaged, NotFound, UsageError
-from ragstone.keeping.backup import backup, restore
+from ragstone.core.access import OWNER
+from ragstone.core.errors import Damaged, NotFound, UsageError
+from ragstone.core.records import Document
+from ragstone.engine.backup import backup, restore
+from ragstone.engine.knowledge_base import KnowledgeBase
 
 
 def document(number: int) -> Document:
@@ -20,8 +21,8 @@ def document(number: int) -> Document:
 def stored(folder: Path) -> set[str]:
     engine = open_fast(folder, create=False)
     try:
-        check_whole(engine._version / "catalog.db")
-        return {one.id for one in engine._catalog.documents()}
+        check_whole(parts(engine).source.path / "catalog.db")
+        return {one.id for one in parts(engine).catalog.documents()}
     finally:
         engine.close()
 
@@ -34,7 +35,7 @@ def engine(tmp_path: Path):
     engine.close()
 
 
-def test_a_copy_is_a_knowledge_base(engine: Engine, tmp_path: Path):
+def test_a_copy_is_a_knowledge_base(engine: KnowledgeBase, tmp_path: Path):
     copied = backup(tmp_path / "kb", tmp_path / "copy")
     assert (copied.documents, copied.chunks) == (2, 4)
     add(engine, document(2))
@@ -68,45 +69,46 @@ def test_uploaded_files_are_copied_and_put_back(tmp_path: Path):
         assert (folder / "0a1b" / "big.csv").read_bytes() == b"row\n" * 700_000
 
 
-def test_nothing_is_replaced_unless_that_is_said(engine: Engine, tmp_path: Path):
+def test_nothing_is_replaced_unless_that_is_said(engine: KnowledgeBase, tmp_path: Path):
     backup(tmp_path / "kb", tmp_path / "copy")
     add(engine, document(2))
     with pytest.raises(UsageError, match="--replace"):
         restore(tmp_path / "copy", tmp_path / "kb")
     assert stored(tmp_path / "kb") == {"d0", "d1", "d2"}
+    before = parts(engine).source.path
     restore(tmp_path / "copy", tmp_path / "kb", replace=True)
-    assert engine.superseded
+    assert parts(engine).source.path != before
     assert stored(tmp_path / "kb") == {"d0", "d1"}
 
 
-def test_histories_do_not_mix(engine: Engine, tmp_path: Path):
+def test_histories_do_not_mix(engine: KnowledgeBase, tmp_path: Path):
     """After a restore the same numbers mean other commits; no index takes the one for the other."""
     backup(tmp_path / "kb", tmp_path / "copy")
     add(engine, Document(id="later", text="zebra stripes"))
-    before = engine._catalog.stamp()
+    before = parts(engine).catalog.stamp()
     restore(tmp_path / "copy", tmp_path / "kb", replace=True)
     again = open_fast(tmp_path / "kb", create=False)
-    after = again._catalog.stamp()
+    after = parts(again).catalog.stamp()
     assert (after.generation, after.mark != before.mark) == (before.generation, True)
     add(again, Document(id="other", text="giraffe neck"))
-    found = {hit.chunk.document_id for hit in asyncio.run(again.search("zebra giraffe", 50))}
+    found = {hit.chunk.document_id for hit in asyncio.run(again.search("zebra giraffe", 50, reader=OWNER))}
     again.close()
     assert found == {"d0", "d1", "other"}
 
 
-def test_a_damaged_copy_is_refused_and_changes_nothing(engine: Engine, tmp_path: Path):
+def test_a_damaged_copy_is_refused_and_changes_nothing(engine: KnowledgeBase, tmp_path: Path):
     backup(tmp_path / "kb", tmp_path / "copy")
     file = tmp_path / "copy" / "v1" / "catalog.db"
     file.write_bytes(file.read_bytes().replace(b"number 1", b"number 7"))
     with pytest.raises(Damaged, match="documents"):
         restore(tmp_path / "copy", tmp_path / "kb", replace=True)
-    assert not engine.superseded
+    assert parts(engine).source.path == tmp_path / "kb" / "v1"
     (tmp_path / "copy" / "CURRENT").unlink()
-    with pytest.raises(NotFound, match="not finished"):
+    with pytest.raises(NotFound, match="no complete backup"):
         restore(tmp_path / "copy", tmp_path / "new")
 
 
-def test_copies_are_made_while_documents_are_added(engine: Engine, tmp_path: Path):
+def test_copies_are_made_while_documents_are_added(engine: KnowledgeBase, tmp_path: Path):
     done = threading.Event()
 
     def write() -> None:

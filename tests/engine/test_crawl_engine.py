@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kb import FAST, add, check_whole, embedder_of, open_fast
-from servers.site import Reply, WebSite, page
+from kb import FAST, add, check_whole, embedder_of, open_fast, parts
 
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import SourceError, UsageError
-from ragstone.reports import AddReport
+from ragstone.core.access import OWNER
+from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.records import Document
+from ragstone.core.reports import AddReport
+from ragstone.engine.knowledge_base import KnowledgeBase
+from servers.site import Reply, WebSite, page
 
 CRAWL = ("acquire.crawl.allow_private=true", "acquire.crawl.delay_seconds=0", "acquire.crawl.retries=0")
 ANSWER = "respond.abstain_below=0"
@@ -32,38 +33,38 @@ def site() -> Iterator[WebSite]:
 
 
 @pytest.fixture
-def engine(workdir: Path) -> Iterator[Engine]:
+def engine(workdir: Path) -> Iterator[KnowledgeBase]:
     engine = open_fast(workdir / "kb", *CRAWL, ANSWER)
     yield engine
     engine.close()
 
 
-def crawl(engine: Engine, what: str, *, force: bool = False) -> AddReport:
-    return asyncio.run(engine.crawl(what, force=force))
+def crawl(engine: KnowledgeBase, what: str, *, force: bool = False) -> AddReport:
+    return asyncio.run(engine.documents.crawl(what, force=force))
 
 
-def stored(engine: Engine, site: WebSite) -> list[str]:
-    return sorted(document.id.removeprefix(site.url) for document in engine._catalog.documents())
+def stored(engine: KnowledgeBase, site: WebSite) -> list[str]:
+    return sorted(document.id.removeprefix(site.url) for document in parts(engine).catalog.documents())
 
 
 def changes(report: AddReport) -> tuple[int, int, int]:
     return report.added, report.updated, report.removed
 
 
-def test_pages_are_stored_and_cited_by_their_address(engine: Engine, site: WebSite) -> None:
+def test_pages_are_stored_and_cited_by_their_address(engine: KnowledgeBase, site: WebSite) -> None:
     told: list[tuple[int, int, AddReport]] = []
-    report = asyncio.run(engine.crawl(f"{site.url}/docs/", lambda *now: told.append(now)))
+    report = asyncio.run(engine.documents.crawl(f"{site.url}/docs/", lambda *now: told.append(now)))
     assert (changes(report), report.unchanged, report.skipped) == ((3, 0, 0), 0, ())
     assert stored(engine, site) == ["/docs/", "/docs/a.html", "/docs/b.html"]
     assert told[-1][0] == 3
-    answer = asyncio.run(engine.ask("The tide mill grinds how often a day?"))
+    answer = asyncio.run(engine.ask("The tide mill grinds how often a day?", reader=OWNER))
     urls = {citation.url for citation in answer.citations}
     assert f"{site.url}/docs/a.html" in urls
     assert {source.url for source in answer.sources} == urls
-    assert engine.document("/docs/a.html").source == f"{site.url}/docs/a.html"
+    assert engine.documents.get("/docs/a.html", reader=OWNER).source == f"{site.url}/docs/a.html"
 
 
-def test_crawling_again_stores_only_what_changed(engine: Engine, site: WebSite) -> None:
+def test_crawling_again_stores_only_what_changed(engine: KnowledgeBase, site: WebSite) -> None:
     start = f"{site.url}/docs/"
     crawl(engine, start)
     before = engine.status()
@@ -79,11 +80,11 @@ def test_crawling_again_stores_only_what_changed(engine: Engine, site: WebSite) 
     assert (changes(report), report.unchanged) == ((1, 1, 1), 1)
     assert stored(engine, site) == ["/docs/", "/docs/a.html", "/docs/c.html"]
     assert len(seen) == report.embedded == 2
-    assert not [hit for hit in asyncio.run(engine.search("grey cats", 9)) if "cats" in hit.chunk.text]
-    check_whole(engine._version / "catalog.db")
+    assert not [hit for hit in asyncio.run(engine.search("grey cats", 9, reader=OWNER)) if "cats" in hit.chunk.text]
+    check_whole(parts(engine).source.path / "catalog.db")
 
 
-def test_force_fetches_what_has_not_changed(engine: Engine, site: WebSite, workdir: Path) -> None:
+def test_force_fetches_what_has_not_changed(engine: KnowledgeBase, site: WebSite, workdir: Path) -> None:
     folder = workdir / "site"
     folder.mkdir()
     (folder / "index.html").write_text('<html><body><p>First page.</p><a href="x.html">x</a></body></html>')
@@ -99,15 +100,15 @@ def test_force_fetches_what_has_not_changed(engine: Engine, site: WebSite, workd
         assert all(("if-none-match" in one.headers) is conditional for one in asked)
 
 
-def test_a_removed_page_is_fetched_again(engine: Engine, site: WebSite) -> None:
+def test_a_removed_page_is_fetched_again(engine: KnowledgeBase, site: WebSite) -> None:
     start = f"{site.url}/docs/"
     crawl(engine, start)
-    engine.remove(["/docs/b.html"])
+    engine.documents.remove(["/docs/b.html"], reader=OWNER)
     report = crawl(engine, start)
     assert (changes(report), report.unchanged, report.embedded) == ((1, 0, 0), 2, 1)
 
 
-def test_a_site_that_is_down_loses_nothing(engine: Engine, site: WebSite) -> None:
+def test_a_site_that_is_down_loses_nothing(engine: KnowledgeBase, site: WebSite) -> None:
     start = f"{site.url}/docs/"
     crawl(engine, start)
     routes = dict(site.routes)
@@ -130,25 +131,25 @@ def test_a_site_that_is_down_loses_nothing(engine: Engine, site: WebSite) -> Non
         crawl(engine, url)
 
 
-def test_two_sites_and_a_folder_leave_each_other_alone(engine: Engine, site: WebSite, workdir: Path) -> None:
+def test_two_sites_and_a_folder_leave_each_other_alone(engine: KnowledgeBase, site: WebSite, workdir: Path) -> None:
     site.routes["/blog/"] = page(text="A blog about cheese.")
     (workdir / "notes").mkdir()
     (workdir / "notes" / "n.txt").write_text("A note about bread.")
     add(engine, Document(id="mine", text="my own"))
-    asyncio.run(engine.sync(["notes"]))
+    asyncio.run(engine.documents.sync(["notes"]))
     crawl(engine, f"{site.url}/docs/")
     crawl(engine, f"{site.url}/blog/")
     site.routes["/docs/b.html"] = Reply(status=410)
     assert changes(crawl(engine, f"{site.url}/docs/")) == (0, 0, 1)
-    assert changes(asyncio.run(engine.sync(["notes"]))) == (0, 0, 0)
+    assert changes(asyncio.run(engine.documents.sync(["notes"]))) == (0, 0, 0)
     assert stored(engine, site) == ["/blog/", "/docs/", "/docs/a.html", "mine", "notes/n.txt"]
 
 
-def test_a_crawl_goes_on_after_a_rebuild(engine: Engine, site: WebSite) -> None:
+def test_a_crawl_goes_on_after_a_rebuild(engine: KnowledgeBase, site: WebSite) -> None:
     start = f"{site.url}/docs/"
     crawl(engine, start)
-    asyncio.run(engine.rebuild(["chunk.size=100"]))
-    other = Engine.open("kb", [*CRAWL])
+    asyncio.run(engine.versions.rebuild(["chunk.size=100"]))
+    other = KnowledgeBase.open("kb", [*CRAWL])
     report = crawl(other, start)
     assert (changes(report), report.unchanged, report.embedded) == ((0, 0, 0), 3, 0)
     other.close()
@@ -156,7 +157,7 @@ def test_a_crawl_goes_on_after_a_rebuild(engine: Engine, site: WebSite) -> None:
 
 def test_named_sites_and_unknown_ones(site: WebSite, workdir: Path) -> None:
     named = f"acquire.sites={{mill: {{start: '{site.url}/docs/', max_pages: 1}}}}"
-    engine = Engine.open(workdir / "kb", [*FAST, *CRAWL, named], create=True)
+    engine = KnowledgeBase.open(workdir / "kb", [*FAST, *CRAWL, named], create=True)
     assert changes(crawl(engine, "mill")) == (1, 0, 0)
     for wrong in ("mil", "ftp://127.0.0.1/", "http://"):
         with pytest.raises(UsageError):
@@ -172,7 +173,7 @@ def test_a_private_address_is_refused_by_default(site: WebSite, workdir: Path) -
     engine.close()
 
 
-def test_a_real_manual(data_dir: Path, engine: Engine, workdir: Path) -> None:
+def test_a_real_manual(data_dir: Path, engine: KnowledgeBase, workdir: Path) -> None:
     """A part of a site made by Sphinx, served from a folder."""
     source = data_dir / "cudaq_docs" / "html_preview"
     pages = [path for path in sorted(source.rglob("*.html")) if path.stat().st_size < 200_000][:12]
@@ -184,9 +185,9 @@ def test_a_real_manual(data_dir: Path, engine: Engine, workdir: Path) -> None:
     with WebSite({"/": page(*names, text="All pages of the manual.")}, folder=workdir / "manual") as server:
         report = crawl(engine, f"{server.url}/")
         assert report.added >= 10
-        assert all(one.url.startswith(server.url) for one in engine._catalog.documents())
+        assert all(one.url.startswith(server.url) for one in parts(engine).catalog.documents())
         again = crawl(engine, f"{server.url}/")
         assert (changes(again), again.embedded) == ((0, 0, 0), 0)
         (workdir / "manual" / names[0]).unlink()
         assert changes(crawl(engine, f"{server.url}/"))[2] <= 1
-    check_whole(engine._version / "catalog.db")
+    check_whole(parts(engine).source.path / "catalog.db")

@@ -3,15 +3,18 @@
 import asyncio
 import shutil
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from kb import add, open_fast
 
-from ragstone.contracts import Document
-from ragstone.errors import Damaged, NotFound
-from ragstone.keeping.doctor import doctor
+from ragstone.catalog import location
+from ragstone.core.access import OWNER
+from ragstone.core.errors import Damaged, NotFound
+from ragstone.core.records import Document
+from ragstone.engine.doctor import doctor
 
 DOCUMENTS = [Document(id=f"d{i}", text=f"word{i} common place{i % 5}", metadata={"n": i}) for i in range(8)]
 
@@ -20,7 +23,7 @@ DOCUMENTS = [Document(id=f"d{i}", text=f"word{i} common place{i % 5}", metadata=
 def folder(tmp_path: Path) -> Path:
     engine = open_fast(tmp_path / "kb")
     add(engine, *DOCUMENTS)
-    asyncio.run(engine.search("word1", 1))
+    asyncio.run(engine.search("word1", 1, reader=OWNER))
     engine.close()
     return tmp_path / "kb"
 
@@ -41,14 +44,14 @@ def test_a_healthy_one_is_well(folder: Path):
 @pytest.mark.parametrize(
     ("sql", "part", "what"),
     [
-        ("UPDATE contents SET text = replace(text, 'word3', 'wOrd3')", "documents", "texts are not what was written"),
-        ("UPDATE documents SET title = 'x' WHERE id = 'd3'", "documents", "titles, sources or metadata"),
-        ("UPDATE facts SET value = 99 WHERE value = 3", "documents", "what filters see"),
-        ("UPDATE chunks SET start = 1 WHERE position = 0 AND row = 4", "documents", "chunks are not what was written"),
-        ("DELETE FROM chunks WHERE row = 4", "documents", "lost chunks"),
-        ("UPDATE about SET built_with = replace(built_with, '200', '201')", "catalog", "what it was built with"),
+        ("UPDATE contents SET text = replace(text, 'word3', 'wOrd3')", "documents", "texts are damaged"),
+        ("UPDATE documents SET title = 'x' WHERE id = 'd3'", "documents", "titles, sources or metadata are damaged"),
+        ("UPDATE facts SET value = 99 WHERE value = 3", "documents", "filters do not see their metadata"),
+        ("UPDATE chunks SET start = 1 WHERE position = 0 AND row = 4", "documents", "chunks are damaged"),
+        ("DELETE FROM chunks WHERE row = 4", "documents", "chunks are missing"),
+        ("UPDATE about SET built_with = replace(built_with, '200', '201')", "catalog", "settings it was built with"),
         ("UPDATE commits SET generation = 9 WHERE generation = 0", "catalog", "gap"),
-        ("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'chunks'", "catalog", "given twice"),
+        ("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'chunks'", "catalog", "used twice"),
     ],
 )
 def test_changed_values_are_found_and_their_documents_named(folder: Path, sql: str, part: str, what: str):
@@ -59,6 +62,19 @@ def test_changed_values_are_found_and_their_documents_named(folder: Path, sql: s
     assert found.part == part
     assert found.documents == (("d3",) if part == "documents" else ())
     assert "ragstone restore" in found.remedy
+
+
+def test_new_files_are_private(folder: Path):
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "v1", *folder.glob("**/*.db*"))}
+    assert {"kb", "v1", "catalog.db", "journal.db", "cache.db"} <= set(modes)
+    assert {name: mode for name, mode in modes.items() if mode & 0o077} == {}
+
+
+def test_reports_files_that_everybody_can_read(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(location, "is_public", lambda path: path.stat().st_mode & 0o004)
+    (folder / "v1" / "catalog.db").chmod(0o644)
+    (finding,) = doctor(folder).findings
+    assert (finding.part, finding.remedy) == ("permissions", f"chmod -R go-rwx {folder}")
 
 
 @pytest.mark.parametrize("sql", ["UPDATE about SET built_with = '{}'", "DELETE FROM about"])
@@ -72,7 +88,7 @@ def test_metadata_that_is_none_is_refused_and_told(folder: Path):
     change(folder, "UPDATE documents SET metadata = '{' WHERE id = 'd3'")
     engine = open_fast(folder, create=False)
     with pytest.raises(Damaged, match="ragstone doctor"):
-        engine.document("d3")
+        engine.documents.get("d3", reader=OWNER)
     engine.close()
     assert doctor(folder).findings[0].documents == ("d3",)
 
@@ -80,7 +96,7 @@ def test_metadata_that_is_none_is_refused_and_told(folder: Path):
 def test_what_is_lost_is_whole_again_after_remove_and_add(folder: Path):
     change(folder, "UPDATE contents SET text = replace(text, 'word3', 'wOrd3')")
     engine = open_fast(folder, create=False)
-    engine.remove(["d3"])
+    engine.documents.remove(["d3"], reader=OWNER)
     add(engine, DOCUMENTS[3])
     engine.close()
     assert doctor(folder).findings == ()
@@ -94,7 +110,7 @@ def test_vectors_are_computed_again(folder: Path):
     assert doctor(folder, mend=True).well
     assert doctor(folder).findings == ()
     engine = open_fast(folder, create=False)
-    assert asyncio.run(engine.search("word3", 1))[0].chunk.document_id == "d3"
+    assert asyncio.run(engine.search("word3", 1, reader=OWNER))[0].chunk.document_id == "d3"
     engine.close()
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from kb import add, check_whole, open_fast
+from kb import add, check_whole, open_fast, parts
 
-from ragstone.contracts import Document
-from ragstone.keeping.backup import backup, restore
-from ragstone.keeping.doctor import doctor
+from ragstone.core.access import OWNER
+from ragstone.core.records import Document
+from ragstone.engine.backup import backup, restore
+from ragstone.engine.doctor import doctor
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
 TEXTS = st.lists(st.integers(0, 5).map(lambda i: f"paragraph {i} " + "filler words " * 9), min_size=1, max_size=3)
@@ -43,7 +44,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
         id = data.draw(st.sampled_from(sorted(self.model)))
-        self.engine.remove([id])
+        self.engine.documents.remove([id], reader=OWNER)
         del self.model[id]
 
     @rule(texts=st.dictionaries(NAMES, TEXTS.map("\n\n".join), min_size=1))
@@ -54,11 +55,11 @@ class Machine(RuleBasedStateMachine):
         for name, text in texts.items():
             (self.sources / name).write_text(text)
             self.model[f"sources/{name}"] = text
-        asyncio.run(self.engine.sync([str(self.sources)]))
+        asyncio.run(self.engine.documents.sync([str(self.sources)]))
 
     @rule(size=st.sampled_from([120, 200]))
     def rebuild(self, size: int) -> None:
-        asyncio.run(self.engine.rebuild([f"chunk.size={size}"]))
+        asyncio.run(self.engine.versions.rebuild([f"chunk.size={size}"]))
         self.reopen()
 
     @rule()
@@ -84,9 +85,10 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def restore(self) -> None:
         assert self.copied is not None
+        before = parts(self.engine).source.path
         restore(self.root / "copy", self.root / "kb", replace=True)
         self.model = dict(self.copied)
-        assert self.engine.superseded
+        assert parts(self.engine).source.path != before
         self.reopen()
 
     @rule()
@@ -95,10 +97,10 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def all_is_whole(self) -> None:
-        stored = {document.id: document for document in self.engine._catalog.documents()}
+        stored = {document.id: document for document in parts(self.engine).catalog.documents()}
         assert {id: document.text for id, document in stored.items()} == self.model
-        check_whole(self.engine._version / "catalog.db", stored, self.engine.settings.chunk)
-        hits = asyncio.run(self.engine.search("filler paragraph", 1000))
+        check_whole(parts(self.engine).source.path / "catalog.db", stored, self.engine.settings.chunk)
+        hits = asyncio.run(self.engine.search("filler paragraph", 1000, reader=OWNER))
         texts = {text for hit in hits for text in [hit.chunk.text]}
         assert all(any(text in whole for whole in self.model.values()) for text in texts)
         assert bool(hits) is bool(self.model)

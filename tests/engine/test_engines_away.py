@@ -8,15 +8,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from kb import FAST, add
+from kb import FAST, add, parts
+
+from ragstone import index
+from ragstone.core.access import OWNER
+from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.records import Document, Matches
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.settings import substitutes
+from ragstone.settings.load import load
 from servers.loopback import Loopback
 from servers.postgres_server import PostgresServer
-
-from ragstone import index, substitutes
-from ragstone.config import load
-from ragstone.contracts import Document, Matches
-from ragstone.engine import Engine
-from ragstone.errors import MissingExtra, SettingsError
 
 pytestmark = pytest.mark.usefixtures("workdir")
 NOWHERE = "services.postgres.dsn=postgresql://nobody@127.0.0.1:9/none"
@@ -28,23 +30,20 @@ DOCUMENTS = [
 
 
 def test_both_legs_on_a_dead_server_are_searched_here(tmp_path: Path) -> None:
-    with closing(Engine.open(tmp_path / "kb", (*FAST, *BOTH, NOWHERE), create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", (*FAST, *BOTH, NOWHERE), create=True)) as engine:
         add(engine, *DOCUMENTS)
-        answer = asyncio.run(engine.ask("How tall is the mast?"))
+        answer = asyncio.run(engine.ask("How tall is the mast?", reader=OWNER))
         assert "twenty metres tall" in answer.answer
-        assert any(
-            told.endswith("searched here instead, by the words and the vectors beside the catalog")
-            for told in answer.notices
-        )
+        assert any(told == "the catalog was searched instead, by words and vectors" for told in answer.notices)
         assert any("vector search failed" in told and "bm25 search failed" in told for told in answer.notices)
-        hits = asyncio.run(engine.search("card", where="kind = ship"))
+        hits = asyncio.run(engine.search("card", where="kind = ship", reader=OWNER))
         assert [hit.chunk.document_id for hit in hits] == ["mast"]
 
 
 def test_one_leg_that_is_away_is_left_out(tmp_path: Path) -> None:
-    with closing(Engine.open(tmp_path / "kb", (*FAST, BOTH[1], NOWHERE), create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", (*FAST, BOTH[1], NOWHERE), create=True)) as engine:
         add(engine, *DOCUMENTS)
-        notices = asyncio.run(engine.ask("How tall is the mast?")).notices
+        notices = asyncio.run(engine.ask("How tall is the mast?", reader=OWNER)).notices
         assert any(told.startswith("bm25 search failed") for told in notices)
         assert not any("instead" in told for told in notices)
 
@@ -52,9 +51,9 @@ def test_one_leg_that_is_away_is_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["vector", "bm25"])
 def test_the_only_leg_that_is_away_is_searched_here(tmp_path: Path, method: str) -> None:
     settings = (*FAST, *BOTH, NOWHERE, f"query.method={method}")
-    with closing(Engine.open(tmp_path / "kb", settings, create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", settings, create=True)) as engine:
         add(engine, *DOCUMENTS)
-        assert "twenty metres tall" in asyncio.run(engine.ask("How tall is the mast?")).answer
+        assert "twenty metres tall" in asyncio.run(engine.ask("How tall is the mast?", reader=OWNER)).answer
 
 
 def test_an_index_that_takes_too_long_is_left_out(tmp_path: Path) -> None:
@@ -62,11 +61,11 @@ def test_an_index_that_takes_too_long_is_left_out(tmp_path: Path) -> None:
         await asyncio.sleep(60)
         raise AssertionError("was waited for")
 
-    with closing(Engine.open(tmp_path / "kb", (*FAST, "query.leg_seconds=0.1"), create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", (*FAST, "query.leg_seconds=0.1"), create=True)) as engine:
         add(engine, *DOCUMENTS)
-        engine._vectors.search = slow  # pyright: ignore[reportAttributeAccessIssue]
+        parts(engine).indexes.vectors().search = slow  # pyright: ignore[reportAttributeAccessIssue]
         began = time.perf_counter()
-        answer = asyncio.run(engine.ask("How tall is the mast?"))
+        answer = asyncio.run(engine.ask("How tall is the mast?", reader=OWNER))
         assert time.perf_counter() - began < 10
         assert "vector search failed: it took longer than 0.1 s (query.leg_seconds)" in answer.notices
 
@@ -77,10 +76,10 @@ def test_the_time_to_load_what_one_leg_needs_is_not_the_others(
     build = index.build_vector_index
     monkeypatch.setattr(index, "build_vector_index", lambda *given: time.sleep(1.3) or build(*given))
     keywords = ("index.keywords=postgres", f"services.postgres.dsn={postgres.address(postgres.database('loading'))}")
-    with closing(Engine.open(tmp_path / "kb", (*FAST, *keywords), create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", (*FAST, *keywords), create=True)) as engine:
         add(engine, *DOCUMENTS)
-    with closing(Engine.open(tmp_path / "kb", (*keywords, "query.leg_seconds=1"))) as engine:
-        answer = asyncio.run(engine.ask("How tall is the mast?"))
+    with closing(KnowledgeBase.open(tmp_path / "kb", (*keywords, "query.leg_seconds=1"))) as engine:
+        answer = asyncio.run(engine.ask("How tall is the mast?", reader=OWNER))
         assert not any("failed" in told for told in answer.notices)
 
 
@@ -93,8 +92,8 @@ def test_a_preset_goes_on_without_its_engines(monkeypatch: pytest.MonkeyPatch) -
     loaded = load([key], preset="news")
     assert loaded.settings.index.vectors == "embedded"
     assert [one.told for one in loaded.substitutes] == [
-        "the preset news keeps vectors in faiss:Flat, but faiss-cpu is not installed: the embedded index stands in."
-        " To get faiss:Flat: pip install 'ragstone[faiss]'. To keep it so: index.vectors=embedded"
+        "the preset news keeps vectors in faiss:Flat, but faiss-cpu is not installed: the embedded index is used"
+        " instead. To use faiss:Flat: pip install 'ragstone[faiss]'. To keep it so: index.vectors=embedded"
     ]
     without = load(["index.vectors=embedded"], preset="news")
     assert without.settings.query.web.engine == "none"
@@ -112,39 +111,41 @@ def test_an_engine_that_is_named_is_not_replaced_and_its_absence_is_told_at_once
     own.write_text("index: {vectors: 'faiss:Flat'}\n")
     for overrides, preset in ((["index.vectors=faiss:Flat"], "news"), ([], str(own))):
         with pytest.raises(MissingExtra, match=r"ragstone\[faiss\]"):
-            Engine.open(tmp_path / "kb", overrides, preset=preset, create=True)
+            KnowledgeBase.open(tmp_path / "kb", overrides, preset=preset, create=True)
     assert not (tmp_path / "kb").exists()
-    with closing(Engine.open(tmp_path / "kb", FAST, create=True)):
+    with closing(KnowledgeBase.open(tmp_path / "kb", FAST, create=True)):
         pass
     with pytest.raises(MissingExtra):
-        Engine.open(tmp_path / "kb", ["index.vectors=qdrant"])
+        KnowledgeBase.open(tmp_path / "kb", ["index.vectors=qdrant"])
 
 
 def test_the_companion_uses_the_servers_that_are_named(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = load(preset="companion").substitutes
+    first, second, *models = load(preset="companion").substitutes
     assert "no server is named" in first.told
     assert "set services.qdrant.url" in first.told
     assert second.path == "index.keywords"
+    assert [one.path for one in models] == ["index.embedder", "respond.model.name"]
     monkeypatch.setenv("DATABASE_URL", postgres.address("postgres"))
     loaded = load(["services.qdrant.url=http://127.0.0.1:6333"], preset="companion")
-    assert loaded.substitutes == ()
+    assert loaded.substitutes == tuple(models)
     assert (loaded.settings.index.vectors, loaded.settings.index.keywords) == ("qdrant", "postgres")
     assert loaded.settings.services.qdrant.collection == "Information"
     monkeypatch.delenv("DATABASE_URL")
     with pytest.raises(SettingsError, match="DATABASE_URL"):
-        Engine.open(Path("kb"), ["index.keywords=postgres"], create=True)
+        KnowledgeBase.open(Path("kb"), ["index.keywords=postgres"], create=True)
 
 
 def test_what_stands_in_is_shown(tmp_path: Path) -> None:
-    with closing(Engine.open(tmp_path / "kb", FAST, preset="companion", create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", FAST, preset="companion", create=True)) as engine:
         add(engine, *DOCUMENTS)
         assert [one.split(",")[0] for one in engine.status().substitutes] == [
             "the preset companion keeps vectors in qdrant",
             "the preset companion keeps keywords in postgres",
+            "the preset companion answers with azure:gpt-4o-mini",
         ]
-        assert asyncio.run(engine.ask("How tall is the mast?")).hits
+        assert asyncio.run(engine.ask("How tall is the mast?", reader=OWNER)).hits
 
 
 def test_a_server_that_says_nothing_holds_no_question_up(tmp_path: Path) -> None:
@@ -154,8 +155,8 @@ def test_a_server_that_says_nothing_holds_no_question_up(tmp_path: Path) -> None
             *FAST,
             "index.vectors=qdrant",
             f"services.qdrant.url={silent.url}",
-            "services.qdrant.timeout_seconds=1",
+            "services.engine_seconds=1",
         )
-        with closing(Engine.open(tmp_path / "kb", settings, create=True)) as engine:
+        with closing(KnowledgeBase.open(tmp_path / "kb", settings, create=True)) as engine:
             add(engine, *DOCUMENTS)
-            assert "twenty metres tall" in asyncio.run(engine.ask("How tall is the mast?")).answer
+            assert "twenty metres tall" in asyncio.run(engine.ask("How tall is the mast?", reader=OWNER)).answer

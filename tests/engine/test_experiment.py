@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.engine import Engine
-from ragstone.errors import UsageError
-from ragstone.experiment import evaluate_dataset
+from ragstone.core.errors import UsageError
+from ragstone.engine.experiments import evaluate_dataset
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.review.report import EvalReport
 
 TEXTS = {
@@ -80,8 +80,8 @@ def test_only_sets_that_judge_answers_are_asked(workdir: Path) -> None:
 
 def test_other_documents_in_the_knowledge_base_are_refused(folder: Path, workdir: Path) -> None:
     (workdir / "note.md").write_text("Something else.")
-    engine = Engine.open(workdir / "kb", create=True)
-    asyncio.run(engine.add([str(workdir / "note.md")]))
+    engine = KnowledgeBase.open(workdir / "kb", create=True)
+    asyncio.run(engine.documents.add([str(workdir / "note.md")]))
     engine.close()
-    with pytest.raises(UsageError, match="holds 4 documents"):
+    with pytest.raises(UsageError, match="has 4 documents"):
         asyncio.run(evaluate_dataset(folder, kb=workdir / "kb"))

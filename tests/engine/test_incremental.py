@@ -4,10 +4,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from kb import add, check_whole, embedder_of, look, open_fast
+from kb import add, check_whole, embedder_of, look, open_fast, parts
 
-from ragstone.contracts import Document
-from ragstone.engine import Engine
+from ragstone.core.access import OWNER
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
 
 
 @pytest.fixture
@@ -17,15 +18,15 @@ def engine(tmp_path: Path):
     engine.close()
 
 
-def path_of(engine: Engine) -> Path:
-    return engine._version / "catalog.db"
+def path_of(engine: KnowledgeBase) -> Path:
+    return parts(engine).source.path / "catalog.db"
 
 
 def paragraphs(*names: str) -> str:
     return "\n\n".join(f"{name} " + f"words of {name} " * 8 for name in names)
 
 
-def test_one_document_among_five_thousand_embeds_only_itself(engine: Engine):
+def test_one_document_among_five_thousand_embeds_only_itself(engine: KnowledgeBase):
     assert add(engine, *(Document(id=f"d{i}", text=f"text number {i}") for i in range(5000))).embedded == 5000
     seen = embedder_of(engine).seen
     seen.clear()
@@ -34,7 +35,7 @@ def test_one_document_among_five_thousand_embeds_only_itself(engine: Engine):
     assert seen == ["text number 5000"]
 
 
-def test_a_paragraph_inserted_at_the_start_leaves_the_other_vectors(engine: Engine):
+def test_a_paragraph_inserted_at_the_start_leaves_the_other_vectors(engine: KnowledgeBase):
     names = [f"name{i}" for i in range(30)]
     assert add(engine, Document(id="long", text=paragraphs(*names))).chunks == 30
     report = add(engine, Document(id="long", text=paragraphs("fresh", *names)))
@@ -45,7 +46,7 @@ def test_a_paragraph_inserted_at_the_start_leaves_the_other_vectors(engine: Engi
     check_whole(path_of(engine))
 
 
-def test_a_text_that_moves_to_another_document_keeps_its_vector(engine: Engine):
+def test_a_text_that_moves_to_another_document_keeps_its_vector(engine: KnowledgeBase):
     add(engine, Document(id="a", text="shared words"), Document(id="b", text="other words"))
     report = add(engine, Document(id="a", text="other words"), Document(id="b", text="shared words"))
     assert (report.updated, report.embedded) == (2, 0)
@@ -55,7 +56,7 @@ def test_a_text_that_moves_to_another_document_keeps_its_vector(engine: Engine):
     check_whole(path_of(engine))
 
 
-def test_adding_again_changes_nothing(engine: Engine):
+def test_adding_again_changes_nothing(engine: KnowledgeBase):
     documents = [Document(id=f"d{i}", text=f"text {i}", metadata={"n": i, "t": ("x",)}) for i in range(5)]
     add(engine, *documents)
     before = engine.status()
@@ -64,36 +65,36 @@ def test_adding_again_changes_nothing(engine: Engine):
     assert engine.status().generation == before.generation
 
 
-def test_the_same_id_twice_in_one_add_counts_once_and_the_last_stays(engine: Engine):
+def test_the_same_id_twice_in_one_add_counts_once_and_the_last_stays(engine: KnowledgeBase):
     report = add(engine, *(Document(id="d", text=f"version {i}") for i in range(3)))
     assert (report.added, report.updated) == (1, 2)
-    assert engine.document("d").text == "version 2"
+    assert engine.documents.get("d", reader=OWNER).text == "version 2"
     check_whole(path_of(engine), {"d": Document(id="d", text="version 2")})
 
 
-def test_the_same_content_is_stored_once_and_outlives_one_of_its_documents(engine: Engine):
+def test_the_same_content_is_stored_once_and_outlives_one_of_its_documents(engine: KnowledgeBase):
     text = paragraphs("one", "two")
     report = add(engine, Document(id="a", text=text), Document(id="b", text=text, metadata={"k": 1}))
     assert (report.chunks, report.embedded) == (4, 2)
     assert look(path_of(engine), "SELECT (SELECT count(*) FROM contents), (SELECT count(*) FROM vectors)") == [(1, 2)]
-    engine.remove(["a"])
+    engine.documents.remove(["a"], reader=OWNER)
     check_whole(path_of(engine), {"b": Document(id="b", text=text, metadata={"k": 1})})
-    engine.remove(["b"])
+    engine.documents.remove(["b"], reader=OWNER)
     assert look(path_of(engine), "SELECT * FROM contents") == look(path_of(engine), "SELECT * FROM vectors") == []
 
 
-def test_a_changed_title_or_fact_is_an_update(engine: Engine):
+def test_a_changed_title_or_fact_is_an_update(engine: KnowledgeBase):
     add(engine, Document(id="d", text="some text", title="old", metadata={"lang": "de"}))
     report = add(engine, Document(id="d", text="some text", title="old", metadata={"lang": "en"}))
     assert (report.updated, report.embedded) == (1, 0)
-    assert asyncio.run(engine.search("text", where="lang = de")) == []
+    assert asyncio.run(engine.search("text", where="lang = de", reader=OWNER)) == []
     report = add(engine, Document(id="d", text="some text", title="zebra", metadata={"lang": "en"}))
     assert (report.updated, report.embedded) == (1, 1)
-    (hit,) = asyncio.run(engine.search("zebra", where="lang = en"))
+    (hit,) = asyncio.run(engine.search("zebra", where="lang = en", reader=OWNER))
     assert [step.stage for step in hit.why] == ["bm25", "vector", "fusion"]
 
 
-def test_skipping_is_noted_without_a_new_generation(engine: Engine):
+def test_skipping_is_noted_without_a_new_generation(engine: KnowledgeBase):
     report = add(engine, Document(id="d", text="words"), Document(id="blank", text=" \n ", source="blank.txt"))
     assert [one.source for one in report.skipped] == ["blank.txt"]
     before = engine.status()
@@ -103,11 +104,11 @@ def test_skipping_is_noted_without_a_new_generation(engine: Engine):
     assert [one.source for one in after.skipped] == ["blank.txt"]
 
 
-def test_a_document_that_becomes_blank_says_that_the_old_one_is_kept(engine: Engine):
+def test_a_document_that_becomes_blank_says_that_the_old_one_is_kept(engine: KnowledgeBase):
     add(engine, Document(id="d", text="words", source="d.txt"))
     (one,) = add(engine, Document(id="d", text=" ", source="d.txt"), Document(id="new", text="\n")).skipped[:1]
-    assert one.reason.endswith("; what was stored of it before is kept")
-    assert engine.document("d").text == "words"
+    assert one.reason.endswith("; its stored version is kept")
+    assert engine.documents.get("d", reader=OWNER).text == "words"
     assert [skipped.reason for skipped in engine.status().skipped if skipped.source == "new"] == [
         "there is no text in it"
     ]

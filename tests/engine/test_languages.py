@@ -6,15 +6,19 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 import pytest
-from kb import add
+from kb import add, parts
 
 from ragstone import index
-from ragstone.contracts import Document, Finished, Skipped
-from ragstone.engine import Engine
-from ragstone.errors import SettingsMismatch
-from ragstone.keeping import languages
+from ragstone.core.access import OWNER
+from ragstone.core.errors import SettingsMismatch
+from ragstone.core.records import Document, Finished, Skipped
+from ragstone.engine import languages
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.legs import Legs
+from ragstone.engine.search import Search
 from ragstone.query.diacritics import shipped
 
 GERMAN = "Die Karte kann am Schalter oder im Netz bestellt werden; sie kommt nach drei Tagen mit der Post."
@@ -31,11 +35,11 @@ def kb(workdir: Path) -> Path:
     return workdir / "kb"
 
 
-def open_kb(folder: Path, *settings: str) -> Engine:
-    return Engine.open(folder, settings, create=True)
+def open_kb(folder: Path, *settings: str) -> KnowledgeBase:
+    return KnowledgeBase.open(folder, settings, create=True)
 
 
-def embedder(engine: Engine) -> str:
+def embedder(engine: KnowledgeBase) -> str:
     return str(engine.status().built_with.settings["index.embedder"])
 
 
@@ -61,7 +65,7 @@ def test_looking_ahead_loses_nothing_and_reads_no_more_than_needed() -> None:
             read.append(number)
             yield document(number, "x") if number % 2 else Skipped(source=str(number), reason="")
 
-    first, whole = languages.ahead(stream())
+    first, whole = languages.ahead(stream(), Event())
     assert [one.id for one in first] == [str(2 * n + 1) for n in range(languages.SAMPLE)]
     assert len(read) == 2 * languages.SAMPLE
     assert len(list(whole)) == 200
@@ -70,25 +74,25 @@ def test_looking_ahead_loses_nothing_and_reads_no_more_than_needed() -> None:
 def test_english_documents_get_the_english_embedder_and_no_notice(kb: Path) -> None:
     with closing(open_kb(kb)) as engine:
         assert embedder(engine) == "auto"
-        assert asyncio.run(engine.search("Where is the card?")) == []
+        assert asyncio.run(engine.search("Where is the card?", reader=OWNER)) == []
         assert add(engine, document(1, ENGLISH)).notices == ()
         assert embedder(engine) == "minilm"
-        assert asyncio.run(engine.search("Where is the card?"))
-    with closing(Engine.open(kb, ["index.embedder=auto"])) as engine:
+        assert asyncio.run(engine.search("Where is the card?", reader=OWNER))
+    with closing(KnowledgeBase.open(kb, ["index.embedder=auto"])) as engine:
         assert engine.settings.index.embedder == "minilm"
-        assert asyncio.run(engine.search("Where is the card?"))
+        assert asyncio.run(engine.search("Where is the card?", reader=OWNER))
     with pytest.raises(SettingsMismatch, match=r"index\.embedder=minilm \(asked for: e5-small\)"):
-        Engine.open(kb, ["index.embedder=e5-small"])
+        KnowledgeBase.open(kb, ["index.embedder=e5-small"])
 
 
 @multilingual
 def test_german_documents_get_the_multilingual_embedder_where_it_is_installed(kb: Path) -> None:
     with closing(open_kb(kb)) as reader, closing(open_kb(kb)) as engine:
-        assert asyncio.run(reader.search("Where?")) == []
+        assert asyncio.run(reader.search("Where?", reader=OWNER)) == []
         assert add(engine, document(1, GERMAN), document(2, "Bäume wachsen langsam.")).notices == ()
         assert embedder(engine) == "e5-small"
         for one in (engine, reader):
-            found = asyncio.run(one.search("How do I get a card?"))
+            found = asyncio.run(one.search("How do I get a card?", reader=OWNER))
             assert [hit.chunk.document_id for hit in found] == ["1", "2"]
 
 
@@ -111,10 +115,10 @@ def test_the_rebuild_that_is_advised_works(kb: Path) -> None:
     with closing(open_kb(kb, "index.embedder=minilm")) as engine:
         (notice,) = add(engine, document(1, GERMAN)).notices
         assert "pip install" not in notice
-        assert asyncio.run(engine.rebuild(["index.embedder=e5-small"])).notices == ()
-    with closing(Engine.open(kb)) as engine:
+        assert asyncio.run(engine.versions.rebuild(["index.embedder=e5-small"])).notices == ()
+    with closing(KnowledgeBase.open(kb)) as engine:
         assert embedder(engine) == "e5-small"
-        assert asyncio.run(engine.search("How do I get a card?"))
+        assert asyncio.run(engine.search("How do I get a card?", reader=OWNER))
 
 
 def test_an_embedder_may_be_named_until_documents_are_there(kb: Path) -> None:
@@ -122,8 +126,8 @@ def test_an_embedder_may_be_named_until_documents_are_there(kb: Path) -> None:
     with closing(open_kb(kb, "index.embedder=hash_embedder:HashEmbedder")) as engine:
         assert add(engine, document(1, GERMAN)).notices == ()
         assert embedder(engine) == "hash_embedder:HashEmbedder"
-    with closing(Engine.open(kb)) as engine:
-        assert asyncio.run(engine.search("Karte"))
+    with closing(KnowledgeBase.open(kb)) as engine:
+        assert asyncio.run(engine.search("Karte", reader=OWNER))
 
 
 @multilingual
@@ -133,12 +137,14 @@ def test_vectors_count_more_the_less_keyword_search_finds_of_the_question(kb: Pa
         questions = ("ordered at the counter", "ordered at the Schalter", "Bestellung am Schalter")
         weights = []
         for question in questions:
-            (hit, *_) = asyncio.run(engine.search(question))
+            (hit, *_) = asyncio.run(engine.search(question, reader=OWNER))
             assert hit.chunk.document_id == "1"
-            asked = engine.understand(question)
-            coverage = engine._coverage(asked, asyncio.run(engine._terms.search(engine._terms_of(asked), 10)))
+            version, request = parts(engine), parts(engine).request(OWNER)
+            asked = Search(version).understand(question, request)
+            terms = version.indexes.analyzer()(asked.text, asked.language)
+            coverage = Legs(version).coverage(asked, asyncio.run(version.indexes.terms().search(terms, 10)))
             assert 0 <= coverage <= 1
-            weights.append(engine._embedder.vector_weight(coverage))  # pyright: ignore
+            weights.append(parts(engine).models.embedder().vector_weight(coverage))  # pyright: ignore
         assert weights == sorted(weights)
         assert weights[-1] == pytest.approx(0.9)
 
@@ -146,7 +152,7 @@ def test_vectors_count_more_the_less_keyword_search_finds_of_the_question(kb: Pa
 def test_an_embedder_that_tells_nothing_counts_as_much_as_keyword_search(kb: Path) -> None:
     with closing(open_kb(kb, "index.embedder=hash_embedder:HashEmbedder", "query.adapt=false")) as engine:
         add(engine, document(1, ENGLISH))
-        (hit,) = asyncio.run(engine.search("card"))
+        (hit,) = asyncio.run(engine.search("card", reader=OWNER))
         assert hit.why[-1].note.endswith("0.5 bm25 + 0.5 vector")
 
 
@@ -158,5 +164,6 @@ def test_a_warmed_engine_has_read_the_words_of_its_languages(kb: Path) -> None:
         engine.warm()
         read = shipped.cache_info().misses
         assert read > 0
-        assert engine.understand("kur gauti kortele?").text == "kur gauti kortelę?"
+        asked = Search(parts(engine)).understand("kur gauti kortele?", parts(engine).request(OWNER))
+        assert asked.text == "kur gauti kortelę?"
         assert shipped.cache_info().misses == read

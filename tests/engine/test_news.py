@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from kb import FAST
-from servers.openai_server import KEY, OpenAIServer
 
 from benchmarks.news import WebOnLoopback, became, through_web, written
-from ragstone.answers import Answer
-from ragstone.engine import Engine
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.review.heuristic import NAME as STAND_IN
+from servers.openai_server import KEY, OpenAIServer
 
 pytestmark = pytest.mark.usefixtures("workdir")
 HEAD = "id,search_id,news_id,title,article_content,summary,url,image_url,timestamp,original_timestamp,author,authors"
@@ -41,11 +42,11 @@ def web() -> Iterator[WebOnLoopback]:
 def asked(articles: str, settings: list[str], *questions: str) -> list[Answer]:
     # The embedder of the tests knows no meanings, so nothing is left to the estimate that was fitted to others.
     plain = [FAST[0], "rank.reranker=none", "respond.abstain_below=0.2", "query.web.threshold=0.3"]
-    with closing(Engine.open("kb", [*plain, *settings], preset="news", create=True)) as engine:
-        asyncio.run(engine.add([articles]))
+    with closing(KnowledgeBase.open("kb", [*plain, *settings], preset="news", create=True)) as engine:
+        asyncio.run(engine.documents.add([articles]))
         assert engine.settings.index.vectors == "faiss:Flat"
-        answers = [asyncio.run(engine.ask(question)) for question in questions]
-        told = engine.feedback(answers[0].response_id, vote="up", reason="tepat")
+        answers = [asyncio.run(engine.ask(question, reader=OWNER)) for question in questions]
+        told = engine.history.rate(answers[0].response_id, vote="up", reason="tepat", reader=OWNER)
         assert told.vote == "up"
     return answers
 
@@ -84,7 +85,7 @@ def test_a_model_writes_and_judges_and_the_web_is_searched_for_what_the_articles
     assert "RM2.05" in outside.answer
     assert outside.web_search_triggered
     assert outside.sources[0].relevance_score == 0.8
-    assert any("the web was searched, because" in told for told in outside.notices)
+    assert any("The web was searched because" in told for told in outside.notices)
     assert became(refused) == "refusal"
     assert [one.body["query"] for one in web.asked] == list(questions[1:])
     assert web.asked[0].body["numResults"] == 3

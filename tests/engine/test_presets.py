@@ -6,16 +6,17 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from kb import FAST
+from kb import FAST, parts
 
-import ragstone.presets
-from ragstone.answers import Turn
-from ragstone.config import load
-from ragstone.contracts import Document, Evidence
-from ragstone.engine import Engine
-from ragstone.respond.prompt import Budget, compose, load_prompt
+import ragstone.settings.presets
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Turn
+from ragstone.core.records import Document, Evidence
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.respond.prompt import PromptBudget, compose, load_prompt
+from ragstone.settings.load import load
 
-NAMES = sorted(path.stem for path in Path(ragstone.presets.__path__[0]).glob("*.yaml"))
+NAMES = sorted(path.stem for path in Path(ragstone.settings.presets.__path__[0]).glob("*.yaml"))
 DOCUMENTS = [
     Document(id="a", title="Cards", text="The POLA card costs nothing. " * 30),
     Document(id="b", title="Cards again", text="Ask for the POLA card at the harbour office. " * 20),
@@ -23,9 +24,9 @@ DOCUMENTS = [
 ]
 
 
-def opened(folder: Path, preset: str, *overrides: str) -> Engine:
-    engine = Engine.open(folder / "kb", (FAST[0], *overrides), preset=preset, create=True)
-    asyncio.run(engine.add(DOCUMENTS))
+def opened(folder: Path, preset: str, *overrides: str) -> KnowledgeBase:
+    engine = KnowledgeBase.open(folder / "kb", (FAST[0], *overrides), preset=preset, create=True)
+    asyncio.run(engine.documents.add(DOCUMENTS))
     return engine
 
 
@@ -38,7 +39,7 @@ def test_a_question_is_answered_by_each(tmp_path: Path, name: str) -> None:
     # The embedder of the tests knows no meanings: what counts here is that the rules work together.
     engine = opened(tmp_path, name, "query.threshold=-1", "rank.reranker=none")
     try:
-        hits = asyncio.run(engine.search("where can I ask for the POLA card"))
+        hits = asyncio.run(engine.search("where can I ask for the POLA card", reader=OWNER))
         assert hits
         assert {hit.chunk.document_id for hit in hits} <= {"a", "b", "c"}
         assert engine.settings.preset == name
@@ -49,7 +50,7 @@ def test_a_question_is_answered_by_each(tmp_path: Path, name: str) -> None:
 def test_news_takes_articles_not_chunks(tmp_path: Path) -> None:
     engine = opened(tmp_path, "news", "chunk.size=100", "chunk.overlap=0", "rank.reranker=none")
     try:
-        ids = [hit.chunk.document_id for hit in asyncio.run(engine.search("POLA card harbour", 5))]
+        ids = [hit.chunk.document_id for hit in asyncio.run(engine.search("POLA card harbour", 5, reader=OWNER))]
         assert len(ids) == len(set(ids)) == 3
     finally:
         engine.close()
@@ -58,7 +59,7 @@ def test_news_takes_articles_not_chunks(tmp_path: Path) -> None:
 def test_the_companion_shows_little_rather_than_nothing(tmp_path: Path) -> None:
     strict = opened(tmp_path, "companion", "query.method=vector", "query.threshold=0.99", "query.lowered_threshold=-1")
     try:
-        assert asyncio.run(strict.search("something else entirely"))
+        assert asyncio.run(strict.search("something else entirely", reader=OWNER))
     finally:
         strict.close()
 
@@ -66,8 +67,8 @@ def test_the_companion_shows_little_rather_than_nothing(tmp_path: Path) -> None:
 def test_the_docs_site_keeps_within_its_budget(tmp_path: Path) -> None:
     engine = opened(tmp_path, "docs-site", "query.threshold=-1", "rank.max_tokens=60")
     try:
-        hits = asyncio.run(engine.search("POLA card"))
-        assert sum(len(engine._embedder.tokens(hit.chunk.text)) for hit in hits) <= 60
+        hits = asyncio.run(engine.search("POLA card", reader=OWNER))
+        assert sum(len(parts(engine).models.embedder().tokens(hit.chunk.text)) for hit in hits) <= 60
         assert any(step.stage == "boost" for hit in hits for step in hit.why)
     finally:
         engine.close()
@@ -77,11 +78,13 @@ def test_a_follow_up_is_asked_with_its_topic(tmp_path: Path) -> None:
     engine = opened(tmp_path, "knowledge-base")
     try:
         answer = asyncio.run(
-            engine.ask("And when?", before=[Turn(question="When does the harbour open?", answer="At six.")])
+            engine.ask(
+                "And when?", before=[Turn(question="When does the harbour open?", answer="At six.")], reader=OWNER
+            )
         )
         assert answer.question == "And when?"
         assert "understood as: And when? (harbour open)" in answer.notices
-        assert asyncio.run(engine.ask("And when?")).notices == ()
+        assert asyncio.run(engine.ask("And when?", reader=OWNER)).notices == ()
     finally:
         engine.close()
 
@@ -110,7 +113,7 @@ def test_what_a_preset_sets_is_what_its_system_says(name: str) -> None:
 def test_the_companion_ends_with_what_each_search_found_in_its_language(tmp_path: Path) -> None:
     engine = opened(tmp_path, "companion", "query.threshold=-1", "respond.abstain_below=0")
     try:
-        lines = asyncio.run(engine.ask("Where do I ask for the POLA card?")).answer.splitlines()
+        lines = asyncio.run(engine.ask("Where do I ask for the POLA card?", reader=OWNER)).answer.splitlines()
         assert lines[-4].startswith("Dokumentų: 3; pagal prasmę rasta ")
         assert lines[-3] == "Šaltiniai:"
         assert all(line.startswith("- Cards") for line in lines[-2:])
@@ -123,11 +126,11 @@ def test_the_prompt_of_a_preset_has_its_sources_in_it(tmp_path: Path, name: str)
     settings = load(preset=name).settings.respond
     engine = opened(tmp_path, name, "query.threshold=-1", "rank.reranker=none")
     try:
-        hits = tuple(asyncio.run(engine.search("POLA card")))
+        hits = tuple(asyncio.run(engine.search("POLA card", reader=OWNER)))
     finally:
         engine.close()
     evidence = Evidence(question="What does it cost?", hits=hits, method="test", language="en")
-    budget = Budget(tokens=settings.context_tokens, characters=settings.excerpt_characters)
+    budget = PromptBudget(tokens=settings.context_tokens, characters=settings.excerpt_characters)
     request = compose(load_prompt(settings.prompt), evidence, (), budget=budget, language=settings.language)
     system, *examples, asked = request.messages
     assert "$" not in "".join(message.content for message in request.messages)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.answers import Answer
-from ragstone.contracts import Document
-from ragstone.engine import Engine
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.review.dataset import load
 
 CORPUS = {
@@ -20,9 +21,9 @@ CORPUS = {
 }
 
 
-def check_citations(engine: Engine, answer: Answer) -> None:
+def check_citations(engine: KnowledgeBase, answer: Answer) -> None:
     for number, one in enumerate(answer.citations, start=1):
-        assert one.quote == engine.document(one.document_id).text[one.start : one.end]
+        assert one.quote == engine.documents.get(one.document_id, reader=OWNER).text[one.start : one.end]
         assert one.quote.strip()
         assert one.marker == number
         assert f"[{number}]" in answer.answer
@@ -33,9 +34,9 @@ def check_citations(engine: Engine, answer: Answer) -> None:
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory):
     # Whether to abstain is a matter of calibration, measured elsewhere.
-    engine = Engine.open(tmp_path_factory.mktemp("real") / "kb", ["respond.abstain_below=0"], create=True)
+    engine = KnowledgeBase.open(tmp_path_factory.mktemp("real") / "kb", ["respond.abstain_below=0"], create=True)
     documents = [Document(id=id, text=text, title=id, metadata={"kind": id[0]}) for id, text in CORPUS.items()]
-    asyncio.run(engine.add(documents))
+    asyncio.run(engine.documents.add(documents))
     yield engine
     engine.close()
 
@@ -48,18 +49,18 @@ def engine(tmp_path_factory: pytest.TempPathFactory):
         ("When should a bicycle chain be oiled?", "bicycle", "200 kilometres"),
     ],
 )
-def test_the_answer_quotes_the_right_sentence(engine: Engine, question: str, document: str, words: str):
-    answer = asyncio.run(engine.ask(question))
+def test_the_answer_quotes_the_right_sentence(engine: KnowledgeBase, question: str, document: str, words: str):
+    answer = asyncio.run(engine.ask(question, reader=OWNER))
     check_citations(engine, answer)
     assert words in answer.answer
     assert answer.citations[0].document_id == document
     assert answer.notices == ()
 
 
-def test_filters_hold_for_answers(engine: Engine):
-    answer = asyncio.run(engine.ask("How tall was the lighthouse of Alexandria?", "kind = c"))
+def test_filters_hold_for_answers(engine: KnowledgeBase):
+    answer = asyncio.run(engine.ask("How tall was the lighthouse of Alexandria?", "kind = c", reader=OWNER))
     assert {one.document_id for one in answer.citations} <= {"coffee"}
-    assert asyncio.run(engine.ask("lighthouse", "kind = nothing")).citations == ()
+    assert asyncio.run(engine.ask("lighthouse", "kind = nothing", reader=OWNER)).citations == ()
 
 
 SETS = ("xquad/dev/en", "xquad/dev/de", "lt_faq", "covid_faq_kb", "clapnq", "cudaq_docs", "scifact", "malaysian_news")
@@ -71,11 +72,11 @@ def test_every_citation_of_every_set_is_exact(data_dir: Path, tmp_path: Path, na
     # Enough of each document for several chunks; whole sets are measured by the benchmark of answers.
     documents = [replace(one, text=one.text[:4000]) for one in islice(dataset.documents(), 25)]
     questions = dataset.queries[:: max(1, len(dataset.queries) // 6)]
-    engine = Engine.open(tmp_path / "kb", ["respond.abstain_below=0"], create=True)
-    asyncio.run(engine.add(documents))
+    engine = KnowledgeBase.open(tmp_path / "kb", ["respond.abstain_below=0"], create=True)
+    asyncio.run(engine.documents.add(documents))
     cited = 0
     for question in questions:
-        answer = asyncio.run(engine.ask(question.text))
+        answer = asyncio.run(engine.ask(question.text, reader=OWNER))
         check_citations(engine, answer)
         cited += len(answer.citations)
     assert cited

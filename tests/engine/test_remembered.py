@@ -11,25 +11,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cache_changes import STEPS, Changes, same
 from hash_embedder import HashEmbedder
 from hypothesis import given
 from hypothesis import strategies as st
-from kb import FAST, add, open_fast
+from kb import FAST, add, answered, open_fast, parts
 
-from benchmarks.caches import Changes, same
-from ragstone.answers import Answer
-from ragstone.cache import Cache
-from ragstone.conditions import Filter
-from ragstone.contracts import Document, Evidence
-from ragstone.engine import Engine
-from ragstone.remembered import KnownTokens, QuestionEmbedder
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer
+from ragstone.core.filters import Filter
+from ragstone.core.records import Document, Evidence
+from ragstone.core.request import Request
+from ragstone.engine.caching import CachedEmbedder, CachedTokenEmbedder
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.lazy import Lazy
+from ragstone.storage.cache import Cache
 
 ROOT = Path(__file__).parent.parent.parent
 ASK = """
 import asyncio, sys
-from ragstone.engine import Engine
-engine = Engine.open("kb")
-answer = asyncio.run(engine.ask("apple number 3"))
+from ragstone.core.access import OWNER
+from ragstone.engine.knowledge_base import KnowledgeBase
+engine = KnowledgeBase.open("kb")
+answer = asyncio.run(engine.ask("apple number 3", reader=OWNER))
 engine.close()
 print(*answer.usage.cached, "tantivy" in sys.modules, "hash_embedder" in sys.modules)
 """
@@ -48,17 +52,17 @@ def engine(workdir: Path):
     engine.close()
 
 
-def ask(engine: Engine, question: str = "apple number 3", where: str | None = None) -> Answer:
-    return asyncio.run(engine.ask(question, where))
+def ask(engine: KnowledgeBase, question: str = "apple number 3", where: str | None = None) -> Answer:
+    return asyncio.run(engine.ask(question, where, reader=OWNER))
 
 
 def test_random_changes_never_leave_a_stale_answer(tmp_path: Path):
-    tally = Changes(tmp_path, seed=7).run(120)
+    tally = Changes(tmp_path, seed=7).run(STEPS)
     assert tally.stale == []
     assert tally.from_cache > 150
 
 
-def test_the_same_answer_comes_from_the_cache(engine: Engine):
+def test_the_same_answer_comes_from_the_cache(engine: KnowledgeBase):
     first, again = ask(engine), ask(engine)
     assert first.usage.cached == ()
     assert first.usage.embedded_texts == 5  # the question for the search and for its tokens, and three passages
@@ -71,8 +75,8 @@ def test_the_same_answer_comes_from_the_cache(engine: Engine):
     assert ask(engine, where=" n  =  4").usage.cached == ("search", "answer")
 
 
-def test_with_and_without_caches_the_answer_is_the_same_to_the_bit(engine: Engine):
-    plain = Engine.open("kb", [*FAST, "cache.enabled=false"])
+def test_with_and_without_caches_the_answer_is_the_same_to_the_bit(engine: KnowledgeBase):
+    plain = KnowledgeBase.open("kb", [*FAST, "cache.enabled=false"])
     for question in ("apple number 3", "number 7", "pear"):
         answers = [ask(engine, question), ask(plain, question), ask(engine, question)]
         assert len({one.confidence for one in answers}) == 1
@@ -83,17 +87,16 @@ def test_with_and_without_caches_the_answer_is_the_same_to_the_bit(engine: Engin
     plain.close()
 
 
-def test_what_was_incomplete_is_not_kept(engine: Engine):
-    keywords = engine._keywords
-    engine._keywords = Failing()  # pyright: ignore[reportAttributeAccessIssue]
-    Failing.stamp = keywords.stamp
-    assert "bm25 search failed" in ask(engine).notices[0]
-    engine._keywords = keywords
+def test_what_was_incomplete_is_not_kept(engine: KnowledgeBase):
+    version = parts(engine)
+    failing = replace(version, indexes=replace(version.indexes, keywords=Lazy(Failing)))  # pyright: ignore
+    Failing.stamp = version.indexes.keywords().stamp
+    assert "bm25 search failed" in asyncio.run(answered(failing, "apple number 3")).notices[0]
     whole = ask(engine)
     assert (whole.notices, whole.usage.cached) == ((), ())
 
 
-def test_another_process_finds_it_without_loading_models(engine: Engine):
+def test_another_process_finds_it_without_loading_models(engine: KnowledgeBase):
     ask(engine)
     run = subprocess.run(
         [sys.executable, "-c", ASK],
@@ -106,7 +109,7 @@ def test_another_process_finds_it_without_loading_models(engine: Engine):
     assert run.stdout.split() == ["search", "answer", "False", "False"]
 
 
-def test_passages_are_known_to_other_questions(engine: Engine):
+def test_passages_are_known_to_other_questions(engine: KnowledgeBase):
     ask(engine)
     add(engine, Document(id="new", text="a pear"))
     assert ask(engine).usage == replace(ask(engine).usage, cached=())  # all token vectors are there still
@@ -114,7 +117,7 @@ def test_passages_are_known_to_other_questions(engine: Engine):
     assert other.usage.embedded_texts < 5
 
 
-def test_status_counts(engine: Engine):
+def test_status_counts(engine: KnowledgeBase):
     for _ in range(3):
         ask(engine)
     counts = {one.kind: (one.entries, one.hits, one.misses) for one in engine.status().cache}
@@ -123,26 +126,26 @@ def test_status_counts(engine: Engine):
     engine.close()
     again = open_fast(Path("kb"), create=False)
     assert {one.kind: (one.entries, one.hits, one.misses) for one in again.status().cache} == counts
-    again.clear_cache()
+    again.history.clear_cache()
     assert ask(again).usage.cached == ()
     again.close()
 
 
-def test_questions_are_remembered_where_that_is_wanted(engine: Engine):
+def test_questions_are_remembered_where_that_is_wanted(engine: KnowledgeBase):
     for question in ("one", "two", "one"):
         ask(engine, question)
-    assert sorted(engine.latest_questions(9)) == ["one", "two"]
-    engine.clear_cache()
+    assert sorted(engine.history.latest_questions(9)) == ["one", "two"]
+    engine.history.clear_cache()
     quiet = open_fast(Path("kb"), "cache.questions=false", create=False)
-    quiet_too = Engine.open("kb", ["cache.enabled=false"])
+    quiet_too = KnowledgeBase.open("kb", ["cache.enabled=false"])
     for one in (quiet, quiet_too):
         ask(one, "secret")
-        assert one.latest_questions(9) == []
+        assert one.history.latest_questions(9) == []
         one.close()
-    assert engine.latest_questions(9) == []
+    assert engine.history.latest_questions(9) == []
 
 
-def test_a_knowledge_base_that_cannot_be_written_answers_all_the_same(engine: Engine):
+def test_a_knowledge_base_that_cannot_be_written_answers_all_the_same(engine: KnowledgeBase):
     engine.close()
     Path("kb/cache.db").unlink(missing_ok=True)
     Path("kb/cache.db").mkdir()
@@ -162,8 +165,10 @@ def test_vectors_do_not_depend_on_what_was_known(
     off = Cache(Path("nowhere"), {})
 
     async def vectors(cache: Cache, texts: list[str]) -> str:
-        questions = await QuestionEmbedder(HashEmbedder(), cache).embed(texts, role="query")
-        tokens = await KnownTokens(HashEmbedder(), cache).embed_tokens(texts, role="passage")
+        questions = await CachedEmbedder(HashEmbedder(), cache).embed(texts, role="query", request=Request.by_owner())
+        tokens = await CachedTokenEmbedder(HashEmbedder(), cache).embed_tokens(
+            texts, role="passage", request=Request.by_owner()
+        )
         return json.dumps(
             [questions.tolist(), [(one.vectors.tolist(), [s.start for s in one.spans]) for one in tokens]]
         )
@@ -173,9 +178,11 @@ def test_vectors_do_not_depend_on_what_was_known(
     cache.close()
 
 
-def test_evidence_of_an_answer_is_compared_word_for_word(engine: Engine):
-    evidence = Evidence(question="q", hits=tuple(asyncio.run(engine.search("apple number 3", 2))), method="m")
-    key = engine._remembered.answer(evidence)
+def test_evidence_of_an_answer_is_compared_word_for_word(engine: KnowledgeBase):
+    evidence = Evidence(
+        question="q", hits=tuple(asyncio.run(engine.search("apple number 3", 2, reader=OWNER))), method="m"
+    )
+    key = parts(engine).results().answer_key(evidence, (), Request.by_owner())
     first = evidence.hits[0]
     others = [
         replace(evidence, question="r"),
@@ -185,6 +192,6 @@ def test_evidence_of_an_answer_is_compared_word_for_word(engine: Engine):
         replace(evidence, hits=(replace(first, chunk=replace(first.chunk, facts={"page": "2"})), evidence.hits[1])),
     ]
     assert key is not None
-    assert engine._remembered.answer(evidence) == key
-    assert key not in [engine._remembered.answer(other) for other in others]
-    assert engine._remembered.answer(replace(evidence, missing=("something",))) is None
+    assert parts(engine).results().answer_key(evidence, (), Request.by_owner()) == key
+    assert key not in [parts(engine).results().answer_key(other, (), Request.by_owner()) for other in others]
+    assert parts(engine).results().answer_key(replace(evidence, missing=("something",)), (), Request.by_owner()) is None

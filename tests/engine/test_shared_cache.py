@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 from kb import add, embedder_of, open_fast
 from pydantic import SecretStr
-from servers.valkey_server import ValkeyServer, shared
 
-from ragstone.cache import Cache
-from ragstone.cache_redis import PREFIX, SharedCache
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import SettingsError
-from ragstone.services import RedisSettings
+from ragstone.core.access import OWNER
+from ragstone.core.errors import SettingsError
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.settings.services import RedisSettings
+from ragstone.storage.cache import Cache
+from ragstone.storage.cache_redis import PREFIX, SharedCache
+from servers.valkey_server import ValkeyServer, shared
 
 LIMITS = {"embeddings": 10**6, "searches": 10**6, "questions": 10**6}
 KEY, OTHER = b"k" * 20, b"o" * 20
@@ -37,8 +38,8 @@ def server() -> Iterator[ValkeyServer]:
 
 def cache_on(server: ValkeyServer, folder: Path, *, seconds: float = 2.0, days: float = 1.0) -> SharedCache:
     folder.mkdir(exist_ok=True)
-    settings = RedisSettings(url=SecretStr(server.url), timeout_seconds=seconds, days=days)
-    return SharedCache(folder / "cache.db", LIMITS, settings)
+    settings = RedisSettings(url=SecretStr(server.url))
+    return SharedCache(folder / "cache.db", LIMITS, settings, seconds=seconds, days=days)
 
 
 def test_what_one_host_keeps_another_finds(server: ValkeyServer, tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_a_server_that_is_away_is_a_miss_and_costs_nothing(server: ValkeyServer,
 def test_a_server_that_says_nothing_is_waited_for_once(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}"
-        cache = SharedCache(tmp_path / "c.db", LIMITS, RedisSettings(url=SecretStr(url), timeout_seconds=0.2))
+        cache = SharedCache(tmp_path / "c.db", LIMITS, RedisSettings(url=SecretStr(url)), seconds=0.2)
         started = time.monotonic()
         for _ in range(20):
             assert cache.get("searches", [KEY]) == {}
@@ -128,12 +129,12 @@ def test_an_address_that_is_none_is_refused_without_its_password(url: str, tmp_p
     assert "geheim" not in str(refused.value)
 
 
-def opened(folder: Path, server: ValkeyServer) -> Engine:
-    return open_fast(folder, f"services.redis.url={server.url}", "services.redis.timeout_seconds=2")
+def opened(folder: Path, server: ValkeyServer) -> KnowledgeBase:
+    return open_fast(folder, f"services.redis.url={server.url}")
 
 
-def answer(engine: Engine, question: str) -> tuple[str, list[str]]:
-    found = asyncio.run(engine.ask(question))
+def answer(engine: KnowledgeBase, question: str) -> tuple[str, list[str]]:
+    found = asyncio.run(engine.ask(question, reader=OWNER))
     return found.answer, [source.title for source in found.sources]
 
 

@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from servers.openai_server import KEY, OpenAIServer
+from kb import parts
 
-from ragstone.answers import Answer, Turn
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import EmbeddingError
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer, Turn
+from ragstone.core.errors import EmbeddingError
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+from servers.openai_server import KEY, OpenAIServer
 
 HARBOUR = Document(
     id="harbour",
@@ -48,16 +50,17 @@ Ask = Callable[..., Answer]
 
 @pytest.fixture
 def ask(tmp_path: Path, server: OpenAIServer) -> Ask:
-    engine = Engine.open(tmp_path / "kb", create=True)
-    asyncio.run(engine.add([HARBOUR]))
+    engine = KnowledgeBase.open(tmp_path / "kb", create=True)
+    asyncio.run(engine.documents.add([HARBOUR]))
     engine.close()
-    always = (f"services.openai.api_key={KEY}", f"services.openai.base_url={server.url}", "services.retries=0")
+    named = "respond.model.name=openai:gpt-4o-mini"
+    always = (named, f"services.openai.api_key={KEY}", f"services.openai.base_url={server.url}", "services.retries=0")
 
     def asked(*settings: str, question: str = QUESTION, before: Sequence[Turn] = ()) -> Answer:
         """By an engine of its own, as another process would."""
-        engine = Engine.open(tmp_path / "kb", (*always, "cache.enabled=false", *settings))
+        engine = KnowledgeBase.open(tmp_path / "kb", (*always, "cache.enabled=false", *settings))
         try:
-            return asyncio.run(engine.ask(question, before=before))
+            return asyncio.run(engine.ask(question, before=before, reader=OWNER))
         finally:
             engine.close()
 
@@ -75,7 +78,7 @@ def test_an_answer_tells_what_it_cost_and_status_what_all_did(ask: Ask, tmp_path
     expected = (usage.prompt_tokens * 0.15 + usage.completion_tokens * 0.6) / 1e6
     assert usage.cost == pytest.approx(expected, abs=1e-9)
     ask()
-    engine = Engine.open(tmp_path / "kb")
+    engine = KnowledgeBase.open(tmp_path / "kb")
     costs = engine.status().costs
     engine.close()
     assert costs
@@ -85,8 +88,8 @@ def test_an_answer_tells_what_it_cost_and_status_what_all_did(ask: Ask, tmp_path
 
 def test_an_answer_can_be_found_in_the_account(ask: Ask, tmp_path: Path) -> None:
     answer = ask()
-    engine = Engine.open(tmp_path / "kb")
-    assert engine._spending.of_job(answer.response_id).cost == pytest.approx(answer.usage.cost)
+    engine = KnowledgeBase.open(tmp_path / "kb")
+    assert parts(engine).history.spending().of_job(answer.response_id).cost == pytest.approx(answer.usage.cost)
     engine.close()
 
 
@@ -95,7 +98,7 @@ def test_where_the_budget_ends_the_answer_is_quoted(ask: Ask, server: OpenAIServ
     answer = ask(f"{budget}=0.00000001")
     assert answer.model == "extractive"
     assert "six in the morning" in answer.answer
-    assert any(f"{budget}=1e-08 might be exceeded" in notice for notice in answer.notices)
+    assert any(f"{budget}=1e-08 may be exceeded" in notice for notice in answer.notices)
     assert server.asked == []
 
 
@@ -125,7 +128,7 @@ def test_the_dearer_model_is_asked_where_it_cannot(ask: Ask, server: OpenAIServe
     answer = ask("respond.cheap=openai:gpt-4.1-nano", "respond.model.name=openai:gpt-4.1")
     assert models(server) == ["gpt-4.1-nano", "gpt-4.1"]
     assert answer.usage.model_calls == 2
-    assert any("a second model was asked" in notice for notice in answer.notices)
+    assert any("A second model was asked" in notice for notice in answer.notices)
 
 
 def test_an_embedding_service_is_in_the_account(tmp_path: Path, server: OpenAIServer) -> None:
@@ -136,11 +139,11 @@ def test_an_embedding_service_is_in_the_account(tmp_path: Path, server: OpenAISe
         "index.dimensions=32",
         "respond.model.name=extractive",
     ]
-    engine = Engine.open(tmp_path / "hosted", settings, create=True)
-    report = asyncio.run(engine.add([HARBOUR]))
+    engine = KnowledgeBase.open(tmp_path / "hosted", settings, create=True)
+    report = asyncio.run(engine.documents.add([HARBOUR]))
     assert report.embedding_tokens
-    answer = asyncio.run(engine.ask(QUESTION))
-    days = {one.purpose: one.sum for one in engine._spending.days()}
+    answer = asyncio.run(engine.ask(QUESTION, reader=OWNER))
+    days = {one.purpose: one.sum for one in parts(engine).history.spending().days()}
     engine.close()
     assert days["ingest"].prompt_tokens == report.embedding_tokens
     assert days["ingest"].cost == pytest.approx(report.embedding_tokens * 0.02 / 1e6, abs=1e-9)
@@ -160,19 +163,19 @@ def test_an_ingest_ends_where_the_budget_of_the_day_does_and_keeps_what_was_paid
         "services.prices={text-embedding-3-small: [1000, 0]}",
         "services.budget_per_day=2.5",
     ]
-    engine = Engine.open(tmp_path / "hosted", settings, create=True)
+    engine = KnowledgeBase.open(tmp_path / "hosted", settings, create=True)
     words = [" ".join(f"word{n}x{place}" for n in range(100)) for place in range(20)]
     documents = [Document(id=f"d{place}", text=text) for place, text in enumerate(words)]
-    asyncio.run(engine.add(documents[:2]))
+    asyncio.run(engine.documents.add(documents[:2]))
     spent = engine.status().costs
     assert spent
     assert 0 < spent.today.cost <= 2.5
-    with pytest.raises(EmbeddingError, match=r"budget: services\.budget_per_day=2\.5 might be exceeded"):
-        asyncio.run(engine.add(documents))
+    with pytest.raises(EmbeddingError, match=r"budget: services\.budget_per_day=2\.5 may be exceeded"):
+        asyncio.run(engine.documents.add(documents))
     assert engine.status().documents == 2
     after = engine.status().costs
     assert after == spent, "a call that is not made costs nothing"
-    answer = asyncio.run(engine.ask("word7x1 " * 3000))
+    answer = asyncio.run(engine.ask("word7x1 " * 3000, reader=OWNER))
     assert answer.hits, "keyword search costs nothing"
-    assert any("not asked, for the budget" in notice for notice in answer.notices)
+    assert any("not called because of the budget" in notice for notice in answer.notices)
     engine.close()

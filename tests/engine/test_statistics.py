@@ -13,21 +13,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kb import add, open_fast
+from kb import add, open_fast, parts
 
-from ragstone.answers import Answer, EvidenceFound, Usage
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import UsageError
-from ragstone.index import Journal
-from ragstone.usage.journal import DAY
-from ragstone.usage.statistics import Statistics, Tally
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer, EvidenceFound, Usage
+from ragstone.core.errors import UsageError
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.conversations import DAY
+from ragstone.history.journal import Journal
+from ragstone.history.statistics import Statistics, Tally
 
 NOON = 1_767_268_800.0  # 2026-01-01T12:00 UTC
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(tmp_path: Path) -> Iterator[KnowledgeBase]:
     engine = open_fast(tmp_path / "kb")
     add(engine, Document(id="lunch.md", text="The canteen opens at noon."))
     yield engine
@@ -49,20 +50,20 @@ def answer(milliseconds: float = 10.0, *, abstained: bool = False, confidence: f
 
 
 def test_questions_are_counted_by_how_they_ended(tmp_path: Path) -> None:
-    engine = Engine.open(tmp_path / "kb", create=True)
+    engine = KnowledgeBase.open(tmp_path / "kb", create=True)
     add(engine, Document(id="lunch.md", text="The canteen opens at noon."))
 
     async def some() -> None:
         for question in ("When does the canteen open?", "When does the canteen open?", "Who is the king of zebras?"):
-            await engine.ask(question)
+            await engine.ask(question, reader=OWNER)
         with pytest.raises(UsageError):
-            await engine.ask(" ")
-        async with aclosing(engine.stream("Where is the canteen?")) as events:
+            await engine.ask(" ", reader=OWNER)
+        async with aclosing(engine.stream("Where is the canteen?", reader=OWNER)) as events:
             assert isinstance(await anext(events), EvidenceFound)
-        await engine.search("canteen")
+        await engine.search("canteen", reader=OWNER)
 
     asyncio.run(some())
-    total = engine.statistics().total
+    total = engine.history.statistics().total
     engine.close()
     assert (total.questions, total.answered, total.refused, total.failed, total.stopped) == (5, 2, 1, 1, 1)
     assert total.failures == {"UsageError": 1}
@@ -76,29 +77,29 @@ def test_questions_are_counted_by_how_they_ended(tmp_path: Path) -> None:
     assert 0.5 < total.confidence <= 1
 
 
-def test_they_outlive_the_process_and_processes_add_up(engine: Engine, tmp_path: Path) -> None:
-    asyncio.run(engine.ask("When does the canteen open?"))
+def test_they_outlive_the_process_and_processes_add_up(engine: KnowledgeBase, tmp_path: Path) -> None:
+    asyncio.run(engine.ask("When does the canteen open?", reader=OWNER))
     program = (
-        "import asyncio\nfrom pathlib import Path\nfrom kb import open_fast\n"
+        "import asyncio\nfrom pathlib import Path\nfrom kb import open_fast\nfrom ragstone.core.access import OWNER\n"
         f"engine = open_fast(Path({str(tmp_path / 'kb')!r}), create=False)\n"
-        "asyncio.run(engine.ask('When does the canteen open?'))\nengine.close()\n"
+        "asyncio.run(engine.ask('When does the canteen open?', reader=OWNER))\nengine.close()\n"
     )
     tests = str(Path(__file__).parent.parent)
     subprocess.run([sys.executable, "-c", program], check=True, cwd=tests)
-    assert engine.statistics().total.questions == 2
+    assert engine.history.statistics().total.questions == 2
     engine.close()
     again = open_fast(tmp_path / "kb", create=False)
     try:
-        report = again.statistics()
+        report = again.history.statistics()
     finally:
         again.close()
     assert report.total.questions == 2
     assert sum(day.questions for day in report.daily) == sum(hour.questions for hour in report.hourly) == 2
 
 
-def test_nothing_is_written_for_a_question(engine: Engine, tmp_path: Path) -> None:
-    asyncio.run(engine.ask("When does the canteen open?"))
-    with engine._journal.reading() as db:
+def test_nothing_is_written_for_a_question(engine: KnowledgeBase, tmp_path: Path) -> None:
+    asyncio.run(engine.ask("When does the canteen open?", reader=OWNER))
+    with parts(engine).history.journal().reading() as db:
         assert db is not None
         assert db.execute("SELECT count(*) FROM hours").fetchone() == (0,)
     engine.close()

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import counting_embedder
 import pytest
-from kb import FAST, open_fast
+from kb import FAST, open_fast, parts
 
-from ragstone.contracts import Document
-from ragstone.errors import NotFound, SettingsError, SettingsMismatch, SourceError, UsageError
-from ragstone.experiment import SweepReport, compare_two, evaluate_dataset, sweep
-from ragstone.experiment.variants import Dimension, drawn, grid, parse_dimension
+from ragstone.core.access import OWNER
+from ragstone.core.errors import NotFound, SettingsError, SettingsMismatch, SourceError, UsageError
+from ragstone.core.records import Document
+from ragstone.engine.experiments import SweepReport, compare_two, evaluate_dataset, sweep
+from ragstone.engine.experiments.variants import Dimension, grid, parse_dimension, sample
 
 TOPICS = (
     "tides moon",
@@ -109,7 +110,7 @@ def test_wrong_values_are_told_before_anything_is_measured(folder: Path) -> None
 
 
 def test_one_question_cannot_be_halved(folder: Path) -> None:
-    with pytest.raises(UsageError, match="two questions"):
+    with pytest.raises(UsageError, match="at least two"):
         swept(folder, "query.rrf_k=1,2", limit=1)
 
 
@@ -128,26 +129,26 @@ def test_a_grid_has_every_combination() -> None:
 
 def test_draws_are_different_within_the_range_and_repeatable() -> None:
     dimensions = [parse_dimension("query.vector_weight=.2...8"), parse_dimension("query.rrf_k=5..9")]
-    drawn_once = list(drawn(dimensions, 20, seed=1))
-    assert drawn_once == list(drawn(dimensions, 20, seed=1)) != list(drawn(dimensions, 20, seed=2))
+    drawn_once = list(sample(dimensions, 20, seed=1))
+    assert drawn_once == list(sample(dimensions, 20, seed=1)) != list(sample(dimensions, 20, seed=2))
     assert len(set(drawn_once)) == 20
     for weight, k in drawn_once:
         assert 0.2 <= float(weight.partition("=")[2]) <= 0.8
         assert int(k.partition("=")[2]) in range(5, 10)
     few = [Dimension(path="x.y", values=("1", "2"))]
-    assert list(drawn(few, 5, seed=0)) == [("x.y=1",), ("x.y=2",)], "all, where there are no more"
+    assert list(sample(few, 5, seed=0)) == [("x.y=1",), ("x.y=2",)], "all, if there are no more"
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("query.rrf_k", "write a setting and its values"),
-        ("=3", "write a setting and its values"),
-        ("respond.passages=1,2", "measures the search"),
-        ("query.vector_weight=.8...2", "from a lower to a higher"),
+        ("query.rrf_k", "is not a dimension"),
+        ("=3", "is not a dimension"),
+        ("respond.sentences=1,2", "measures only the search"),
+        ("query.vector_weight=.8...2", "lower number of the range first"),
     ],
 )
-def test_a_dimension_that_is_none_is_refused(text: str, problem: str) -> None:
+def test_refuses_invalid_dimensions(text: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         parse_dimension(text)
 
@@ -166,7 +167,7 @@ def questions(workdir: Path) -> Path:
     for name, text in {"tides": "The moon pulls.", "bread": "Yeast makes gas.", "cats": "They hunt at dusk."}.items():
         (workdir / f"{name}.md").write_text(text)
     engine = open_fast(workdir / ".ragstone")
-    asyncio.run(engine.add(["."]))
+    asyncio.run(engine.documents.add(["."]))
     engine.close()
     path = workdir / "faq.csv"
     path.write_text(
@@ -236,18 +237,18 @@ def test_presets_and_reports_are_compared(folder: Path, workdir: Path) -> None:
 
 def test_engines_that_share_a_knowledge_base_answer_as_their_own_would(workdir: Path) -> None:
     engine = open_fast(workdir / "kb")
-    asyncio.run(engine.add([Document(id="a", text="One two."), Document(id="b", text="Two three.")]))
+    asyncio.run(engine.documents.add([Document(id="a", text="One two."), Document(id="b", text="Two three.")]))
     other = open_fast(workdir / "kb", "query.method=bm25", "index.k1=0.2", "rank.top_k=1", create=False)
-    shared = engine.with_settings(other.settings)
-    assert shared._embedder is engine._embedder
-    assert shared._vectors is engine._vectors
-    assert shared._terms is not engine._terms, "another k1"
-    alone, together = (asyncio.run(one.search("two three")) for one in (other, shared))
+    shared = engine.under(lambda _: other.settings)
+    assert parts(shared).models.embedder() is parts(engine).models.embedder()
+    assert parts(shared).indexes.vectors() is parts(engine).indexes.vectors()
+    assert parts(shared).indexes.terms() is not parts(engine).indexes.terms(), "another k1"
+    alone, together = (asyncio.run(one.search("two three", reader=OWNER)) for one in (other, shared))
     assert alone == together
-    assert engine.with_settings(engine.settings)._terms is engine._terms
+    assert parts(engine.under(lambda settings: settings)).indexes.terms() is parts(engine).indexes.terms()
     with pytest.raises(SettingsMismatch, match=r"chunk\.size"):
-        engine.with_settings(
-            engine.settings.model_copy(update={"chunk": other.settings.chunk.model_copy(update={"size": 90})})
-        )
+        _ = engine.under(
+            lambda own: own.model_copy(update={"chunk": own.chunk.model_copy(update={"size": 90})})
+        ).settings
     other.close()
     engine.close()

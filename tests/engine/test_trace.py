@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from kb import add, open_fast
 
-from ragstone.access import READERS, Reader
-from ragstone.config import changed
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import UsageError
+from ragstone.core.access import OWNER, READERS, Reader
+from ragstone.core.errors import UsageError
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.settings.load import changed
 
 QUESTION = "Where do visitors park?"
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(tmp_path: Path) -> Iterator[KnowledgeBase]:
     engine = open_fast(tmp_path / "kb")
     texts = [f"Visitors of house {i} park behind mill {i}. Gate {i} closes at nine." for i in range(40)]
     add(engine, *(Document(id=f"d{i}", text=text, title=f"House {i}") for i, text in enumerate(texts)))
@@ -39,10 +39,10 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
         {"join": True, "max_tokens": 60},
     ],
 )
-def test_a_trace_ends_with_the_evidence_of_the_answer(engine: Engine, rank: dict) -> None:
-    own = engine.with_settings(changed(engine.settings, {"rank": rank, "cache": {"enabled": False}}))
-    trace = asyncio.run(own.trace(QUESTION, shown=30))
-    answer = asyncio.run(own.ask(QUESTION))
+def test_a_trace_ends_with_the_evidence_of_the_answer(engine: KnowledgeBase, rank: dict) -> None:
+    own = engine.under(lambda _: changed(engine.settings, {"rank": rank, "cache": {"enabled": False}}))
+    trace = asyncio.run(own.trace(QUESTION, shown=30, reader=OWNER))
+    answer = asyncio.run(own.ask(QUESTION, reader=OWNER))
     assert [(hit.chunk, hit.score) for hit in trace.evidence.hits] == [(hit.chunk, hit.score) for hit in answer.hits]
     assert trace.evidence.method == answer.retrieval_method
     assert len(trace.fused) == 30
@@ -55,14 +55,14 @@ def test_a_trace_ends_with_the_evidence_of_the_answer(engine: Engine, rank: dict
         assert fusion.rank >= place, "texts that are alike count once"
 
 
-def test_more_shown_changes_nothing_that_is_chosen(engine: Engine) -> None:
-    few, many = (asyncio.run(engine.trace(QUESTION, shown=shown)) for shown in (0, 40))
+def test_more_shown_changes_nothing_that_is_chosen(engine: KnowledgeBase) -> None:
+    few, many = (asyncio.run(engine.trace(QUESTION, shown=shown, reader=OWNER)) for shown in (0, 40))
     assert few.evidence == many.evidence
     assert few.ranked == many.ranked
     assert many.fused[: len(few.fused)] == few.fused
 
 
-def test_a_trace_shows_a_reader_nothing_of_others(engine: Engine) -> None:
+def test_a_trace_shows_a_reader_nothing_of_others(engine: KnowledgeBase) -> None:
     board, guest = (
         asyncio.run(engine.trace(QUESTION, reader=Reader(groups=g))) for g in (frozenset({"board"}), frozenset())
     )
@@ -71,6 +71,6 @@ def test_a_trace_shows_a_reader_nothing_of_others(engine: Engine) -> None:
     assert guest.found["vector"] == board.found["vector"] - 1
 
 
-def test_a_blank_question_is_refused(engine: Engine) -> None:
+def test_a_blank_question_is_refused(engine: KnowledgeBase) -> None:
     with pytest.raises(UsageError, match="empty"):
-        asyncio.run(engine.trace("  "))
+        asyncio.run(engine.trace("  ", reader=OWNER))

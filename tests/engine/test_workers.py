@@ -16,30 +16,33 @@ from pathlib import Path
 
 import pytest
 from hash_embedder import HashEmbedder
-from kb import check_whole, embedder_of, look, open_fast
-from servers.postgres_server import PostgresServer
+from kb import check_whole, embedder_of, look, open_fast, parts
 
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import Outrun, SourceError
-from ragstone.index import indexing
-from ragstone.jobs.queue import Job, JobCounts, Work
-from ragstone.jobs.worker import Worker
+from ragstone.catalog.lock import indexing
+from ragstone.core.access import OWNER
+from ragstone.core.errors import Conflict, SourceError
+from ragstone.core.records import Document
+from ragstone.core.request import Request
+from ragstone.engine.ingest import Share
+from ragstone.engine.jobs.queue import Job, JobCounts, Work
+from ragstone.engine.jobs.worker import Worker
+from ragstone.engine.knowledge_base import KnowledgeBase
+from servers.postgres_server import PostgresServer
 
 ROOT = Path(__file__).parent.parent.parent
 NURSERY = """
 import asyncio, os, signal, sys
-import ragstone.index.terms.bm25, ragstone.index.vectors.embedded, ragstone.jobs.postgres
+import ragstone.index.keyword.bm25, ragstone.index.vectors.embedded, ragstone.engine.jobs.postgres
 from kb import open_fast
-from ragstone.index import Patience
-from ragstone.jobs.worker import Worker
+from ragstone.catalog.lock import Patience
+from ragstone.engine.jobs.worker import Worker
 
 def work(folder, settings):
-    engine = open_fast(folder, *settings)
-    engine._patience = Patience(float("inf"))
-    asyncio.run(Worker(engine, print, print).go(until_empty=True))
+    engine = open_fast(folder, *settings, patience=Patience(float("inf")))
+    asyncio.run(Worker(engine, print, print).run(until_empty=True))
 
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 for line in sys.stdin:
     pid = os.fork()
     if pid == 0:
@@ -98,15 +101,15 @@ def docs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(tmp_path: Path) -> Iterator[KnowledgeBase]:
     with closing(open_fast(tmp_path / "kb")) as engine:
         yield engine
 
 
-def work(engine: Engine) -> list[Job]:
+def work(engine: KnowledgeBase) -> list[Job]:
     """Do all there is to do, here; gives the jobs as they ended."""
     done: list[Job] = []
-    asyncio.run(Worker(engine, done.append, print).go(until_empty=True))
+    asyncio.run(Worker(engine, done.append, print).run(until_empty=True))
     return done
 
 
@@ -119,10 +122,10 @@ def test_workers_killed_at_random_lose_nothing_and_have_nothing_twice(
         server: PostgresServer | None = request.getfixturevalue("postgres")
         assert server is not None
         address = server.address(server.database("workers"))
-        settings += ["jobs.queue=postgres", f"services.postgres.dsn={address}", "services.postgres.timeout_seconds=3"]
+        settings += ["jobs.queue=postgres", f"services.postgres.dsn={address}", "services.engine_seconds=3"]
     folder, rng = tmp_path / "kb", random.Random(3)
     with closing(open_fast(folder, *settings)) as engine, closing(Nursery(folder, *settings)) as nursery:
-        assert len(engine.queue_sync([str(docs)])) == 21
+        assert len(engine.documents.queue_sync([str(docs)])) == 21
         workers = [nursery.worker() for _ in range(2)]
         for i in range(5):
             time.sleep(rng.random() * 0.4)
@@ -135,108 +138,108 @@ def test_workers_killed_at_random_lose_nothing_and_have_nothing_twice(
             workers.append(nursery.worker())
         for worker in workers:
             ended(worker)
-        assert engine.jobs.counts() == JobCounts(done=21)
-        assert all(job.state == "done" for job in engine.jobs.last(99))
-        catalog = engine._version / "catalog.db"
+        assert engine.documents.jobs.counts() == JobCounts(done=21)
+        assert all(job.state == "done" for job in engine.documents.jobs.last(99))
+        catalog = parts(engine).source.path / "catalog.db"
         expected = {f"docs/{file.name}" for file in docs.iterdir()}
         assert {id for (id,) in look(catalog, "SELECT id FROM documents")} == expected
         check_whole(catalog)
-        again = asyncio.run(engine.sync([str(docs)]))
+        again = asyncio.run(engine.documents.sync([str(docs)]))
         assert (again.added, again.updated, again.unchanged, again.embedded) == (0, 0, 80, 0)
-        assert len(asyncio.run(engine.search("word17", 1))) == 1
+        assert len(asyncio.run(engine.search("word17", 1, reader=OWNER))) == 1
 
 
-def test_two_workers_add_while_the_other_embeds(engine: Engine, docs: Path) -> None:
+def test_two_workers_add_while_the_other_embeds(engine: KnowledgeBase, docs: Path) -> None:
     """The lock is held for commits alone: while a text is embedded, somebody else can index."""
     held: list[bool] = []
 
     class Watching(HashEmbedder):
-        async def embed(self, texts, *, role):
+        async def embed(self, texts, *, role, request: Request):
             if role == "passage":
                 with indexing(engine.folder):
                     held.append(True)
-            return await super().embed(texts, role=role)
+            return await super().embed(texts, role=role, request=request)
 
-    engine._embedder = Watching()
     files = sorted(docs.iterdir())
-    report = asyncio.run(engine.add_shared(files))
-    assert (report.added, report.unchanged) == (80, 0)
-    assert len(held) >= 2
-    assert engine.status().behind == 0
+    with closing(open_fast(engine.folder, embedder=Watching())) as watched:
+        report = asyncio.run(watched.documents.add_files(files, share=Share()))
+        assert (report.added, report.unchanged) == (80, 0)
+        assert len(held) >= 2
+        assert watched.status().behind == 0
 
 
 def test_what_another_process_stored_meanwhile_is_noticed_and_done_again(tmp_path: Path, docs: Path) -> None:
     file = docs / "d001.txt"
-    with closing(open_fast(tmp_path / "kb")) as one, closing(open_fast(tmp_path / "kb")) as other:
+    with closing(open_fast(tmp_path / "kb")) as other:
 
         class Slow(HashEmbedder):
-            async def embed(self, texts, *, role):
-                vectors = await super().embed(texts, role=role)
+            async def embed(self, texts, *, role, request: Request):
+                vectors = await super().embed(texts, role=role, request=request)
                 if role == "passage" and not stored:
                     stored.append(1)
                     file.write_text("The second text, which came later.")
-                    await other.add([str(file)])
+                    await other.documents.add([str(file)])
                 return vectors
 
         stored: list[int] = []
-        one._embedder = Slow()
-        report = asyncio.run(one.add_shared([file, docs / "d002.txt"]))
-        assert (report.added, report.unchanged) == (1, 1)
-        assert one.document("docs/d001.txt").text == "The second text, which came later."
-        check_whole(one._version / "catalog.db")
+        with closing(open_fast(tmp_path / "kb", embedder=Slow())) as one:
+            report = asyncio.run(one.documents.add_files([file, docs / "d002.txt"], share=Share()))
+            assert (report.added, report.unchanged) == (1, 1)
+            assert one.documents.get("docs/d001.txt", reader=OWNER).text == "The second text, which came later."
+            check_whole(parts(one).source.path / "catalog.db")
 
 
 def test_groups_given_meanwhile_are_not_taken_away(tmp_path: Path, docs: Path) -> None:
     file = docs / "d001.txt"
-    with closing(open_fast(tmp_path / "kb")) as one, closing(open_fast(tmp_path / "kb")) as other:
-        asyncio.run(other.add([str(file)]))
-        id, source = "docs/d001.txt", other.document("docs/d001.txt").source
+    with closing(open_fast(tmp_path / "kb")) as other:
+        asyncio.run(other.documents.add([str(file)]))
+        id, source = "docs/d001.txt", other.documents.get("docs/d001.txt", reader=OWNER).source
         closed = Document(id=id, text="for a few", source=source, metadata={"readers": ("board",)})
 
         class Slow(HashEmbedder):
-            async def embed(self, texts, *, role):
-                if role == "passage" and not other.readers([id]):
-                    await other.add([closed])
-                return await super().embed(texts, role=role)
+            async def embed(self, texts, *, role, request: Request):
+                if role == "passage" and not other.documents.groups([id]):
+                    await other.documents.add([closed])
+                return await super().embed(texts, role=role, request=request)
 
-        one._embedder = Slow()
-        file.write_text("A text that says nothing of groups.")
-        asyncio.run(one.add_shared([file]))
-        assert one.document(id).text == "A text that says nothing of groups."
-        assert one.readers([id]) == {id: ("board",)}
+        with closing(open_fast(tmp_path / "kb", embedder=Slow())) as one:
+            file.write_text("A text that says nothing of groups.")
+            asyncio.run(one.documents.add_files([file], share=Share()))
+            assert one.documents.get(id, reader=OWNER).text == "A text that says nothing of groups."
+            assert one.documents.groups([id]) == {id: ("board",)}
 
 
-def test_a_job_that_was_taken_over_stores_nothing_more(engine: Engine, docs: Path) -> None:
+def test_a_job_that_was_taken_over_stores_nothing_more(engine: KnowledgeBase, docs: Path) -> None:
     mine: Iterator[bool] = iter([True, False, False])
-    with pytest.raises(Outrun, match="another worker"):
-        asyncio.run(engine.add_shared(sorted(docs.iterdir()), still=lambda: next(mine)))
+    with pytest.raises(Conflict, match="another worker"):
+        asyncio.run(engine.documents.add_files(sorted(docs.iterdir()), share=Share(is_ours=lambda: next(mine))))
     assert engine.status().documents == 0
 
 
 def test_a_vector_that_went_meanwhile_is_made_again(tmp_path: Path, docs: Path) -> None:
     shared = (docs / "d001.txt").read_text()
-    with closing(open_fast(tmp_path / "kb")) as one, closing(open_fast(tmp_path / "kb")) as other:
-        asyncio.run(other.add([Document(id="same", text=shared)]))
+    with closing(open_fast(tmp_path / "kb")) as other:
+        asyncio.run(other.documents.add([Document(id="same", text=shared)]))
         removed: list[str] = []
 
         class Slow(HashEmbedder):
-            async def embed(self, texts, *, role):
+            async def embed(self, texts, *, role, request: Request):
                 if role == "passage" and not removed:
-                    removed.extend(other.remove(["same"]))
-                return await super().embed(texts, role=role)
+                    removed.extend(other.documents.remove(["same"], reader=OWNER))
+                return await super().embed(texts, role=role, request=request)
 
-        one._embedder = Slow()
-        # The first has vectors already, and the second keeps the embedder busy.
-        asyncio.run(one.add_shared([docs / "d001.txt", docs / "d002.txt"]))
-        assert removed == ["same"]
-        check_whole(one._version / "catalog.db")
+        with closing(open_fast(tmp_path / "kb", embedder=Slow())) as one:
+            # The first has vectors already, and the second keeps the embedder busy.
+            asyncio.run(one.documents.add_files([docs / "d001.txt", docs / "d002.txt"], share=Share()))
+            assert removed == ["same"]
+            check_whole(parts(one).source.path / "catalog.db")
 
 
-def test_whatever_is_wrong_with_one_file_stops_no_other(engine: Engine, docs: Path) -> None:
+def test_whatever_is_wrong_with_one_file_stops_no_other(engine: KnowledgeBase, docs: Path) -> None:
     (docs / "bad.csv").write_text("only,names\n")
     (docs / "gone.txt").write_text("soon gone")
     (docs / "x.unknown").write_text("?")
-    engine.queue_add([str(docs)])
+    engine.documents.queue_add([str(docs)])
     (docs / "gone.txt").unlink()
     reports = [job.report for job in work(engine) if job.report]
     assert sum(one.added for one in reports) == 80
@@ -246,21 +249,24 @@ def test_whatever_is_wrong_with_one_file_stops_no_other(engine: Engine, docs: Pa
 
 def test_jobs_are_as_large_as_the_settings_say(tmp_path: Path, docs: Path) -> None:
     with closing(open_fast(tmp_path / "kb", "jobs.files=30")) as engine:
-        assert [len(job.work.files) for job in engine.queue_add([str(docs), str(docs)])] == [30, 30, 20]
-    with closing(open_fast(tmp_path / "kb", "jobs.megabytes=0.00001")) as engine:
-        assert len(engine.queue_add([str(docs / "d001.txt"), str(docs / "d002.txt")])) == 2
+        assert [len(job.work.files) for job in engine.documents.queue_add([str(docs), str(docs)])] == [30, 30, 20]
+    with closing(open_fast(tmp_path / "kb")) as engine:
+        large = [tmp_path / "large1.txt", tmp_path / "large2.txt"]
+        for path in large:
+            path.write_bytes(b"x" * 10_000_000)
+        assert len(engine.documents.queue_add([str(path) for path in large])) == 2
         with pytest.raises(SourceError, match="no file or folder"):
-            engine.queue_add(["nowhere"])
+            engine.documents.queue_add(["nowhere"])
     assert look(tmp_path / "kb" / "journal.db", "SELECT count(*) FROM jobs") == [(5,)]
 
 
-def test_what_is_gone_is_removed_at_the_end(engine: Engine, docs: Path) -> None:
-    engine.queue_sync([str(docs)])
+def test_what_is_gone_is_removed_at_the_end(engine: KnowledgeBase, docs: Path) -> None:
+    engine.documents.queue_sync([str(docs)])
     work(engine)
     for file in sorted(docs.iterdir())[:7]:
         file.unlink()
     (docs / "new.txt").write_text("The canteen opens at eleven.")
-    engine.queue_sync([str(docs)])
+    engine.documents.queue_sync([str(docs)])
     last = work(engine)[-1]
     assert (last.kind, last.report and last.report.removed) == ("sync", 7)
     assert engine.status().documents == 74
@@ -269,9 +275,9 @@ def test_what_is_gone_is_removed_at_the_end(engine: Engine, docs: Path) -> None:
 
 def test_an_error_is_tried_again_and_then_told(tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_fast(tmp_path / "kb", "jobs.tries=2")) as engine:
-        monkeypatch.setattr("ragstone.jobs.worker.LONGEST", 0.1)
-        engine.jobs.put("sync", [Work(sources=(str(tmp_path / "unmounted"),))])
-        engine.queue_add([str(docs / "d001.txt")])
+        monkeypatch.setattr("ragstone.engine.jobs.worker.MAX_RETRY_SECONDS", 0.1)
+        engine.documents.jobs.put("sync", [Work(sources=(str(tmp_path / "unmounted"),))])
+        engine.documents.queue_add([str(docs / "d001.txt")])
         first, second, third = work(engine)
         assert (first.state, first.kind, "unmounted" in first.error) == ("waiting", "sync", True)
         assert (second.state, second.kind) == ("done", "add")
@@ -279,46 +285,48 @@ def test_an_error_is_tried_again_and_then_told(tmp_path: Path, docs: Path, monke
         assert engine.status().jobs == JobCounts(done=1, failed=1)
 
 
-def test_a_worker_that_is_told_to_end_gives_its_job_back(engine: Engine, docs: Path) -> None:
-    engine.queue_add([str(docs)])
+def test_a_worker_that_is_told_to_end_gives_its_job_back(engine: KnowledgeBase, docs: Path) -> None:
+    engine.documents.queue_add([str(docs)])
     with closing(Nursery(engine.folder)) as nursery, indexing(engine.folder):
         worker = nursery.worker()
         deadline = time.monotonic() + 30
-        while not engine.jobs.counts().running:
+        while not engine.documents.jobs.counts().running:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         os.kill(worker, signal.SIGINT)
         ended(worker)
-    assert engine.jobs.counts().running == 0
-    jobs = engine.jobs.last(9)
+    assert engine.documents.jobs.counts().running == 0
+    jobs = engine.documents.jobs.last(9)
     assert [(job.state, job.tries) for job in jobs] == [("waiting", 0)] * len(jobs)
 
 
-def test_uploads_keep_their_groups(engine: Engine) -> None:
+def test_uploads_keep_their_groups(engine: KnowledgeBase) -> None:
     folder = engine.folder / "uploads"
     folder.mkdir()
     (folder / "plan.txt").write_text("The plan is secret.")
-    engine.jobs.put("upload", [Work(files=("uploads/plan.txt",), groups=("board",))], "key")
+    engine.documents.jobs.put("upload", [Work(files=("uploads/plan.txt",), groups=("board",))], "key")
     (job,) = work(engine)
     assert (job.reader, job.documents) == ("key", ("uploads/plan.txt",))
-    assert engine.readers(["uploads/plan.txt"]) == {"uploads/plan.txt": ("board",)}
+    assert engine.documents.groups(["uploads/plan.txt"]) == {"uploads/plan.txt": ("board",)}
 
 
-def test_a_lease_that_was_lost_stops_the_work(engine: Engine, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lease_that_was_lost_stops_the_work(
+    engine: KnowledgeBase, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A worker that was asleep for longer than its lease finds its job with another, and leaves it there."""
-    engine.queue_add([str(docs)])
+    engine.documents.queue_add([str(docs)])
     told: list[str] = []
     worker = Worker(engine, lambda job: told.append(job.id), told.append)
-    real: Callable[..., bool] = engine.jobs.hold
+    real: Callable[..., bool] = engine.documents.jobs.hold
 
     def hold(job: Job, lease: float) -> bool:
         real(job, 0.0)
-        taken = engine.jobs.take("thief", 60.0)
+        taken = engine.documents.jobs.take("thief", 60.0)
         assert taken is not None
-        assert engine.jobs.end(replace(taken, state="done", ended=taken.at))
+        assert engine.documents.jobs.end(replace(taken, state="done", ended=taken.at))
         return real(job, lease)
 
-    monkeypatch.setattr(engine.jobs, "hold", hold)
-    asyncio.run(worker.go(until_empty=True))
+    monkeypatch.setattr(engine.documents.jobs, "hold", hold)
+    asyncio.run(worker.run(until_empty=True))
     assert any("another worker" in line for line in told)
-    assert engine.jobs.counts() == JobCounts(done=2)
+    assert engine.documents.jobs.counts() == JobCounts(done=2)

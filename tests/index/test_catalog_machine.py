@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from kb import check_whole, commit
 
-from ragstone.contracts import Document
-from ragstone.index import Catalog, signature
-from ragstone.index.terms.analyze import Plain
-from ragstone.index.terms.bm25 import TermIndex
+from ragstone.catalog.rows import signature
+from ragstone.catalog.sqlite import create_catalog, open_catalog
+from ragstone.core.records import Document
+from ragstone.index.keyword.analyze import Plain
+from ragstone.index.keyword.bm25 import TermIndex
 from ragstone.index.vectors.embedded import EmbeddedVectors
 
 
@@ -24,7 +25,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.path = self.folder / "catalog.db"
-        self.catalog = Catalog.create(self.path, {})
+        self.catalog = create_catalog(self.path, {})
         self.model: dict[str, Document] = {}
         self.generation = 0
         self.open_indexes()
@@ -48,7 +49,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def open_again(self) -> None:
         self.catalog.close()
-        self.catalog = Catalog(self.path)
+        self.catalog = open_catalog(self.path)
         self.open_indexes()
 
     @rule()
@@ -67,14 +68,14 @@ class Machine(RuleBasedStateMachine):
         self.catalog.close()
         copy, kept = self.folder / "copy.db", dict(self.model)
         shutil.copy(self.path, copy)
-        self.catalog = Catalog(self.path)
+        self.catalog = open_catalog(self.path)
         self.open_indexes()
         commit(self.catalog, Document(id="later", text="words of another history"))
         if follow:
             self.follow()
         self.catalog.close()
         copy.replace(self.path)
-        self.catalog, self.model = Catalog(self.path), kept
+        self.catalog, self.model = open_catalog(self.path), kept
         self.open_indexes()
 
     @invariant()

@@ -14,10 +14,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from kb import add, open_fast
+from kb import add, open_fast, parts
 
-from ragstone.contracts import Document
-from ragstone.index.following import breaker
+from ragstone.core.access import OWNER
+from ragstone.core.records import Document
+from ragstone.services import breaker
 
 pytest.importorskip("chromadb", reason="needs chromadb")
 
@@ -64,7 +65,7 @@ def test_questions_go_on_while_the_server_is_away(
     assert not add(engine, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(30))).notices
 
     def asked(question: str):
-        return asyncio.run(engine.trace(question)).evidence
+        return asyncio.run(engine.trace(question, reader=OWNER)).evidence
 
     expected = [hit.chunk.document_id for hit in asked("word7 other7").hits]
     assert expected[0] == "d7"
@@ -86,7 +87,7 @@ def test_questions_go_on_while_the_server_is_away(
     assert engine.status().engines[0].behind == 1
     add(engine, Document(id="last", text="last comer"))
     assert engine.status().engines[0].behind == 0
-    (leg,) = engine._outside()
+    (leg,) = parts(engine).external_indexes()
     assert [len(rows) for rows in leg.difference(mend=False)] == [0, 0]
     engine.close()
 
@@ -97,16 +98,16 @@ def test_no_question_waits_for_a_server_that_says_nothing(
     monkeypatch.setattr(breaker, "FIRST", 0.2)
     server = start()
     url = f"services.chroma.url=http://127.0.0.1:{port}"
-    chroma = ("index.vectors=chroma", url, "services.chroma.timeout_seconds=2", "cache.enabled=false")
+    chroma = ("index.vectors=chroma", url, "services.engine_seconds=2", "cache.enabled=false")
     engine = open_fast(tmp_path / "kb", *chroma)
     add(engine, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(30)))
     began = time.monotonic()
     server.send_signal(signal.SIGSTOP)
     try:
-        found = asyncio.run(engine.trace("word7 other7")).evidence
+        found = asyncio.run(engine.trace("word7 other7", reader=OWNER)).evidence
         (leg,) = engine.status().engines
         again = open_fast(tmp_path / "kb", *chroma)  # one that has yet to connect
-        assert asyncio.run(again.trace("word7 other7")).evidence.missing
+        assert asyncio.run(again.trace("word7 other7", reader=OWNER)).evidence.missing
         again.close()
     finally:
         server.send_signal(signal.SIGCONT)
@@ -115,5 +116,5 @@ def test_no_question_waits_for_a_server_that_says_nothing(
     assert "took longer than 2 s" in found.missing[0]
     assert "took longer than 2 s" in leg.problem
     time.sleep(1)  # longer than it is left alone
-    assert not asyncio.run(engine.trace("word7 other7")).evidence.missing
+    assert not asyncio.run(engine.trace("word7 other7", reader=OWNER)).evidence.missing
     engine.close()

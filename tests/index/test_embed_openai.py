@@ -11,17 +11,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from servers.openai_server import KEY, Fault, OpenAIServer, hashed, refusal
-from servers.openapi import Description
 
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import EmbeddingError, SettingsError
+from ragstone.core.access import OWNER
+from ragstone.core.errors import EmbeddingError, SettingsError
+from ragstone.core.records import Document
+from ragstone.core.request import Request
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index import build_embedder
 from ragstone.index.embed.openai_embedder import OpenAIEmbedder
-from ragstone.monitor import Spent, counting
-from ragstone.sections import IndexSettings
-from ragstone.services import ServiceSettings
+from ragstone.settings import IndexSettings
+from ragstone.settings.services import ServiceSettings
+from servers.openai_server import KEY, Fault, OpenAIServer, hashed, refusal
+from servers.openapi import Description
 
 TEXTS = [f"text {number} of some" for number in range(600)]
 
@@ -33,7 +34,7 @@ def server() -> Iterator[OpenAIServer]:
 
 
 def services(server: OpenAIServer, **limits: object) -> ServiceSettings:
-    known = {"first_wait_seconds": 0.01, "timeout_seconds": 5.0, "deadline_seconds": 10.0, **limits}
+    known = {"backoff_seconds": (0.01, 20), "timeout_seconds": 5.0, "deadline_seconds": 10.0, **limits}
     return ServiceSettings.model_validate({"openai": {"base_url": server.url, "api_key": KEY}, **known})
 
 
@@ -42,15 +43,15 @@ def embedder(server: OpenAIServer, model: str = "a-model", dimensions: int = 32,
 
 
 def embed(made: OpenAIEmbedder, *texts: str) -> np.ndarray:
-    return asyncio.run(made.embed(texts, role="passage"))
+    return asyncio.run(made.embed(texts, role="passage", request=Request.by_owner()))
 
 
 def test_batches_are_bounded_and_vectors_in_the_order_of_the_texts(server: OpenAIServer):
-    vectors = embed(embedder(server), *TEXTS)
+    vectors = embed(embedder(server, deadline_seconds=60), *TEXTS)
     assert np.abs(vectors - np.array([hashed(text, 32) for text in TEXTS])).max() < 1e-6
     assert [len(asked.body["input"]) for asked in server.asked] == [256, 256, 88]
     server.asked.clear()
-    embed(embedder(server), *["word " * 5000] * 50)
+    embed(embedder(server, deadline_seconds=60), *["word " * 5000] * 50)
     assert max(len(asked.body["input"]) for asked in server.asked) < 25  # by tokens
 
 
@@ -148,24 +149,23 @@ def test_the_fingerprint_tells_model_dimensions_and_host_but_no_key(server: Open
 def test_what_may_pass_is_tried_again(server: OpenAIServer, kind: str):
     server.faults.append(Fault(kind=kind, status=503, seconds=5))
     made = embedder(server, timeout_seconds=0.5)
-    spent = Spent()
-    with counting(spent):
-        assert embed(made, "a text").shape == (1, 32)
-    assert (made.spent.calls, made.spent.tokens, made.spent.retries) == (1, 2, 1)
-    assert (spent.calls, spent.tokens, spent.retries) == (1, 2, 1)
+    request = Request.by_owner()
+    assert asyncio.run(made.embed(["a text"], role="passage", request=request)).shape == (1, 32)
+    meter = request.meter
+    assert (meter.embedding_calls, meter.embedding_tokens, meter.embedding_retries) == (1, 2, 1)
 
 
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (Fault(kind="count"), "not the OpenAI protocol"),
-        (Fault(kind="numbers"), "not the OpenAI protocol"),
+        (Fault(kind="count"), "not in the OpenAI protocol"),
+        (Fault(kind="numbers"), "not in the OpenAI protocol"),
         (Fault(kind="width"), "gave vectors of 33 dimensions, not 32"),
-        (Fault(kind="type"), "not the OpenAI protocol"),
+        (Fault(kind="type"), "not in the OpenAI protocol"),
         (Fault(kind="status", status=401, body=refusal(f"wrong key {KEY}")), r"refuses the key: wrong key \*\*\*"),
         (Fault(kind="status", status=400, body=refusal(f"bad {KEY}")), r"bad \*\*\*"),
         (Fault(kind="status", status=429, headers={"Retry-After": "999"}), "asks to wait 999 s"),
-        (Fault(kind="status", status=500), "one attempt"),
+        (Fault(kind="status", status=500), "1 attempt"),
     ],
     ids=str,
 )
@@ -187,29 +187,29 @@ def test_a_knowledge_base_on_a_service(server: OpenAIServer, workdir: Path):
         "index.dimensions=32",
         f"services.openai.base_url={server.url}",
         f"services.openai.api_key={KEY}",
-        "services.first_wait_seconds=0.01",
+        "services.backoff_seconds=[0.01, 20]",
     )
     server.faults.append(Fault(kind="status", status=503))
     documents = [Document(id=f"d{n}", source=f"d{n}", text=f"The tower {n} has {n} steps.") for n in range(5)]
-    with closing(Engine.open(workdir / "kb", settings, create=True)) as engine:
-        report = asyncio.run(engine.add(documents))
+    with closing(KnowledgeBase.open(workdir / "kb", settings, create=True)) as engine:
+        report = asyncio.run(engine.documents.add(documents))
         assert (report.embedded, report.embedding_calls, report.embedding_retries) == (5, 1, 1)
         assert report.embedding_tokens > 20
-        answer = asyncio.run(engine.ask("How many steps has tower 3?"))
+        answer = asyncio.run(engine.ask("How many steps has tower 3?", reader=OWNER))
         assert (answer.usage.embedding_calls, answer.citations[0].document_id) == (1, "d3")
     kept = b"".join(file.read_bytes() for file in (workdir / "kb").rglob("*") if file.is_file())
     assert KEY.encode() not in kept
-    with closing(Engine.open(workdir / "kb", settings[2:])) as engine:  # the rest it remembers
+    with closing(KnowledgeBase.open(workdir / "kb", settings[2:])) as engine:  # the rest it remembers
         assert engine.settings.index.dimensions == 32
         server.faults.extend([Fault(kind="status", status=503)] * 9)
-        answer = asyncio.run(engine.ask("How many steps are there in tower 4?"))
+        answer = asyncio.run(engine.ask("How many steps are there in tower 4?", reader=OWNER))
         assert any("vector search failed: openai:a-model" in notice for notice in answer.notices)
         assert answer.citations[0].document_id == "d4"
 
 
 def test_named_without_vendor_or_key():
     assert IndexSettings(embedder="text-embedding-ada-002").embedder == "openai:text-embedding-ada-002"
-    with pytest.raises(SettingsError, match=r"needs a key: services\.openai\.api_key, or OPENAI_API_KEY"):
+    with pytest.raises(SettingsError, match=r"there is no key; set services\.openai\.api_key, or OPENAI_API_KEY"):
         build_embedder(IndexSettings(embedder="text-embedding-ada-002"))
     with pytest.raises(SettingsError, match=r"services\.azure\.endpoint"):
         build_embedder(IndexSettings(embedder="azure:one"))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.errors import Behind, EngineError
-from ragstone.index.following import breaker as breaker_module
-from ragstone.index.following.breaker import LATER, LONGEST, SOON, Breaker, pause
-from ragstone.index.following.engine_calls import MOST, EngineCalls
+from ragstone.core.errors import Behind, EngineError
+from ragstone.services import breaker as breaker_module
+from ragstone.services.breaker import LATER, LONGEST, SOON, Breaker, pause
+from ragstone.services.engine_calls import MAX_CALLS, EngineCalls
 
 
 def test_the_pauses_are_those_of_three_tries_and_one_more_and_then_long() -> None:
@@ -119,13 +119,13 @@ def test_calls_that_hang_hold_up_no_other_threads() -> None:
     calls, other = EngineCalls(lambda: None), EngineCalls(lambda: None)
 
     async def ask() -> float:
-        hanging = [asyncio.ensure_future(calls.asked(lambda: stop.wait(20))) for _ in range(4 * MOST)]
+        hanging = [asyncio.ensure_future(calls.asked(lambda: stop.wait(20))) for _ in range(4 * MAX_CALLS)]
         await asyncio.sleep(0.05)
         began = time.monotonic()
         await asyncio.to_thread(lambda: None)
         await other.asked(lambda: None)
         took = time.monotonic() - began
-        assert sum(one.name.startswith("engine") for one in threading.enumerate()) <= MOST + 1
+        assert sum(one.name.startswith("engine") for one in threading.enumerate()) <= MAX_CALLS + 1
         stop.set()
         assert all(await asyncio.gather(*hanging))
         return took

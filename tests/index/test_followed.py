@@ -15,22 +15,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kb import add, commit, open_fast
+from memory_store import Memory
 
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import Behind, EngineError, SettingsError
-from ragstone.index import Catalog, Stamp
-from ragstone.index.catalog.home import Home
-from ragstone.index.following import followed_vectors
-from ragstone.index.following.breaker import FIRST, Breaker
-from ragstone.index.following.collection_names import CollectionNames
-from ragstone.index.following.followed_vectors import FollowedVectors
-from ragstone.keeping.doctor import doctor
-from ragstone.services import QdrantSettings
+from ragstone.catalog.location import Location
+from ragstone.catalog.protocol import Catalog
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.access import OWNER
+from ragstone.core.catalog import Stamp
+from ragstone.core.errors import Behind, EngineError, SettingsError
+from ragstone.core.records import Document
+from ragstone.engine.doctor import doctor
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.index.follow import synced_vectors
+from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.index.follow.synced_vectors import SyncedVectors
+from ragstone.services.breaker import FIRST, Breaker
+from ragstone.settings.services import QdrantSettings
 
 pytest.importorskip("faiss", reason="needs faiss-cpu")
-from ragstone.index.vectors import faiss_store
-from ragstone.index.vectors.faiss_store import FaissStore
+from ragstone.index.engines import faiss_store
+from ragstone.index.engines.faiss_store import FaissStore
 
 HERE = Path(__file__).parent
 DIMENSIONS = 32
@@ -41,56 +45,9 @@ STEPS = st.lists(
 )
 
 
-class Memory:
-    """A store that holds everything in memory, may be away, and counts how often it was asked."""
-
-    name, least, refine, worn = "memory", 0, 1, False
-
-    def __init__(self) -> None:
-        self.held: dict[int, np.ndarray] = {}
-        self.sealed, self.away, self.asked = Stamp(), False, 0
-
-    def _reached(self) -> None:
-        self.asked += 1
-        if self.away:
-            raise EngineError("memory cannot be reached")
-
-    def stamp(self) -> Stamp:
-        self._reached()
-        return self.sealed
-
-    def begin(self, sample: np.ndarray) -> None:
-        del sample
-        self.held, self.sealed = {}, Stamp()
-
-    def drop(self, rows: np.ndarray) -> None:
-        self._reached()
-        for row in rows.tolist():
-            self.held.pop(row, None)
-
-    def put(self, rows: np.ndarray, vectors: np.ndarray) -> None:
-        self._reached()
-        self.held |= dict(zip(rows.tolist(), vectors, strict=True))
-
-    def seal(self, stamp: Stamp) -> None:
-        self.sealed = stamp
-
-    def publish(self) -> None:
-        pass
-
-    def nearest(self, vector: np.ndarray, k: int, allowed: np.ndarray | None) -> np.ndarray:
-        self._reached()
-        found = [row for row in self.held if allowed is None or row in allowed]
-        return np.array(sorted(found, key=lambda row: -float(self.held[row] @ vector))[:k], dtype=np.int64)
-
-    def rows(self) -> np.ndarray:
-        self._reached()
-        return np.array(sorted(self.held), dtype=np.int64)
-
-
 @pytest.fixture
 def catalog(tmp_path: Path):
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, *(Document(id=f"d{i}", text=f"word{i}") for i in range(20)))
     yield catalog
     catalog.close()
@@ -100,7 +57,7 @@ def all_rows(catalog: Catalog) -> list[int]:
     return [row for rows, _ in catalog.vectors_since(0, DIMENSIONS) for row in rows.tolist()]
 
 
-def found(index: FollowedVectors, k: int = 100) -> list[int]:
+def found(index: SyncedVectors, k: int = 100) -> list[int]:
     vector = np.full(DIMENSIONS, DIMENSIONS**-0.5, dtype=np.float32)
     return sorted(asyncio.run(index.search(vector, k)).rows.tolist())
 
@@ -109,15 +66,15 @@ def found(index: FollowedVectors, k: int = 100) -> list[int]:
 @given(steps=STEPS, least=st.sampled_from([0, 3, 1000]))
 def test_any_history_is_found_whole(tmp_path_factory: pytest.TempPathFactory, steps: list, least: int) -> None:
     folder = tmp_path_factory.mktemp("history")
-    catalog = Catalog.create(folder / "catalog.db", {})
+    catalog = create_catalog(folder / "catalog.db", {})
     number, alive = 0, []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(faiss_store, "LEAST", least)
         patch.setattr(faiss_store, "MOST", least)
         store = FaissStore(folder / "faiss", "HNSW", DIMENSIONS)
-        index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+        index = SyncedVectors(store, catalog, dimensions=DIMENSIONS)
         index.follow(write=True)
-        reader = FollowedVectors(FaissStore(folder / "faiss", "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS)
+        reader = SyncedVectors(FaissStore(folder / "faiss", "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS)
         for what, count, then in steps:
             if what == "add":
                 ids = [f"d{n}" for n in range(number, number + count)]
@@ -127,9 +84,7 @@ def test_any_history_is_found_whole(tmp_path_factory: pytest.TempPathFactory, st
                 catalog.remove(alive[:count])
                 alive = alive[count:]
             if then == "reopen":
-                index = FollowedVectors(
-                    FaissStore(folder / "faiss", "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS
-                )
+                index = SyncedVectors(FaissStore(folder / "faiss", "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS)
             if then:
                 index.follow(write=True)
             assert found(index) == found(reader) == all_rows(catalog)
@@ -139,7 +94,7 @@ def test_any_history_is_found_whole(tmp_path_factory: pytest.TempPathFactory, st
 
 def test_what_an_engine_has_yet_to_take_in_is_found_all_the_same(catalog: Catalog) -> None:
     store = Memory()
-    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+    index = SyncedVectors(store, catalog, dimensions=DIMENSIONS)
     index.follow(write=True)
     held = set(store.held)
     catalog.remove(["d1", "d2"])
@@ -153,11 +108,11 @@ def test_what_an_engine_has_yet_to_take_in_is_found_all_the_same(catalog: Catalo
 
 
 def test_an_engine_too_far_behind_is_not_asked(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = FollowedVectors(Memory(), catalog, dimensions=DIMENSIONS)
-    with pytest.raises(Behind, match="memory does not know 20 changes yet"):
+    index = SyncedVectors(Memory(), catalog, dimensions=DIMENSIONS)
+    with pytest.raises(Behind, match="memory is 20 changes behind"):
         found(index)
     index.follow(write=True)
-    monkeypatch.setattr(followed_vectors, "LATE", 2)
+    monkeypatch.setattr(synced_vectors, "LATE", 2)
     commit(catalog, *(Document(id=f"e{i}", text=f"more{i}") for i in range(3)))
     with pytest.raises(Behind, match="3 changes"):
         found(index)
@@ -168,14 +123,14 @@ def test_an_engine_too_far_behind_is_not_asked(catalog: Catalog, monkeypatch: py
 def test_the_stamp_of_another_history_is_not_believed(catalog: Catalog) -> None:
     store = Memory()
     store.sealed, store.held = Stamp(generation=1, mark="other"), {7000: np.ones(DIMENSIONS, dtype=np.float32)}
-    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+    index = SyncedVectors(store, catalog, dimensions=DIMENSIONS)
     index.follow(write=True)
     assert sorted(store.held) == all_rows(catalog)
 
 
 def test_what_was_meddled_with_is_found_and_mended(catalog: Catalog) -> None:
     store = Memory()
-    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+    index = SyncedVectors(store, catalog, dimensions=DIMENSIONS)
     index.follow(write=True)
     del store.held[3], store.held[5]
     store.held[900] = np.ones(DIMENSIONS, dtype=np.float32)
@@ -187,7 +142,7 @@ def test_what_was_meddled_with_is_found_and_mended(catalog: Catalog) -> None:
 def test_an_engine_that_is_away_is_left_alone_until_a_try_beside_the_questions_finds_it(catalog: Catalog) -> None:
     now = [100.0]
     store, breaker = Memory(), Breaker(clock=lambda: now[0])
-    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS, breaker=breaker)
+    index = SyncedVectors(store, catalog, dimensions=DIMENSIONS, breaker=breaker)
     index.follow(write=True)
     store.away = True
     with pytest.raises(EngineError, match=r"cannot be reached$"):
@@ -195,28 +150,28 @@ def test_an_engine_that_is_away_is_left_alone_until_a_try_beside_the_questions_f
     time.sleep(0.1)  # the thread that tries it has begun its pause
     asked = store.asked
     for _ in range(5):
-        with pytest.raises(EngineError, match=r"cannot be reached \(tried again in 2 s\)"):
+        with pytest.raises(EngineError, match=r"cannot be reached \(next try in 2 s\)"):
             found(index)
     now[0] += FIRST
-    with pytest.raises(EngineError, match=r"cannot be reached \(tried again this moment\)"):
+    with pytest.raises(EngineError, match=r"cannot be reached \(next try now\)"):
         found(index)
     assert index.status().problem
     assert store.asked == asked
-    index._engine._left()  # as that thread does, which sleeps by another clock
+    index._engine.wait()  # as that thread does, which sleeps by another clock
     assert store.asked == asked + 1
     store.away = False
-    with pytest.raises(EngineError, match="tried again in 4 s"):
+    with pytest.raises(EngineError, match="next try in 4 s"):
         found(index)
     now[0] += 2 * FIRST
-    index._engine._left()
+    index._engine.wait()
     assert found(index) == found(index) == all_rows(catalog)
 
 
 # ---------------------------------------------------------------- in an engine
 
 
-def evidence_of(engine: Engine, question: str):
-    return asyncio.run(engine.trace(question)).evidence
+def evidence_of(engine: KnowledgeBase, question: str):
+    return asyncio.run(engine.trace(question, reader=OWNER)).evidence
 
 
 def test_engines_are_changed_without_a_rebuild(tmp_path: Path) -> None:
@@ -271,7 +226,7 @@ def test_the_doctor_compares_an_engine_with_the_catalog(tmp_path: Path, monkeypa
 @pytest.mark.parametrize("damage", ["cut", "flip", "gone"])
 def test_a_damaged_file_is_made_anew(tmp_path: Path, catalog: Catalog, damage: str) -> None:
     folder = tmp_path / "faiss"
-    FollowedVectors(FaissStore(folder, "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS).follow(write=True)
+    SyncedVectors(FaissStore(folder, "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS).follow(write=True)
     (file,) = folder.glob("*.columns")
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
@@ -279,7 +234,7 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, catalog: Catalog, damage: s
         file.unlink()
     else:
         file.write_bytes(content if damage == "flip" else content[:-100])
-    index = FollowedVectors(FaissStore(folder, "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS)
+    index = SyncedVectors(FaissStore(folder, "HNSW", DIMENSIONS), catalog, dimensions=DIMENSIONS)
     assert index.stamp == Stamp()
     index.follow(write=True)
     assert found(index) == all_rows(catalog)
@@ -289,23 +244,23 @@ CHILD = """
 import sys
 from pathlib import Path
 from kb import commit
-from ragstone.contracts import Document
-from ragstone.index import Catalog
-from ragstone.index.vectors import faiss_store
-from ragstone.index.following.followed_vectors import FollowedVectors
-from ragstone.index.catalog.home import Home
-from ragstone.services import QdrantSettings
+from ragstone.core.records import Document
+from ragstone.catalog.sqlite import open_catalog
+from ragstone.index.engines import faiss_store
+from ragstone.index.follow.synced_vectors import SyncedVectors
+from ragstone.catalog.location import Location
+from ragstone.settings.services import QdrantSettings
 faiss_store.LEAST = faiss_store.MOST = 0
 folder, number = Path(sys.argv[1]), int(sys.argv[2])
-catalog = Catalog(folder / "catalog.db")
+catalog = open_catalog(folder / "catalog.db")
 if sys.argv[3] == "chroma":
-    from ragstone.index.following.collection_names import CollectionNames
-    from ragstone.index.vectors.chroma_store import ChromaStore
-    from ragstone.services import ChromaSettings
+    from ragstone.index.follow.collection_names import CollectionNames
+    from ragstone.index.engines.chroma_store import ChromaStore
+    from ragstone.settings.services import ChromaSettings
     store = ChromaStore(ChromaSettings(), folder / "chroma", CollectionNames(folder, "chroma", "killed"))
 else:
     store = faiss_store.FaissStore(folder / "faiss", "HNSW", 32)
-index = FollowedVectors(store, catalog, dimensions=32)
+index = SyncedVectors(store, catalog, dimensions=32)
 index.follow(write=True)
 print("ready", flush=True)
 while True:
@@ -320,7 +275,7 @@ while True:
 @pytest.mark.parametrize("engine", ["faiss", "chroma"])
 def test_killed_while_it_follows_nothing_is_lost_or_there_twice(tmp_path: Path, engine: str) -> None:
     pytest.importorskip({"faiss": "faiss", "chroma": "chromadb"}[engine], reason=f"needs {engine}")
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     number = 0
     for kill in range(4):
         child = subprocess.Popen(
@@ -338,13 +293,13 @@ def test_killed_while_it_follows_nothing_is_lost_or_there_twice(tmp_path: Path, 
         child.wait()
         child.stdout.close()
     if engine == "chroma":
-        from ragstone.index.vectors.chroma_store import ChromaStore
-        from ragstone.services import ChromaSettings
+        from ragstone.index.engines.chroma_store import ChromaStore
+        from ragstone.settings.services import ChromaSettings
 
         store = ChromaStore(ChromaSettings(), tmp_path / "chroma", CollectionNames(tmp_path, "chroma", "killed"))
     else:
         store = FaissStore(tmp_path / "faiss", "HNSW", DIMENSIONS)
-    index = FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+    index = SyncedVectors(store, catalog, dimensions=DIMENSIONS)
     assert catalog.knows(index.stamp)
     assert found(index, 5000) == all_rows(catalog)
     index.follow(write=True)
@@ -360,7 +315,7 @@ def test_collections_of_no_version_are_told_from_those_of_others(tmp_path: Path)
     assert (one.current, one.coming) == ("", "")
     first = one.begin()
     assert (one.current, one.coming) == ("", first)
-    one.settle()
+    one.switch()
     second = two.begin()
     old = one.begin()
     assert one.begin() != old
@@ -376,20 +331,20 @@ def test_an_engine_that_is_not_there_is_refused(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:Local mode performs exact")
 def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> None:
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
-    from ragstone.index.qdrant.vectors import QdrantVectors
+    from ragstone.index.engines.qdrant.vectors import QdrantVectors
 
-    client, home = qdrant.QdrantClient(":memory:"), Home(tmp_path)
+    client, home = qdrant.QdrantClient(":memory:"), Location(tmp_path)
 
-    def version(number: int) -> tuple[Catalog, FollowedVectors]:
+    def version(number: int) -> tuple[Catalog, SyncedVectors]:
         folder = tmp_path / f"v{number}"
         folder.mkdir()
-        catalog = Catalog.create(folder / "catalog.db", {})
+        catalog = create_catalog(folder / "catalog.db", {})
         commit(catalog, *(Document(id=f"d{i}", text=f"word{i}") for i in range(10 * number)))
         names = CollectionNames(folder, "qdrant", "information")
         store = QdrantVectors(
-            QdrantSettings(collection="information"), names, DIMENSIONS, exact_limit=0, connect=lambda _: client
+            QdrantSettings(collection="information"), names, DIMENSIONS, exact_limit=0, connect=lambda *_: client
         )
-        return catalog, FollowedVectors(store, catalog, dimensions=DIMENSIONS)
+        return catalog, SyncedVectors(store, catalog, dimensions=DIMENSIONS)
 
     def named() -> int:
         return client.count("information").count - 1  # without the point that holds the commit

@@ -8,14 +8,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from kb import add, check_whole, look, open_fast
+from kb import add, check_whole, look, open_fast, parts
 
-from ragstone.contracts import Document
-from ragstone.errors import KnowledgeBaseError
-from ragstone.index import Catalog
-from ragstone.index.catalog.migrations import FORMAT
-from ragstone.keeping.backup import backup, restore
-from ragstone.keeping.doctor import doctor
+from ragstone.catalog.migrations import FORMAT
+from ragstone.catalog.sqlite import create_catalog, open_catalog
+from ragstone.core.access import OWNER
+from ragstone.core.errors import KnowledgeBaseError
+from ragstone.core.records import Document
+from ragstone.engine.backup import backup, restore
+from ragstone.engine.doctor import doctor
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 FORMATS = sorted(path.name for path in GOLDEN.iterdir())
@@ -35,14 +36,16 @@ def test_an_older_one_is_opened_and_gone_on_with(folder: Path):
     expected = json.loads((folder / "documents.json").read_text(encoding="utf-8"))
     engine = open_fast(folder, create=False)
     try:
-        stored = list(engine._catalog.documents())
+        stored = list(parts(engine).catalog.documents())
         assert [(one.id, one.text, one.title, one.source) for one in stored] == [
             (one["id"], one["text"], one["title"], one["source"]) for one in expected
         ]
-        assert asyncio.run(engine.search("Petrel sails", 1))[0].chunk.document_id == "sources/harbour.md"
-        assert [hit.chunk.document_id for hit in asyncio.run(engine.search("text", 9, "tags = red"))] == ["tags"]
+        assert asyncio.run(engine.search("Petrel sails", 1, reader=OWNER))[0].chunk.document_id == "sources/harbour.md"
+        assert [hit.chunk.document_id for hit in asyncio.run(engine.search("text", 9, "tags = red", reader=OWNER))] == [
+            "tags"
+        ]
         assert add(engine, Document(id="new", text="zebra crossing")).added == 1
-        check_whole(engine._version / "catalog.db")
+        check_whole(parts(engine).source.path / "catalog.db")
     finally:
         engine.close()
     assert look(folder / "v1" / "catalog.db", "PRAGMA user_version") == [(FORMAT,)]
@@ -50,8 +53,8 @@ def test_an_older_one_is_opened_and_gone_on_with(folder: Path):
 
 
 def test_an_older_one_is_brought_to_the_same_tables_as_a_new_one(folder: Path, tmp_path: Path):
-    Catalog(folder / "v1" / "catalog.db").close()
-    Catalog.create(tmp_path / "new.db", {}).close()
+    open_catalog(folder / "v1" / "catalog.db").close()
+    create_catalog(tmp_path / "new.db", {}).close()
     for table in ("about", "commits", "contents", "documents", "files", "vectors", "chunks", "removals", "facts"):
         sql = 'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)'
         assert look(folder / "v1" / "catalog.db", sql, [table]) == look(tmp_path / "new.db", sql, [table])
@@ -69,5 +72,5 @@ def test_one_that_cannot_be_written_is_refused_in_words(folder: Path):
         db.execute("PRAGMA user_version = 1")
         db.execute("DROP TABLE IF EXISTS vectors")
         db.commit()
-    with pytest.raises(KnowledgeBaseError, match="could not be brought to format"):
-        Catalog(path)
+    with pytest.raises(KnowledgeBaseError, match="could not be migrated to format"):
+        open_catalog(path)

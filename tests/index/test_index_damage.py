@@ -6,12 +6,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from kb import add, open_fast
+from kb import add, commit, open_fast, parts
 
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import Damaged, KnowledgeBaseError, NotFound
-from ragstone.index import Catalog, Home
+from ragstone.catalog.location import Location
+from ragstone.catalog.sqlite import create_catalog, open_catalog
+from ragstone.core.access import OWNER
+from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index.vectors import embedded
 
 DOCUMENTS = [Document(id=f"d{i}", text=f"word{i} common place{i % 5}") for i in range(32)]
@@ -38,9 +40,9 @@ def folder(built: Path, tmp_path: Path) -> Path:
     return tmp_path / "kb"
 
 
-def found(engine: Engine) -> list[list[tuple[str, float]]]:
+def found(engine: KnowledgeBase) -> list[list[tuple[str, float]]]:
     return [
-        [(hit.chunk.document_id, round(hit.score, 4)) for hit in asyncio.run(engine.search(question, 8))]
+        [(hit.chunk.document_id, round(hit.score, 4)) for hit in asyncio.run(engine.search(question, 8, reader=OWNER))]
         for question in QUESTIONS
     ]
 
@@ -58,7 +60,7 @@ def check(folder: Path, expected: object) -> None:
     for _ in range(2):  # the first repairs, the second opens what was repaired
         engine = open_fast(folder, create=False)
         assert found(engine) == expected
-        answer = asyncio.run(engine.ask("word7"))
+        answer = asyncio.run(engine.ask("word7", reader=OWNER))
         assert answer.notices == ()
         engine.close()
 
@@ -108,7 +110,7 @@ def test_damage_while_open_is_noticed(folder: Path, expected: list):
     engine = open_fast(folder, create=False)
     assert found(engine) == expected
     shutil.rmtree(folder / "v1" / "terms")
-    answer = asyncio.run(engine.ask("word7"))
+    answer = asyncio.run(engine.ask("word7", reader=OWNER))
     assert "word7" in answer.answer
     assert found(engine) == expected
     engine.close()
@@ -120,14 +122,14 @@ def test_an_older_catalog_put_back_gives_no_stale_hits(folder: Path):
     shutil.copy(folder / "v1" / "catalog.db", copy)
     engine = open_fast(folder, create=False)
     add(engine, Document(id="later", text="zebra stripes"))
-    assert asyncio.run(engine.search("zebra", 1))[0].chunk.document_id == "later"
+    assert asyncio.run(engine.search("zebra", 1, reader=OWNER))[0].chunk.document_id == "later"
     engine.close()
     for other in (None, Document(id="other", text="giraffe neck")):
         shutil.copy(copy, folder / "v1" / "catalog.db")
         engine = open_fast(folder, create=False)
         if other:
             add(engine, other)
-        hits = asyncio.run(engine.search("zebra giraffe", 50))
+        hits = asyncio.run(engine.search("zebra giraffe", 50, reader=OWNER))
         steps = {hit.chunk.document_id: [step.stage for step in hit.why] for hit in hits}
         assert "later" not in steps
         assert (steps.get("other") == ["bm25", "vector", "fusion"]) is bool(other)
@@ -135,14 +137,14 @@ def test_an_older_catalog_put_back_gives_no_stale_hits(folder: Path):
         engine.close()
 
 
-def test_a_crash_before_the_indexes_followed_is_caught_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_crash_before_the_indexes_followed_is_caught_up(tmp_path: Path):
     engine = open_fast(tmp_path / "kb")
-    monkeypatch.setattr(Engine, "_follow", lambda _: None)
-    add(engine, *DOCUMENTS)
+    with parts(engine).location.indexing():
+        commit(parts(engine).catalog, *DOCUMENTS)
     engine.close()
     engine = open_fast(tmp_path / "kb", create=False)
     assert engine.status().behind == 1
-    hits = asyncio.run(engine.search("word7", 1))
+    hits = asyncio.run(engine.search("word7", 1, reader=OWNER))
     assert [step.stage for step in hits[0].why] == ["bm25", "vector", "fusion"]
     assert engine.status().behind == 0
     engine.close()
@@ -154,44 +156,44 @@ def test_a_crash_before_the_indexes_followed_is_caught_up(tmp_path: Path, monkey
 def test_a_file_that_is_no_catalog(folder: Path, content: bytes):
     (folder / "v1" / "catalog.db").write_bytes(content)
     with pytest.raises(Damaged, match=r"catalog\.db.*restore it from a backup"):
-        Engine.open(folder)
+        KnowledgeBase.open(folder)
 
 
 def test_a_catalog_cut_short(folder: Path):
     file = folder / "v1" / "catalog.db"
     file.write_bytes(file.read_bytes()[:8192])
     with pytest.raises(KnowledgeBaseError, match=r"catalog\.db"):
-        asyncio.run(Engine.open(folder).ask("word7"))
+        asyncio.run(KnowledgeBase.open(folder).ask("word7"))
 
 
 def test_a_catalog_of_a_newer_format(folder: Path):
-    catalog = Catalog(folder / "v1" / "catalog.db")
-    catalog._writer.execute("PRAGMA user_version=7")
+    catalog = open_catalog(folder / "v1" / "catalog.db")
+    catalog.database.writer.execute("PRAGMA user_version=7")
     catalog.close()
     with pytest.raises(KnowledgeBaseError, match=r"format 7.*reads format 3.*newer Ragstone"):
-        Engine.open(folder)
+        KnowledgeBase.open(folder)
 
 
 @pytest.mark.parametrize("name", ["v9", "", "../v1", "backup", "v1/../v1", "\0"])
 def test_a_pointer_to_nothing(folder: Path, name: str):
     (folder / "CURRENT").write_text(name)
     with pytest.raises(Damaged, match="CURRENT"):
-        Engine.open(folder, create=True)
+        KnowledgeBase.open(folder, create=True)
 
 
 def test_without_the_pointer_nothing_is_thrown_away(folder: Path, expected: object):
     (folder / "CURRENT").unlink()
     with pytest.raises(NotFound):
-        Engine.open(folder)
-    with pytest.raises(Damaged, match="holds v1, but CURRENT is gone"):
+        KnowledgeBase.open(folder)
+    with pytest.raises(Damaged, match="holds v1, but CURRENT is missing"):
         open_fast(folder)
     (folder / "CURRENT").write_text("v1\n")
     check(folder, expected)
 
 
 def test_what_an_interrupted_creation_left_is_no_obstacle(tmp_path: Path):
-    home = Home(tmp_path / "kb")
-    Catalog.create(home.begin() / "catalog.db", {}).close()
+    home = Location(tmp_path / "kb")
+    create_catalog(home.begin() / "catalog.db", {}).close()
     engine = open_fast(tmp_path / "kb")
     assert add(engine, *DOCUMENTS[:3]).added == 3
     engine.close()

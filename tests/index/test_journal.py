@@ -11,20 +11,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from kb import add, open_fast
+from crash import power
+from crash.power import Log
+from crash.story import watched
+from crash.vfs import Shim
+from kb import add, open_fast, parts
 
-from benchmarks.crash import power
-from benchmarks.crash.power import Log
-from benchmarks.crash.story import watched
-from benchmarks.crash.vfs import Shim
-from ragstone.answers import Turn
-from ragstone.contracts import Document
-from ragstone.errors import Damaged, KnowledgeBaseError
-from ragstone.index import journal as journals
-from ragstone.index.journal import FORMAT, NAME, Journal, findings
-from ragstone.keeping.backup import backup, restore
-from ragstone.keeping.doctor import doctor
-from ragstone.usage.journal import Conversations
+from ragstone.core.answers import Turn
+from ragstone.core.errors import Damaged, KnowledgeBaseError
+from ragstone.core.records import Document
+from ragstone.engine.backup import backup, restore
+from ragstone.engine.doctor import doctor
+from ragstone.history import journal as journals
+from ragstone.history.conversations import Conversations
+from ragstone.history.journal import FORMAT, NAME, Journal, findings
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -58,9 +58,9 @@ def test_what_was_noted_is_there_for_every_process(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from ragstone.answers import Turn
-from ragstone.index.journal import Journal
-from ragstone.usage.journal import Conversations
+from ragstone.core.answers import Turn
+from ragstone.history.journal import Journal
+from ragstone.history.conversations import Conversations
 kept = Conversations(Journal(Path(sys.argv[1])), tokens=1, days=30)
 for n in range(int(sys.argv[3])):
     kept.note(sys.argv[2], Turn(question=str(n), answer="a" * 200))
@@ -122,7 +122,7 @@ def test_power_cuts_leave_what_was_acknowledged(tmp_path: Path, shim: Shim) -> N
 
 @pytest.fixture
 def shim() -> Shim:
-    from benchmarks.crash.vfs import library
+    from crash.vfs import library
 
     if library() is None:
         pytest.skip("Python's sqlite3 has no shared library of its own here")
@@ -193,11 +193,11 @@ def test_a_rebuild_leaves_it_and_a_backup_takes_it_along(tmp_path: Path) -> None
 
     engine = open_fast(tmp_path / "kb")
     add(engine, Document(id="d", text="some words"))
-    engine._conversations.note("s", Turn(question="one", answer="a"))
-    asyncio.run(engine.rebuild(["chunk.size=120"]))
+    parts(engine).history.conversations().note("s", Turn(question="one", answer="a"))
+    asyncio.run(engine.versions.rebuild(["chunk.size=120"]))
     assert questions(tmp_path / "kb") == ["one"]
     backup(tmp_path / "kb", tmp_path / "copy")
-    engine._conversations.note("s", Turn(question="two", answer="a"))
+    parts(engine).history.conversations().note("s", Turn(question="two", answer="a"))
     engine.close()
     restore(tmp_path / "copy", tmp_path / "other")
     assert questions(tmp_path / "other") == ["one"]
@@ -209,7 +209,7 @@ def test_a_rebuild_leaves_it_and_a_backup_takes_it_along(tmp_path: Path) -> None
 def test_the_doctor_looks_at_it_and_no_damaged_one_is_copied_unseen(tmp_path: Path) -> None:
     engine = open_fast(tmp_path / "kb")
     add(engine, Document(id="d", text="some words"))
-    engine._conversations.note("s", Turn(question="one", answer="a"))
+    parts(engine).history.conversations().note("s", Turn(question="one", answer="a"))
     engine.close()
     assert doctor(tmp_path / "kb").well
     backup(tmp_path / "kb", tmp_path / "sound")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.access import OWNER
-from ragstone.index.journal import NAME, Journal, findings
-from ragstone.index.journal_tables import FORMAT
-from ragstone.jobs.book import JobBook
-from ragstone.usage.journal import Conversations
-from ragstone.usage.keys import Keys
-from ragstone.usage.responses import Responses
+from ragstone.core.access import OWNER
+from ragstone.engine.jobs.book import JobBook
+from ragstone.history.conversations import Conversations
+from ragstone.history.journal import NAME, Journal, findings
+from ragstone.history.journal_tables import FORMAT
+from ragstone.history.keys import Keys
+from ragstone.history.responses import Responses
 
 SAMPLES = Path(__file__).parent / "journals"
 ANSWER = "c2e3b0e99b6946f197c993e63aa2f0f2"

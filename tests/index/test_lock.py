@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from kb import add, open_fast
 
-from ragstone.contracts import Document
-from ragstone.errors import Locked
-from ragstone.index import Patience, indexing
+from ragstone.catalog.lock import Patience, indexing
+from ragstone.core.access import OWNER
+from ragstone.core.errors import Locked
+from ragstone.core.records import Document
 
 
 def hold(folder: Path, seconds: float, *, asking: bool = False) -> threading.Thread:
@@ -59,13 +60,12 @@ def test_patience_ends(tmp_path: Path):
 
 def test_an_engine_waits_as_it_was_told_when_opened(tmp_path: Path):
     told: list[str] = []
-    engine = open_fast(tmp_path / "kb")
-    engine._patience = Patience(60, told.append)
+    engine = open_fast(tmp_path / "kb", patience=Patience(60, told.append))
     thread = hold(tmp_path / "kb", 1)
     assert add(engine, Document(id="a", text="apple")).added == 1
     thread.join()
     thread = hold(tmp_path / "kb", 1)
-    assert engine.remove(["a"]) == ["a"]
+    assert engine.documents.remove(["a"], reader=OWNER) == ["a"]
     thread.join()
     assert len(told) == 2
     engine.close()

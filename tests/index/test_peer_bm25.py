@@ -18,12 +18,12 @@ from pathlib import Path
 import pytest
 from kb import commit
 
-from ragstone.conditions import In
-from ragstone.contracts import Document
-from ragstone.index import Catalog
-from ragstone.index.terms.analyze import Plain
-from ragstone.index.terms.bm25 import TermIndex
-from ragstone.index.terms.scoring import bm25
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.filters import In
+from ragstone.core.records import Document
+from ragstone.index.keyword.analyze import Plain
+from ragstone.index.keyword.bm25 import TermIndex
+from ragstone.index.keyword.scoring import bm25
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_the_rankings_bm25s_expects(peer: ast.Module, tmp_path: Path, k1: float)
     assert isinstance(corpus, list)
     # Its stop words are left out here as its tokenizer leaves them out there.
     texts = [" ".join(word for word in text.split() if word not in {"a", "is", "and", "to", "the"}) for text in corpus]
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, *(Document(id=str(i), text=text, metadata={"n": i}) for i, text in enumerate(texts)))
     index = TermIndex(tmp_path / "terms", catalog, Plain(), k1=k1, b=0.75)
     index.follow()

@@ -9,22 +9,22 @@ import pytest
 from catalogs import new_catalog
 from kb import commit
 from plans import scanned
-from servers.postgres_server import PostgresServer
 
-from ragstone.conditions import Compare, In, Or
-from ragstone.contracts import Document, Finished
-from ragstone.index import Catalog
-from ragstone.index.catalog import filters, selections
-from ragstone.index.postgres.catalog_changes import UNCUT
+from ragstone.catalog import filters
+from ragstone.catalog.postgres.database import UNCUT
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.filters import Compare, In, Or
+from ragstone.core.records import Document, Finished
+from servers.postgres_server import PostgresServer
 
 
 def test_what_changes_a_document_reads_nothing_of_the_others(tmp_path: Path) -> None:
     """Otherwise a folder of which ten thousand documents are gone takes minutes under the lock."""
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     one = Document(id="a#1", source="a#1", text="One.\n\nTwo.", metadata={"year": 1999})
     commit(catalog, one, Document(id="b", source="b", text="Two.", metadata={"year": 2001}))
     finished = [Finished(source="a", stamp="1")]
-    db = catalog._writer
+    db = catalog.database.writer
     assert scanned(db, lambda: commit(catalog, Document(id="b", source="b", text="Other.\n\nTwo."))) == []
     assert scanned(db, lambda: catalog.remove(["a#1"], finished)) == []
     catalog.close()
@@ -32,10 +32,10 @@ def test_what_changes_a_document_reads_nothing_of_the_others(tmp_path: Path) -> 
 
 def test_a_long_document_is_read_once_for_all_its_chunks(tmp_path: Path) -> None:
     """Otherwise a book takes the square of its length to be indexed: one of four megabytes, twelve seconds."""
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, *(Document(id=id, source=id, text=f"Paragraph {id}.\n\n" * 200) for id in "ab"))
     asked: list[str] = []
-    catalog._reader.set_trace_callback(asked.append)
+    catalog.database.reader.set_trace_callback(asked.append)
     for found in (dict(catalog.chunks_since(0)), catalog.chunks_of(["a", "b"])):
         assert found == catalog.chunks(list(found))
         assert len(found) > 20
@@ -47,9 +47,9 @@ def test_a_long_document_is_read_once_for_all_its_chunks(tmp_path: Path) -> None
 def test_documents_go_by_an_index_in_postgresql_too(postgres: PostgresServer) -> None:
     """Each document that goes is looked up among all facts, by the server itself, as they refer to it."""
     catalog = new_catalog(postgres)
-    with catalog.transaction(counted=False) as (db, _):
-        db.execute("SET LOCAL enable_seqscan = off")
-        plan = db.execute("EXPLAIN SELECT 1 FROM facts WHERE document = 1").fetchall()
+    with catalog.database.transaction(counted=False) as tx:
+        tx.rows("SET LOCAL enable_seqscan = off")
+        plan = tx.rows("EXPLAIN SELECT 1 FROM facts WHERE document = 1")
     catalog.close()
     assert "facts_document" in str(plan)
 
@@ -58,7 +58,7 @@ def test_a_long_document_is_sent_once_for_all_its_chunks(postgres: PostgresServe
     """One of two megabytes took longer than the server is waited for, so that no index ever caught up."""
     catalog = new_catalog(postgres)
     commit(catalog, *(Document(id=id, source=id, text=f"Paragraph {id}.\n\n" * 200) for id in "ab"))
-    sent = [row[7] for row in catalog._rows(UNCUT)]
+    sent = [row[7] for row in catalog.database.rows(UNCUT)]
     catalog.close()
     assert len(sent) > 20
     assert sum(text is not None for text in sent) == 2
@@ -69,7 +69,7 @@ def test_many_values_are_put_together_at_once_and_not_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a filter of a thousand values takes half a minute: all rows found so far are sorted for each."""
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     many = range(200)
     commit(catalog, *(Document(id=f"{n}", source=f"{n}", text=f"Text {n}.", metadata={"n": n}) for n in many))
     together, moved = np.concatenate, list[int]()
@@ -97,11 +97,11 @@ def test_filters_that_let_nothing_through_are_not_kept_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A filter of its own for each question, as by the user who asks, would fill the memory of a server."""
-    monkeypatch.setattr(selections, "MOST_FILTERS", 10)
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    monkeypatch.setattr(filters, "MAX_FILTERS", 10)
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, Document(id="a", source="a", text="One.", metadata={"user": 7}))
     found = [len(catalog.select(Compare(key="user", op="=", value=n))) for n in range(30)]
-    kept = len(catalog._selections._kept)
+    kept = len(catalog.selections)
     catalog.close()
     assert found == [0] * 7 + [1] + [0] * 22
     assert kept == 10

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire.facts.language import detect
-from ragstone.index.terms.profiles import LANGUAGES, SOON, Learning, Profiles
+from ragstone.acquire.metadata.language import detect
+from ragstone.index.keyword.profiles import LANGUAGES, SOON, Learning, Profiles
 
 Texts = list[tuple[str, str]]
 

@@ -15,26 +15,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kb import add, commit, open_fast
+
+from ragstone.catalog.location import Location
+from ragstone.catalog.protocol import Catalog
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.access import OWNER
+from ragstone.core.catalog import Stamp
+from ragstone.core.errors import Behind, EngineError
+from ragstone.core.filters import Compare
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.index.follow import synced_keywords
+from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.index.follow.synced_keywords import SyncedKeywords
+from ragstone.index.keyword.analyze import Plain
+from ragstone.index.keyword.bm25 import TermIndex
+from ragstone.index.keyword.scoring import Weighed, bm25
+from ragstone.services import breaker as breaker_module
+from ragstone.settings.services import QdrantSettings
 from servers.qdrant_server import QdrantServer, shared
 
-from ragstone.conditions import Compare
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import Behind, EngineError
-from ragstone.index import Catalog, Stamp
-from ragstone.index.catalog.home import Home
-from ragstone.index.following import breaker as breaker_module
-from ragstone.index.following import followed_keywords as followed_module
-from ragstone.index.following.collection_names import CollectionNames
-from ragstone.index.following.followed_keywords import FollowedKeywords
-from ragstone.index.terms.analyze import Plain
-from ragstone.index.terms.bm25 import TermIndex
-from ragstone.index.terms.scoring import Weighed, bm25
-from ragstone.services import QdrantSettings
-
 pytest.importorskip("qdrant_client", reason="needs qdrant-client")
-from ragstone.index.qdrant import terms as terms_module
-from ragstone.index.qdrant.terms import QdrantTerms
+from ragstone.index.engines.qdrant import terms as terms_module
+from ragstone.index.engines.qdrant.terms import QdrantTerms
 
 COUNT = 600
 WORDS = [f"w{i}" for i in range(80)]
@@ -51,7 +54,7 @@ def documents(count: int, length: int = 12, first: int = 0) -> Iterator[Document
 
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
-    with closing(Catalog.create(tmp_path_factory.mktemp("qdrant") / "catalog.db", {})) as catalog:
+    with closing(create_catalog(tmp_path_factory.mktemp("qdrant") / "catalog.db", {})) as catalog:
         commit(catalog, *documents(COUNT))
         yield catalog
 
@@ -62,17 +65,17 @@ def names(folder: Path, version: str = "v1") -> CollectionNames:
 
 
 def at(server: QdrantServer) -> QdrantSettings:
-    return QdrantSettings(url=server.url, collection="tests", timeout_seconds=5)
+    return QdrantSettings(url=server.url, collection="tests")
 
 
 def keywords_in(
     server: QdrantServer, folder: Path, catalog: Catalog, *, k1: float = 1.2, version: str = "v1"
-) -> tuple[FollowedKeywords, TermIndex]:
+) -> tuple[SyncedKeywords, TermIndex]:
     terms = TermIndex(folder / f"terms-{version}", catalog, Plain(), k1=k1, b=0.75)
     terms.follow()
     held = names(folder, version)
     store = QdrantTerms(at(server), held, Plain().fingerprint, terms.mean_length, k1=k1, b=0.75)
-    return FollowedKeywords(store, catalog, terms), terms
+    return SyncedKeywords(store, catalog, terms), terms
 
 
 def true_scores(catalog: Catalog, terms: TermIndex, asked: list[str]) -> dict[int, float]:
@@ -85,7 +88,7 @@ def true_scores(catalog: Catalog, terms: TermIndex, asked: list[str]) -> dict[in
     return {row: float(score) for row, score in zip(sorted(rows), scores, strict=True) if score > 0}
 
 
-def assert_best(index: FollowedKeywords, catalog: Catalog, asked: list[str], k: int) -> None:
+def assert_best(index: SyncedKeywords, catalog: Catalog, asked: list[str], k: int) -> None:
     found, true = asyncio.run(index.search(asked, k)), true_scores(catalog, index._terms, asked)
     assert found.scores == pytest.approx(sorted(true.values(), reverse=True)[:k], rel=1e-5)
     assert found.scores == pytest.approx([true[row] for row in found.rows.tolist()], rel=1e-5)
@@ -120,7 +123,7 @@ def test_filters_of_any_selectivity_leave_enough(
     "word", ["it's", "a\\b", "'", '"', "a.b", "a[]", "%s", "ą", "w\0x", "z" * 3000, "\n", "\ud800"]
 )
 def test_any_term_is_only_a_term(word: str, tmp_path: Path) -> None:
-    with closing(Catalog.create(tmp_path / "catalog.db", {})) as catalog:
+    with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
         commit(catalog, Document(id="a", text="x"), Document(id="b", text="y"))
         store = QdrantTerms(at(shared()), names(tmp_path), "any", lambda: 0.0, k1=1.2, b=0.75)
         store.begin()
@@ -150,7 +153,7 @@ def test_scores_are_those_of_today_when_chunks_became_longer_or_shorter(
 ) -> None:
     monkeypatch.setattr(terms_module, "DRIFTED", 100.0)  # never made anew
     monkeypatch.setattr(terms_module, "ROOM", 0)
-    with closing(Catalog.create(tmp_path / "catalog.db", {})) as catalog:
+    with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
         commit(catalog, *documents(300))
         index, terms = keywords_in(shared(), tmp_path, catalog)
         index.follow(write=True)
@@ -183,7 +186,7 @@ def test_what_was_made_with_other_constants_is_made_anew(tmp_path: Path, catalog
 
 
 def test_what_was_added_a_moment_ago_is_found(tmp_path: Path) -> None:
-    with closing(Catalog.create(tmp_path / "catalog.db", {})) as catalog:
+    with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
         commit(catalog, *documents(60))
         index, terms = keywords_in(shared(), tmp_path, catalog)
         index.follow(write=True)
@@ -216,23 +219,21 @@ def said(server: QdrantServer, path: str) -> dict:
         return json.loads(answer.read())["result"]
 
 
-def test_settings_are_passed_on_and_what_is_large_lies_on_disk(tmp_path: Path) -> None:
-    copies = {"shards": 3, "replicas": 2, "write_consistency": 1}
+def test_keeps_payload_and_vectors_on_disk(tmp_path: Path) -> None:
     held = names(tmp_path)
-    store = QdrantTerms(at(shared()).model_copy(update=copies), held, "any", lambda: 0.0, k1=1.2, b=0.75)
+    store = QdrantTerms(at(shared()), held, "any", lambda: 0.0, k1=1.2, b=0.75)
     store.begin()
     asked = said(shared(), f"collections/{held.coming}")["config"]["params"]
-    assert (asked["shard_number"], asked["replication_factor"], asked["write_consistency_factor"]) == (3, 2, 1)
     assert asked["on_disk_payload"]
     assert asked["sparse_vectors"]["words"]["index"]["on_disk"]
 
 
 def test_a_rebuild_switches_the_alias_and_clears_away(tmp_path: Path) -> None:
-    server, home = shared(), Home(tmp_path)
+    server, home = shared(), Location(tmp_path)
 
     def version(folder: Path) -> Catalog:
         folder.mkdir()
-        return Catalog.create(folder / "catalog.db", {})
+        return create_catalog(folder / "catalog.db", {})
 
     def named() -> str:
         aliases = said(server, "aliases")["aliases"]
@@ -273,7 +274,7 @@ def own() -> Iterator[QdrantServer]:
 def test_a_server_killed_while_it_is_filled_loses_nothing_and_has_nothing_twice(
     own: QdrantServer, tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(followed_module, "AT_ONCE", 40)
+    monkeypatch.setattr(synced_keywords, "AT_ONCE", 40)
     index, _ = keywords_in(own, tmp_path, catalog)
     rng, failed = np.random.default_rng(1), 0
     for _ in range(4):
@@ -292,14 +293,14 @@ def test_a_server_killed_while_it_is_filled_loses_nothing_and_has_nothing_twice(
     assert_best(index, catalog, ["w1", "w7"], 20)
 
 
-def opened(folder: Path, server: QdrantServer, *settings: str) -> Engine:
+def opened(folder: Path, server: QdrantServer, *settings: str) -> KnowledgeBase:
     return open_fast(folder, f"services.qdrant.url={server.url}", "cache.enabled=false", *settings)
 
 
-def asked(engine: Engine, question: str) -> tuple[list[str], bool]:
+def asked(engine: KnowledgeBase, question: str) -> tuple[list[str], bool]:
     """The documents found, best first, and whether the answer says that a part of the search failed."""
-    answer = asyncio.run(engine.ask(question))
-    hits = asyncio.run(engine.search(question, 8))
+    answer = asyncio.run(engine.ask(question, reader=OWNER))
+    hits = asyncio.run(engine.search(question, 8, reader=OWNER))
     return [hit.chunk.document_id for hit in hits], any("search failed" in notice for notice in answer.notices)
 
 
@@ -314,7 +315,7 @@ def test_an_engine_answers_from_it_as_from_its_own_and_goes_on_while_it_is_kille
     with closing(opened(tmp_path / "a", own)) as embedded, closing(opened(tmp_path / "b", own, *BOTH)) as engine:
         for one in (embedded, engine):
             assert not add(one, *texts).notices
-            one.remove(["d3"])
+            one.documents.remove(["d3"], reader=OWNER)
         questions = ("Room 7 windows", "called w12", "has 3 windows")
         expected = [asked(embedded, question) for question in questions]
         assert [asked(engine, question) for question in questions] == expected
@@ -332,7 +333,8 @@ def test_an_engine_answers_from_it_as_from_its_own_and_goes_on_while_it_is_kille
         assert asked(engine, "Room 77 late")[0][0] == "late"
         add(engine, Document(id="later", text="Room 78 is called later."))
         assert [one.behind for one in engine.status().engines] == [0, 0]
-        (moved,) = embedded.use({"keywords": "qdrant"})
+        (moved,) = embedded.versions.use_engines({"keywords": "qdrant"})
         assert (moved.leg, moved.behind) == ("keywords", 0)
         assert [asked(embedded, question) for question in questions] == expected
-        assert (embedded.compare_engines(), embedded.use({"keywords": "embedded"})) == ((), ())
+        assert embedded.versions.check_engines() == ()
+        assert embedded.versions.use_engines({"keywords": "embedded"}) == ()

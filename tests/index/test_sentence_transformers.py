@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from tiny_models import save_bert
 
-from ragstone.errors import MissingExtra, SettingsError
+from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.protocols import Embedder, TokenEmbedder
+from ragstone.core.request import Request
 from ragstone.index import build_embedder
-from ragstone.protocols import Embedder, TokenEmbedder
-from ragstone.sections import IndexSettings
+from ragstone.settings import IndexSettings
 
 TEXTS = ["a cat sleeps", "", "  ", "cats and bread " * 60, "\U0001f600", "ein Öl"]
 installed = pytest.mark.skipif(not find_spec("sentence_transformers"), reason="needs the extra sentence-transformers")
@@ -32,7 +33,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
 
 
 def embed(embedder: Embedder, *texts: str, role="passage"):
-    return asyncio.run(embedder.embed(texts, role=role))
+    return asyncio.run(embedder.embed(texts, role=role, request=Request.by_owner()))
 
 
 @installed
@@ -61,10 +62,12 @@ def test_questions_and_passages_are_told_apart_where_the_model_wants_that(model:
 @installed
 def test_token_vectors_are_placed(model: Embedder) -> None:
     assert isinstance(model, TokenEmbedder)
-    for text, tokens in zip(TEXTS, asyncio.run(model.embed_tokens(TEXTS, role="query")), strict=True):
+    for text, tokens in zip(
+        TEXTS, asyncio.run(model.embed_tokens(TEXTS, role="query", request=Request.by_owner())), strict=True
+    ):
         assert tokens.vectors.shape == (len(tokens.spans), model.dimensions)
         assert all(0 <= span.start < span.end <= len(text) for span in tokens.spans)
-    (tokens,) = asyncio.run(model.embed_tokens(["a cat"], role="query"))
+    (tokens,) = asyncio.run(model.embed_tokens(["a cat"], role="query", request=Request.by_owner()))
     assert [span.of("a cat") for span in tokens.spans] == ["a", "cat"]
 
 

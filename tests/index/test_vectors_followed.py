@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kb import commit
 
-from ragstone.conditions import Compare
-from ragstone.contracts import Document
-from ragstone.errors import Damaged
-from ragstone.index import Catalog, columns
+from ragstone.catalog.protocol import Catalog
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.errors import Damaged
+from ragstone.core.filters import Compare
+from ragstone.core.records import Document
 from ragstone.index.vectors import embedded
 from ragstone.index.vectors.embedded import EmbeddedVectors
+from ragstone.storage import columns
 
 DIMENSIONS = 32
 STEPS = st.lists(
@@ -49,7 +51,7 @@ def check(index: EmbeddedVectors, catalog: Catalog, k: int = 100) -> None:
 @given(steps=STEPS, unwritten=st.sampled_from([0, 3, 1000]))
 def test_any_history_ends_like_a_new_index(tmp_path_factory: pytest.TempPathFactory, steps: list, unwritten: int):
     folder = tmp_path_factory.mktemp("history")
-    catalog = Catalog.create(folder / "catalog.db", {})
+    catalog = create_catalog(folder / "catalog.db", {})
     number, alive = 0, []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embedded, "LEAST_UNWRITTEN", unwritten)
@@ -76,7 +78,7 @@ def test_any_history_ends_like_a_new_index(tmp_path_factory: pytest.TempPathFact
 def test_a_small_change_to_many_writes_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """And another process that has them open takes it in without reading them again."""
     monkeypatch.setattr(embedded, "LEAST_UNWRITTEN", 10)
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, *(Document(id=f"d{n}", text=f"word{n}", metadata={"n": n}) for n in range(2000)))
     index, reader = (index_of(tmp_path / "vectors", catalog) for _ in range(2))
     index.follow(write=True)
@@ -99,7 +101,7 @@ def test_a_large_file_is_verified_before_it_is_copied(tmp_path: Path, monkeypatc
     """Damage in one is harmless until then, and found when asked for."""
     monkeypatch.setattr(embedded, "LEAST_UNWRITTEN", 10)
     monkeypatch.setattr(columns, "CHECKED_AT_ONCE", 0)
-    catalog = Catalog.create(tmp_path / "catalog.db", {})
+    catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, *(Document(id=f"d{n}", text=f"word{n}", metadata={"n": n}) for n in range(100)))
     index_of(tmp_path / "vectors", catalog).follow(write=True)
     (file,) = (tmp_path / "vectors").glob("segment-*")

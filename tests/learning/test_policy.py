@@ -1,4 +1,4 @@
-"""Versions of policies: their bounds, their differences, and one spelling of each."""
+"""Policies: bounds, differences, JSON, and the settings they lead to."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.errors import UsageError
-from ragstone.learning.policy import BOUNDS, Bound, Choices, Policy, diff, from_json, to_json
+from ragstone.core.errors import UsageError
+from ragstone.learning.policy import BOUNDS, Choices, Policy, diff, overridden, under
+from ragstone.settings import Settings
 
 numbers = {name: st.none() | st.floats(bound.low, bound.high) for name, bound in BOUNDS.items() if name != "top_k"}
 choices = st.builds(Choices, **numbers, top_k=st.none() | st.integers(1, 20), rerank=st.none() | st.booleans())
@@ -26,17 +27,17 @@ policies = st.builds(
 
 @settings(max_examples=30)
 @given(policies)
-def test_a_policy_comes_back_from_its_json_and_has_one_spelling(policy: Policy) -> None:
-    line = to_json(policy)
-    assert from_json(line) == policy
-    assert to_json(from_json(line)) == line
+def test_json_round_trip_is_canonical(policy: Policy) -> None:
+    line = policy.to_json()
+    assert Policy.from_json(line) == policy
+    assert Policy.from_json(line).to_json() == line
     shuffled = json.dumps(dict(reversed(json.loads(line).items())), indent=1)
-    assert to_json(from_json(shuffled)) == line
+    assert Policy.from_json(shuffled).to_json() == line
 
 
 @settings(max_examples=20)
 @given(policies, policies)
-def test_a_difference_is_what_turns_one_into_the_other(a: Policy, b: Policy) -> None:
+def test_diff_lists_differing_choices(a: Policy, b: Policy) -> None:
     assert diff(a, a) == ()
     for one in diff(a, b):
         assert getattr(a.choices(one.kind), one.name) == one.a
@@ -45,27 +46,40 @@ def test_a_difference_is_what_turns_one_into_the_other(a: Policy, b: Policy) -> 
     assert len(diff(a, b)) == len(diff(b, a))
 
 
-@given(st.floats(-2, 2), st.floats(0, 1), st.floats(-2, 2), st.floats(0, 1), st.floats(-9, 9))
-def test_a_bound_is_kept_and_so_is_the_step(low: float, step: float, now: float, width: float, wanted: float) -> None:
-    bound = Bound(low=low, high=low + width, step=step)
-    moved = bound.moved(min(max(now, bound.low), bound.high), wanted)
-    assert bound.low <= moved <= bound.high
-    assert abs(moved - min(max(now, bound.low), bound.high)) <= step + 1e-9
-
-
-def test_version_0_leaves_everything_as_it_is_set() -> None:
+def test_choices_fall_back_to_settings() -> None:
     set_ = Choices(web_threshold=0.7, top_k=5, rerank=False)
-    assert Policy(version=0).choices("how_to").over(set_) == set_
+    assert Policy(version=0).choices("how_to").with_defaults(set_) == set_
     of_kind = Policy(version=1, parent=0, by_kind={"": Choices(top_k=8), "how_to": Choices(rerank=True)})
-    assert of_kind.choices("time").over(set_) == Choices(web_threshold=0.7, top_k=8, rerank=False)
-    assert of_kind.choices("how_to").over(set_) == Choices(web_threshold=0.7, top_k=5, rerank=True)
+    assert of_kind.choices("time").with_defaults(set_) == Choices(web_threshold=0.7, top_k=8, rerank=False)
+    assert of_kind.choices("how_to").with_defaults(set_) == Choices(web_threshold=0.7, top_k=5, rerank=True)
 
 
-def test_what_is_no_policy_is_refused() -> None:
+def test_refuses_invalid_policies() -> None:
     with pytest.raises(UsageError, match="top_k must be 1 to 20, not 50"):
         Policy(version=1, by_kind={"": Choices(top_k=50)})
     with pytest.raises(UsageError, match="at most 4 kinds"):
         Policy(version=1, by_kind={kind: Choices() for kind in "abcde"})
-    for text in ("", "[]", "{}", to_json(Policy(version=1)).replace("top_k", "top_q").replace("1", "x")):
-        with pytest.raises(UsageError, match="this is no policy"):
-            from_json(text)
+    for text in ("", "[]", "{}", Policy(version=1).to_json().replace("top_k", "top_q").replace("1", "x")):
+        with pytest.raises(UsageError, match="this is not a policy"):
+            Policy.from_json(text)
+
+
+def test_choices_become_settings() -> None:
+    plain = Settings()
+    assert under(plain, Choices()) is plain
+    chosen = under(
+        plain, Choices(top_k=15, vector_weight=0.4, web_threshold=0.5, rerank=True, slope=2.0, factuality=0.6)
+    )
+    assert (chosen.rank.top_k, chosen.query.vector_weight, chosen.query.web.threshold) == (15, 0.4, 0.5)
+    assert chosen.rank.pool >= 15
+    assert chosen.rank.reranker == "maxsim"
+    assert chosen.review.confidence.slope == 2.0
+    assert chosen.review.marks.factuality == 0.6
+    assert under(chosen, Choices(rerank=False)).rank.reranker == "none"
+
+
+def test_finds_overrides_of_learned_settings() -> None:
+    assert overridden(["rank.top_k=4", "review.marks.relevance=1", "rank.pool=9"]) == (
+        "rank.top_k",
+        "review.marks.relevance",
+    )

@@ -11,13 +11,14 @@ from typing import Any
 import psycopg
 import pytest
 from kb import FAST, add
-from servers.postgres_server import PostgresServer
 
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import SettingsError
-from ragstone.index.postgres import schema
-from ragstone.index.postgres.connection import Server
+from ragstone.core.access import OWNER
+from ragstone.core.errors import SettingsError
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.index.engines.postgres import schema
+from ragstone.services.postgres import Server
+from servers.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.usefixtures("workdir")
 GERMAN = Document(id="haus", title="Häuser", text="Die Häuser stehen am Hafen.", metadata={"language": "de"})
@@ -53,7 +54,7 @@ def test_documents_are_found_in_their_languages_and_follow_every_change(
     tmp_path: Path, postgres: PostgresServer, place: tuple[list[str], psycopg.Connection]
 ) -> None:
     settings, db = place
-    with closing(Engine.open(tmp_path / "kb", settings, create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", settings, create=True)) as engine:
         report = add(engine, GERMAN)
         assert "run: ragstone postgres apply" in report.notices[0]
         apply(postgres, db)
@@ -64,10 +65,10 @@ def test_documents_are_found_in_their_languages_and_follow_every_change(
         assert found(db, "harbour") == [("", "", "memo")]
         assert [one.behind for one in engine.status().engines] == [0]
         add(engine, Document(id="mast", text="The funnel is low."))
-        engine.remove(["haus"])
+        engine.documents.remove(["haus"], reader=OWNER)
         assert found(db, "mast") == found(db, "haus") == []
         assert len(found(db, "funnel")) == 1
-        asyncio.run(engine.rebuild(["chunk.size=100"]))
+        asyncio.run(engine.versions.rebuild(["chunk.size=100"]))
         assert len(found(db, "funnel")) == 1
     rows = db.execute("SELECT count(*) FROM information_search.documents").fetchone()
     assert rows == (3,)
@@ -79,7 +80,7 @@ def test_a_reader_that_is_taken_away_is_taken_away_there(
     settings, db = place
     apply(postgres, db)
     groups = "SELECT readers FROM information_search.documents"
-    with closing(Engine.open(tmp_path / "kb", settings, create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", settings, create=True)) as engine:
         add(engine, SECRET)
         assert db.execute(groups).fetchall() == [(["staff"],)]
         add(engine, Document(id="pay", text=SECRET.text, metadata={"readers": ()}))
@@ -91,10 +92,10 @@ def test_a_configuration_that_is_changed_is_used(
 ) -> None:
     settings, db = place
     apply(postgres, db)
-    with closing(Engine.open(tmp_path / "kb", settings[:-1], create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", settings[:-1], create=True)) as engine:
         add(engine, GERMAN)
         assert found(db, "haus") == []
-    with closing(Engine.open(tmp_path / "kb", settings)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", settings)) as engine:
         (one,) = engine.status().engines
         assert (one.leg, one.behind) == ("documents", 1)
         add(engine, ENGLISH)
@@ -107,11 +108,11 @@ def test_a_configuration_that_is_not_there_is_told(
     settings, db = place
     apply(postgres, db)
     wrong = [*settings[:-1], "services.postgres.configurations={de: klingon}"]
-    with closing(Engine.open(tmp_path / "kb", wrong, create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", wrong, create=True)) as engine:
         (notice,) = add(engine, GERMAN).notices
         assert 'text search configuration "klingon" does not exist' in notice
 
 
 def test_a_configuration_is_a_name() -> None:
     with pytest.raises(SettingsError, match="configurations"):
-        Engine.open("kb", ['services.postgres.configurations={de: "german\'); DROP"}'], create=True)
+        KnowledgeBase.open("kb", ['services.postgres.configurations={de: "german\'); DROP"}'], create=True)

@@ -14,27 +14,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kb import add, commit, open_fast
-from servers.postgres_server import PostgresServer
 
-from ragstone.conditions import Compare
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import Behind, EngineError, SettingsError
-from ragstone.index import Catalog, Stamp
-from ragstone.index.following import breaker as breaker_module
-from ragstone.index.following import followed_keywords as keywords_module
-from ragstone.index.following import followed_vectors as followed_module
-from ragstone.index.following.collection_names import CollectionNames
-from ragstone.index.following.followed_keywords import FollowedKeywords
-from ragstone.index.following.followed_vectors import FollowedVectors
-from ragstone.index.postgres import keywords as terms_module
-from ragstone.index.postgres import vectors as vectors_module
-from ragstone.index.postgres.connection import Server
-from ragstone.index.postgres.keywords import PostgresTerms
-from ragstone.index.postgres.vectors import PostgresVectors
-from ragstone.index.terms.analyze import Plain
-from ragstone.index.terms.bm25 import TermIndex
+from ragstone.catalog.protocol import Catalog
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.access import OWNER
+from ragstone.core.catalog import Stamp
+from ragstone.core.errors import Behind, EngineError, SettingsError
+from ragstone.core.filters import Compare
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.index.engines.postgres import keywords as terms_module
+from ragstone.index.engines.postgres import vectors as vectors_module
+from ragstone.index.engines.postgres.keywords import PostgresTerms
+from ragstone.index.engines.postgres.vectors import PostgresVectors
+from ragstone.index.follow import synced_keywords as keywords_module
+from ragstone.index.follow import synced_vectors
+from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.index.follow.synced_keywords import SyncedKeywords
+from ragstone.index.follow.synced_vectors import SyncedVectors
+from ragstone.index.keyword.analyze import Plain
+from ragstone.index.keyword.bm25 import TermIndex
 from ragstone.index.vectors.embedded import EmbeddedVectors
+from ragstone.services import breaker as breaker_module
+from ragstone.services.postgres import Server
+from servers.postgres_server import PostgresServer
 
 COUNT = 1000
 WORDS = [f"w{i}" for i in range(80)]
@@ -51,7 +54,7 @@ def documents(count: int) -> Iterator[Document]:
 
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
-    with closing(Catalog.create(tmp_path_factory.mktemp("engines") / "catalog.db", {})) as catalog:
+    with closing(create_catalog(tmp_path_factory.mktemp("engines") / "catalog.db", {})) as catalog:
         commit(catalog, *documents(COUNT))
         yield catalog
 
@@ -67,16 +70,16 @@ def names(folder: Path, leg: str) -> CollectionNames:
     return CollectionNames(folder / "v1", f"postgres-{leg}", leg)
 
 
-def vectors_in(server: Server, folder: Path, catalog: Catalog, *, exact_limit: int = 10**6) -> FollowedVectors:
+def vectors_in(server: Server, folder: Path, catalog: Catalog, *, exact_limit: int = 10**6) -> SyncedVectors:
     store = PostgresVectors(server, names(folder, "vectors"), 32, exact_limit=exact_limit)
-    return FollowedVectors(store, catalog, dimensions=32)
+    return SyncedVectors(store, catalog, dimensions=32)
 
 
-def keywords_in(server: Server, folder: Path, catalog: Catalog) -> tuple[FollowedKeywords, TermIndex]:
+def keywords_in(server: Server, folder: Path, catalog: Catalog) -> tuple[SyncedKeywords, TermIndex]:
     terms = TermIndex(folder / "terms", catalog, Plain(), k1=1.2, b=0.75)
     terms.follow()
     store = PostgresTerms(server, names(folder, "keywords"), Plain().fingerprint, k1=1.2, b=0.75)
-    return FollowedKeywords(store, catalog, terms), terms
+    return SyncedKeywords(store, catalog, terms), terms
 
 
 def random_vector(seed: int) -> np.ndarray:
@@ -88,12 +91,12 @@ def random_vector(seed: int) -> np.ndarray:
 def test_filters_of_any_selectivity_leave_enough(
     exact_limit: int, server: Server, tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(followed_module, "FEW", 0)  # otherwise so few are compared here
+    monkeypatch.setattr(synced_vectors, "FEW", 0)  # otherwise so few are compared here
     index = vectors_in(server, tmp_path, catalog, exact_limit=exact_limit)
     index.follow(write=True)
     reference = EmbeddedVectors(tmp_path / "reference", catalog, dimensions=32, exact_limit=10**6)
     for told in (50_000, 0):  # with the rows told, and with the graph asked for more
-        monkeypatch.setattr(followed_module, "TOLD", told)
+        monkeypatch.setattr(synced_vectors, "FILTERED", told)
         shared = []
         for share in (1.0, 0.5, 0.1, 0.01):
             where = Compare(key="n", op="<", value=int(COUNT * share))
@@ -107,7 +110,7 @@ def test_filters_of_any_selectivity_leave_enough(
 
 
 def test_a_graph_is_made_when_there_are_many(server: Server, tmp_path: Path) -> None:
-    with closing(Catalog.create(tmp_path / "catalog.db", {})) as catalog:
+    with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
         commit(catalog, *documents(50))
         index = vectors_in(server, tmp_path, catalog, exact_limit=100)
         index.follow(write=True)
@@ -140,7 +143,7 @@ def test_leaving_common_words_out_finds_the_same(
 
 @pytest.mark.parametrize("word", ["it's", "a\\b", "'", "\\", "x:*", "a & !b", "%s", "ą", "w\0x", "z" * 3000, "\n"])
 def test_any_term_is_only_a_term(word: str, server: Server, tmp_path: Path) -> None:
-    with closing(Catalog.create(tmp_path / "catalog.db", {})) as catalog:
+    with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
         commit(catalog, Document(id="a", text="x"), Document(id="b", text="y"))
         store = PostgresTerms(server, names(tmp_path, "keywords"), "any", k1=1.2, b=0.75)
         store.begin()
@@ -154,12 +157,12 @@ def test_any_term_is_only_a_term(word: str, server: Server, tmp_path: Path) -> N
 
 
 def test_what_was_added_a_moment_ago_is_found(server: Server, tmp_path: Path) -> None:
-    with closing(Catalog.create(tmp_path / "catalog.db", {})) as catalog:
+    with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
         commit(catalog, *documents(60))
         index, terms = keywords_in(server, tmp_path, catalog)
         with pytest.raises(Behind):
             asyncio.run(index.search(["w1"], 5))
-        index = FollowedKeywords(index._store, catalog, terms)
+        index = SyncedKeywords(index._store, catalog, terms)
         index.follow(write=True)
         catalog.remove(["d1", "d2"])
         commit(catalog, Document(id="new", text="w1 w1 w1 fresh"))
@@ -179,9 +182,9 @@ def test_what_somebody_else_changed_is_told_and_mended(server: Server, tmp_path:
     near = vectors_in(server, tmp_path, catalog)
     near.follow(write=True)
     with server.transaction() as db:
-        for table in (index._store._held.table, near._store._held.table):  # pyright: ignore
+        for table in (index._store._table.table, near._store._table.table):  # pyright: ignore
             db.execute(f"DELETE FROM {table} WHERE row IN (3, 4)".encode())  # noqa: S608
-        db.execute(f"INSERT INTO {index._store._held.table} VALUES (99999, 1, 'x:1')".encode())  # noqa: S608
+        db.execute(f"INSERT INTO {index._store._table.table} VALUES (99999, 1, 'x:1')".encode())  # noqa: S608
     for one, extra in ((index, [99999]), (near, [])):
         assert [rows.tolist() for rows in one.difference(mend=True)] == [[3, 4], extra]
         assert [rows.tolist() for rows in one.difference(mend=False)] == [[], []]
@@ -231,7 +234,7 @@ def test_a_server_killed_while_it_is_filled_loses_nothing_and_has_nothing_twice(
 
 
 def test_a_server_that_says_nothing_is_left_alone(postgres: PostgresServer, tmp_path: Path, catalog: Catalog) -> None:
-    with closing(Server(postgres.settings(postgres.database("silent"), seconds=0.3))) as server:
+    with closing(Server(postgres.settings(postgres.database("silent")), seconds=0.3)) as server:
         index = vectors_in(server, tmp_path, catalog)
         index.follow(write=True)
         with server.transaction() as db:
@@ -248,15 +251,15 @@ def test_a_server_that_says_nothing_is_left_alone(postgres: PostgresServer, tmp_
         assert len(asyncio.run(index.search(random_vector(1), 5))) == 5
 
 
-def opened(folder: Path, address: str, *settings: str) -> Engine:
-    service = (f"services.postgres.dsn={address}", "services.postgres.timeout_seconds=3")
+def opened(folder: Path, address: str, *settings: str) -> KnowledgeBase:
+    service = (f"services.postgres.dsn={address}", "services.engine_seconds=3")
     return open_fast(folder, *service, "cache.enabled=false", *settings)
 
 
-def asked(engine: Engine, question: str) -> tuple[list[str], bool]:
+def asked(engine: KnowledgeBase, question: str) -> tuple[list[str], bool]:
     """The documents found, best first, and whether the answer says that a part of the search failed."""
-    answer = asyncio.run(engine.ask(question))
-    hits = asyncio.run(engine.search(question, 8))
+    answer = asyncio.run(engine.ask(question, reader=OWNER))
+    hits = asyncio.run(engine.search(question, 8, reader=OWNER))
     return [hit.chunk.document_id for hit in hits], any("search failed" in notice for notice in answer.notices)
 
 
@@ -282,7 +285,7 @@ def test_an_engine_answers_from_it_as_from_its_own(postgres: PostgresServer, tmp
     with closing(opened(tmp_path / "a", address)) as own, closing(opened(tmp_path / "b", address, *BOTH)) as other:
         for engine in (own, other):
             assert not add(engine, *texts).notices
-            engine.remove(["d3"])
+            engine.documents.remove(["d3"], reader=OWNER)
         for question in ("Room 7 windows", "called w12", "has 3 windows"):
             assert asked(other, question) == asked(own, question)
             assert asked(own, question)[1] is False

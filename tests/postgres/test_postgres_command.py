@@ -10,14 +10,14 @@ from contextlib import closing
 
 import psycopg
 import pytest
-from servers.postgres_server import PostgresServer, programs
 
-from ragstone.errors import EngineError, SettingsError
-from ragstone.index.postgres import schema
-from ragstone.index.postgres.connection import Server
-from ragstone.index.postgres.script import migrations, script
-from ragstone.serve.cli import run
-from ragstone.services import PostgresSettings
+from ragstone.core.errors import EngineError, SettingsError
+from ragstone.index.engines.postgres import schema
+from ragstone.index.engines.postgres.script import migrations, script
+from ragstone.serve.cli.app import run
+from ragstone.services.postgres import Server
+from ragstone.settings.services import PostgresSettings
+from servers.postgres_server import PostgresServer, programs
 
 NEWEST = len(migrations())
 pytestmark = pytest.mark.usefixtures("workdir")
@@ -45,11 +45,11 @@ def test_it_is_applied_checked_and_applied_again(
     assert "ragstone postgres apply" in capsys.readouterr().out
     assert run(["postgres", "apply", "--dsn", address]) == 0
     told = capsys.readouterr().out
-    assert "had nothing, has version" in told
+    assert "upgraded from version 0 to version" in told
     assert "applied 2 search" in told
     monkeypatch.setenv("DATABASE_URL", address)
     assert run(["postgres", "apply"]) == 0
-    assert f"nothing to do, it has version {NEWEST}" in capsys.readouterr().out
+    assert f"up to date at version {NEWEST}" in capsys.readouterr().out
     assert run(["postgres", "check", "--json"]) == 0
     assert '"well": true' in capsys.readouterr().out
 
@@ -158,7 +158,8 @@ def test_an_address_is_needed_and_no_password_is_shown(capsys: pytest.CaptureFix
 
 def test_the_script_needs_no_driver(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    for name in [name for name in sys.modules if name.startswith("ragstone.index.postgres.")]:
+    ours = ("ragstone.index.engines.postgres.", "ragstone.services.postgres")
+    for name in [name for name in sys.modules if name.startswith(ours)]:
         monkeypatch.delitem(sys.modules, name)
     assert run(["postgres", "sql"]) == 0
     assert "CREATE OR REPLACE FUNCTION public.search_documents" in capsys.readouterr().out
@@ -167,7 +168,7 @@ def test_the_script_needs_no_driver(capsys: pytest.CaptureFixture[str], monkeypa
 
 
 def test_a_slow_statement_is_stopped_and_the_connection_serves_on(address: str) -> None:
-    with closing(Server(settings(address).model_copy(update={"timeout_seconds": 0.2}))) as server:
+    with closing(Server(settings(address), seconds=0.2)) as server:
         with pytest.raises(EngineError, match="took longer than"), server.transaction() as db:
             db.execute("SELECT pg_sleep(5)")
         with server.transaction() as db:

@@ -11,10 +11,10 @@ import psycopg
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from servers.postgres_server import PostgresServer
 
-from ragstone.index.postgres import schema
-from ragstone.index.postgres.connection import Server
+from ragstone.index.engines.postgres import schema
+from ragstone.services.postgres import Server
+from servers.postgres_server import PostgresServer
 
 WORDS = st.sampled_from(["pola", "kortelė", "Kortelę", "kaip", "gauti", "x1", "ąžuolas", "2024"])
 INVALID = psycopg.errors.InvalidParameterValue

@@ -12,21 +12,21 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from kb import add, open_fast
-from servers.postgres_server import PostgresServer
+from kb import add, open_fast, parts
 
-from ragstone.access import Reader
+from ragstone.catalog.location import MARKER
 from ragstone.chunk import chunk_id
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.errors import KnowledgeBaseError, Locked, NotFound, SettingsError, SettingsMismatch
-from ragstone.index.catalog.home import MARKER
-from ragstone.keeping import backup, doctor
-from ragstone.serve import render
+from ragstone.core.access import OWNER, Reader
+from ragstone.core.errors import KnowledgeBaseError, Locked, NotFound, SettingsError, SettingsMismatch
+from ragstone.core.records import Document
+from ragstone.engine import backup, doctor
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.serve.views import state
+from servers.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.usefixtures("workdir")
 _NAMES = (f"kb{n}" for n in count())
-Opened = Callable[..., Engine]
+Opened = Callable[..., KnowledgeBase]
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +48,9 @@ def shared(address: str, name: str) -> list[str]:
 @pytest.fixture
 def opened(tmp_path: Path, shared: list[str]) -> Iterator[Opened]:
     """Opens the knowledge base on a host."""
-    engines: list[Engine] = []
+    engines: list[KnowledgeBase] = []
 
-    def at(host: str, *settings: str, create: bool = True) -> Engine:
+    def at(host: str, *settings: str, create: bool = True) -> KnowledgeBase:
         engines.append(open_fast(tmp_path / host / ".ragstone", *shared, *settings, create=create))
         return engines[-1]
 
@@ -59,8 +59,8 @@ def opened(tmp_path: Path, shared: list[str]) -> Iterator[Opened]:
         engine.close()
 
 
-def found(engine: Engine, question: str, reader: Reader | None = None) -> list[str]:
-    hits = asyncio.run(engine.search(question, 9, **({"reader": reader} if reader else {})))
+def found(engine: KnowledgeBase, question: str, reader: Reader = OWNER) -> list[str]:
+    hits = asyncio.run(engine.search(question, 9, reader=reader))
     return [hit.chunk.document_id for hit in hits]
 
 
@@ -76,10 +76,10 @@ def test_what_one_host_does_the_other_finds_in_its_next_answer(opened: Opened) -
     for change, colour in (
         (lambda: add(one, Document(id="new", text="The tower is painted orange.")), "orange"),
         (lambda: add(one, Document(id="new", text="The tower is painted purple.")), "purple"),
-        (lambda: one.remove(["new"]), ""),
+        (lambda: one.documents.remove(["new"], reader=OWNER), ""),
     ):
         change()
-        answer = asyncio.run(other.ask("In which colour is the tower painted?"))
+        answer = asyncio.run(other.ask("In which colour is the tower painted?", reader=OWNER))
         assert not answer.notices
         sources = " ".join(hit.chunk.text for hit in answer.hits)
         assert [colour for colour in ("orange", "purple") if colour in sources] == ([colour] if colour else [])
@@ -89,19 +89,19 @@ def test_what_one_host_does_the_other_finds_in_its_next_answer(opened: Opened) -
     for engine in (one, other):
         assert "secret" in found(engine, "cellar", Reader.of("staff"))
         assert "secret" not in found(engine, "cellar", Reader.of("guests"))
-        assert "oak" in engine.document("room2").text
+        assert "oak" in engine.documents.get("room2", reader=OWNER).text
         assert engine.status().documents == 6
         assert engine.status().behind == 0
-    assert one.status().catalog.endswith(f"schema {one._home._name}")  # pyright: ignore
+    assert one.status().catalog.endswith(f"schema {parts(one).location._name}")  # pyright: ignore
 
 
 def test_one_indexer_at_a_time_and_the_next_is_told_who(opened: Opened) -> None:
     one, other = opened("one"), opened("other")
     add(one, room(1))
-    with one._home.indexing():
+    with parts(one).location.indexing():
         with pytest.raises(Locked, match=r"being indexed by process \d+ .* on .* since"):
             add(other, room(2))
-        with pytest.raises(Locked), other._home.rebuilding(), one._home.rebuilding():
+        with pytest.raises(Locked), parts(other).location.rebuilding(), parts(one).location.rebuilding():
             pass
         assert found(other, "called n1") == ["room1"]
     add(other, room(2))
@@ -110,14 +110,14 @@ def test_one_indexer_at_a_time_and_the_next_is_told_who(opened: Opened) -> None:
 def test_a_holder_that_lost_its_lock_writes_nothing_more(opened: Opened, postgres: PostgresServer) -> None:
     one, other = opened("one"), opened("other")
     add(one, room(1))
-    with one._home.indexing():
+    with parts(one).location.indexing():
         with closing(postgres.connect("shared")) as db:
             db.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND mode <> 'ShareLock'"
             )
         add(other, room(2))
         with pytest.raises(KnowledgeBaseError, match="broke, and process"):
-            one._catalog.remove(["room1"])
+            parts(one).catalog.remove(["room1"])
     assert found(other, "called n1")[0] == "room1"
 
 
@@ -125,21 +125,21 @@ def test_a_rebuild_is_seen_by_all_and_can_be_taken_back(opened: Opened, postgres
     one, other = opened("one"), opened("other")
     add(one, *(room(i, " And it is large. " * 20) for i in range(4)))
     before = found(other, "called n3")
-    embedded = asyncio.run(one.rebuild(["chunk.size=90"])).embedded
+    embedded = asyncio.run(one.versions.rebuild(["chunk.size=90"])).embedded
     assert embedded > 0
     assert found(other, "called n3")[0] == "room3"
     assert other.status().built_with.settings["chunk.size"] == 90
     with pytest.raises(SettingsMismatch, match=r"ragstone rebuild"):
         opened("third", "chunk.size=120")
     add(other, room(9))
-    assert asyncio.run(other.revert()).embedded <= 1
+    assert asyncio.run(other.versions.revert()).embedded <= 1
     assert set(found(one, "called n3")) == {*before, "room9"}
-    asyncio.run(one.rebuild(["chunk.size=120"], switch=False))
+    asyncio.run(one.versions.rebuild(["chunk.size=120"], switch=False))
     assert [version.role for version in other.status().others] == ["next", "previous"]
-    asyncio.run(other.switch())
+    asyncio.run(other.versions.switch())
     for engine in (one, other):  # which let go of the version before
         assert engine.status().built_with.settings["chunk.size"] == 120
-    one.drop_previous()
+    one.versions.drop_previous()
     with closing(postgres.connect("shared")) as db:
         like = f"{name}\\_v%"
         schemas = db.execute("SELECT count(*) FROM pg_namespace WHERE nspname LIKE %s", [like]).fetchone()
@@ -149,16 +149,16 @@ def test_a_rebuild_is_seen_by_all_and_can_be_taken_back(opened: Opened, postgres
 def test_a_version_that_is_still_read_stays(opened: Opened) -> None:
     one, other = opened("one"), opened("other")
     add(one, room(1))
-    old = other._version
+    old = parts(other).source.path
     kept = other.uncached()  # stays with its version
-    asyncio.run(one.rebuild(["chunk.size=90"]))
-    asyncio.run(one.rebuild(["chunk.size=80"]))
+    asyncio.run(one.versions.rebuild(["chunk.size=90"]))
+    asyncio.run(one.versions.rebuild(["chunk.size=80"]))
     assert found(kept, "called n1") == ["room1"]
     kept.close()
     found(other, "called n1")
-    one._home.clear(keep=one._home.previous())
+    parts(one).location.clear(keep=parts(one).location.previous())
     with pytest.raises(NotFound):
-        one._home.catalog(old)
+        parts(one).location.catalog(old)
 
 
 def test_it_moves_in_and_out_without_embedding_again(
@@ -166,7 +166,7 @@ def test_it_moves_in_and_out_without_embedding_again(
 ) -> None:
     with closing(open_fast(tmp_path / "file")) as engine:
         add(engine, *(room(i) for i in range(7)))
-        engine.remove(["room6"])
+        engine.documents.remove(["room6"], reader=OWNER)
         wanted = {question: found(engine, question) for question in ("called n1", "called n5", "room number")}
     backup.backup(tmp_path / "file", tmp_path / "copy")
     with pytest.raises(SettingsMismatch, match="ragstone backup COPY"):
@@ -207,7 +207,7 @@ def test_what_cannot_be_is_refused_with_what_to_do(
     with closing(opened("one")) as engine:
         add(engine, room(1))
     elsewhere = [f"services.postgres.dsn={postgres.address(postgres.database('elsewhere'))}", *shared[1:]]
-    with pytest.raises(KnowledgeBaseError, match="that of another server"):
+    with pytest.raises(KnowledgeBaseError, match="check DATABASE_URL"):
         open_fast(tmp_path / "one" / ".ragstone", *elsewhere)
     away = ["services.postgres.dsn=postgresql://me:hidden@127.0.0.1:1/x", *shared[1:]]
     with pytest.raises(KnowledgeBaseError, match=r"PostgreSQL at 127\.0\.0\.1:1") as refused:
@@ -218,16 +218,16 @@ def test_what_cannot_be_is_refused_with_what_to_do(
 def test_status_says_where_it_is_and_what_is_this_hosts_own(tmp_path: Path, opened: Opened) -> None:
     engine = opened("one")
     add(engine, room(1))
-    told = " ".join(str(line) for line in render.status(engine.status()))
+    told = " ".join(str(line) for line in state.status(engine.status()))
     assert "PostgreSQL at 127.0.0.1" in told
-    assert "this host's own" in told
+    assert "this host keeps its own" in told
     assert "postgresql://" not in (tmp_path / "one" / ".ragstone" / MARKER).read_text()
 
 
 WRITER = """
 import asyncio, json, sys
 from kb import open_fast
-from ragstone.contracts import Document
+from ragstone.core.records import Document
 from pathlib import Path
 folder, first, last, *settings = sys.argv[1:]
 engine = open_fast(Path(folder), *settings)
@@ -235,7 +235,7 @@ texts = {f"d{i}": f"Room {i} is called n{i}. " + f"It has {i} windows. " * 30 fo
 documents = [Document(id=id, text=text) for id, text in texts.items()]
 for start in range(0, len(documents), 4):
     part = documents[start:start + 4]
-    asyncio.run(engine.add(part))
+    asyncio.run(engine.documents.add(part))
     print(json.dumps([one.id for one in part]), flush=True)
 """
 
@@ -268,8 +268,8 @@ def test_killed_writers_and_servers_lose_nothing_acknowledged_and_have_nothing_t
             except KnowledgeBaseError:
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
-        stored = [one.id for one in reader.documents()]
+        stored = [one.id for one in reader.documents.all()]
         assert acknowledged <= set(stored)
         assert len(stored) == len(set(stored))
-    assert reader._catalog.verify(chunk_id) == []
+    assert parts(reader).catalog.verify(chunk_id) == []
     assert found(reader, "called n5")[0] == "d5"

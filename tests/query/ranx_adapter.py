@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
-from ragstone.contracts import Matches
+from ragstone.core.records import Matches
 from ragstone.query.fuse import Fused, min_max, reciprocal_rank, standardised
 
 Scores = dict[str, float]

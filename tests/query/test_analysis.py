@@ -33,16 +33,16 @@ from ragstone.query.words import languages, lexicon
         ("annual report", "en", "other"),
     ],
 )
-def test_intents(question: str, language: str, intent: str) -> None:
+def test_recognises_intents(question: str, language: str, intent: str) -> None:
     assert analyse(question, language).intent == intent
 
 
-def test_without_a_language_the_words_of_all_are_tried() -> None:
+def test_unknown_language_uses_all_word_lists() -> None:
     assert analyse("Kaip gauti kortelę?").intent == "how_to"
     assert analyse("Wo ist der Schlüssel?").intent == "location"
 
 
-def test_a_word_inside_another_is_none() -> None:
+def test_matches_whole_words_only() -> None:
     assert analyse("coffee terrorism", "en").intent == "other"
     assert not analyse("the encoded decoder", "en").wants_code
 
@@ -53,7 +53,7 @@ def test_identifiers_are_technical_terms() -> None:
     assert told.wants_code
 
 
-def test_stop_words_are_no_keywords() -> None:
+def test_stop_words_are_not_keywords() -> None:
     assert analyse("How do I get the unitary matrix of a circuit?", "en").keywords == (
         "unitary",
         "matrix",
@@ -71,7 +71,7 @@ def test_stop_words_are_no_keywords() -> None:
         ("Who, then, is it that wrote this?", False),
     ],
 )
-def test_keywords_or_a_sentence(question: str, keyword_like: bool) -> None:
+def test_distinguishes_keywords_from_sentences(question: str, keyword_like: bool) -> None:
     assert analyse(question).keyword_like is keyword_like
 
 
@@ -82,7 +82,7 @@ def test_entities_come_from_the_lists() -> None:
     assert analyse("Vilniuse", "lt", lists).entities == ()
 
 
-def test_difficulty_and_recency() -> None:
+def test_recognises_difficulty_and_recency() -> None:
     assert analyse("a simple introduction to kernels", "en").difficulty == "beginner"
     assert analyse("advanced internals of the compiler", "en").difficulty == "advanced"
     assert analyse("what is the latest news on trade", "en").recent
@@ -90,7 +90,7 @@ def test_difficulty_and_recency() -> None:
 
 
 @given(st.text(max_size=80), st.sampled_from(["", "en", "de", "lt", "ms", "xx"]))
-def test_any_text_is_understood_somehow(text: str, language: str) -> None:
+def test_analyses_any_text(text: str, language: str) -> None:
     told = analyse(text, language)
     assert told == analyse(text, language)
     assert not set(told.keywords) & lexicon(language).stop
@@ -103,7 +103,7 @@ def test_every_language_has_the_same_tables() -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, "a_" * 50_000, "aA" * 50_000, "a::" * 30_000, "word " * 10_000])
-def test_a_text_that_is_no_question_is_looked_at_in_passing(text: str) -> None:
+def test_long_text_is_analysed_quickly(text: str) -> None:
     before = time.process_time()
     analyse(text)
     assert time.process_time() - before < 1
@@ -121,7 +121,7 @@ def test_a_text_that_is_no_question_is_looked_at_in_passing(text: str) -> None:
         ("1 in 5 million in UK have abnormal PrP positivity.", "en", "statement"),
     ],
 )
-def test_kinds(question: str, language: str, expected: str) -> None:
+def test_recognises_kinds(question: str, language: str, expected: str) -> None:
     assert kind(question, language) == expected
 
 
@@ -130,7 +130,7 @@ def test_every_text_has_a_kind(text: str, language: str) -> None:
     assert kind(text, language)
 
 
-def test_long_lists_of_names_make_no_patterns_of_names_that_are_not_in_the_question():
+def test_long_name_lists_stay_fast():
     """To make a thousand takes longer than the rest of a search, and no more than 500 are remembered."""
     lists = {"companies": [f"Company {n}" for n in range(1000)], "places": ["Vilni*"]}
     called: list[str] = []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.query.follow_up import leans, standalone
+from ragstone.query.follow_up import depends_on_context, standalone
 
 BEFORE = ["When does the reading room open?"]
 
@@ -20,27 +20,27 @@ BEFORE = ["When does the reading room open?"]
         ("Where can I park a bicycle?", "en", "Where can I park a bicycle?"),
     ],
 )
-def test_the_topic_is_put_after_what_leans_on_it(question: str, language: str, expected: str) -> None:
+def test_appends_the_topic_to_a_follow_up(question: str, language: str, expected: str) -> None:
     assert standalone(question, BEFORE, language) == expected
 
 
-def test_other_languages() -> None:
+def test_handles_other_languages() -> None:
     assert standalone("Und am Sonntag?", ["Wann öffnet die Bibliothek?"], "de") == "Und am Sonntag? (öffnet bibliothek)"
     assert standalone("O kiek kainuoja?", ["Kur gauti POLA kortelę?"], "lt").endswith("(gauti pola kortelę)")
 
 
-def test_the_topic_is_that_of_the_last_question_that_stood_alone() -> None:
+def test_topic_is_the_last_standalone_question() -> None:
     before = [*BEFORE, "And on Sundays?", "Where is the harbour?", "Is it far?"]
     assert standalone("How old is it?", before, "en") == "How old is it? (harbour)"
 
 
-def test_nothing_before_is_nothing_to_lean_on() -> None:
+def test_no_earlier_question_gives_no_topic() -> None:
     assert standalone("And on Sundays?", [], "en") == "And on Sundays?"
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=3), st.sampled_from(["", "en", "lt"]))
-def test_a_question_is_never_cut(question: str, before: list[str], language: str) -> None:
+def test_never_shortens_a_question(question: str, before: list[str], language: str) -> None:
     made = standalone(question, before, language)
     assert made.startswith(question)
-    if not leans(question, language) or not before:
+    if not depends_on_context(question, language) or not before:
         assert made == question

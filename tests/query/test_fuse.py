@@ -1,4 +1,4 @@
-"""Fusion: its algebra as properties, and another implementation's own tests."""
+"""Fusion: algebraic properties, and the tests of another implementation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.contracts import Matches
-from ragstone.query.fuse import Fused, Legs, fuse, min_max, reciprocal_rank, standardised, strongest
-from ragstone.sections import QuerySettings
+from ragstone.core.records import Matches
+from ragstone.query.fuse import RULES, Fused, Legs, fuse, min_max, reciprocal_rank, standardised, strongest
+from ragstone.settings import QuerySettings
 
 ROOM = dict.fromkeys(("vector", "bm25", "title", "web"), 200)
-METHODS = ("standardised", "min_max", "reciprocal_rank", "strongest")
+METHODS = tuple(RULES)
 
 
 def leg(scores: dict[int, float]) -> Matches:
@@ -39,7 +39,7 @@ methods = st.sampled_from(METHODS).map(lambda method: QuerySettings(fusion=metho
 
 
 @given(some_legs, some_weights, methods, st.randoms())
-def test_order_of_the_legs_does_not_matter(legs: Legs, weights, settings, random) -> None:
+def test_ignores_the_order_of_the_legs(legs: Legs, weights, settings, random) -> None:
     names = list(legs)
     random.shuffle(names)
     shuffled = fuse({name: legs[name] for name in names}, weights, settings, ROOM)
@@ -47,7 +47,7 @@ def test_order_of_the_legs_does_not_matter(legs: Legs, weights, settings, random
 
 
 @given(some_legs, some_weights, methods)
-def test_every_found_row_comes_out_once_and_best_first(legs: Legs, weights, settings) -> None:
+def test_returns_each_found_row_once_best_first(legs: Legs, weights, settings) -> None:
     fused = fuse(legs, weights, settings, ROOM).candidates()
     found = {row for matches in legs.values() for row in matches.rows.tolist()}
     assert sorted(candidate.row for candidate in fused) == sorted(found)
@@ -58,23 +58,23 @@ def test_every_found_row_comes_out_once_and_best_first(legs: Legs, weights, sett
 
 
 @given(some_legs, some_weights, methods)
-def test_inputs_stay_as_they_were(legs: Legs, weights, settings) -> None:
-    def told() -> object:
+def test_leaves_its_inputs_unchanged(legs: Legs, weights, settings) -> None:
+    def copied() -> object:
         return {name: (one.rows.tolist(), one.scores.tolist()) for name, one in legs.items()}, dict(weights)
 
-    before = told()
+    before = copied()
     fuse(legs, weights, settings, ROOM)
-    assert told() == before
+    assert copied() == before
 
 
 @given(scores, st.floats(0, 1), methods)
-def test_an_only_leg_keeps_its_order(matches: Matches, weight: float, settings) -> None:
+def test_keeps_the_order_of_a_single_leg(matches: Matches, weight: float, settings) -> None:
     fused = fuse({"vector": matches, "bm25": leg({})}, {"vector": weight}, settings, ROOM)
     assert fused.rows.tolist() == matches.rows.tolist()
 
 
 @given(some_legs, some_weights, methods)
-def test_why_tells_raw_scores_and_ranks(legs: Legs, weights, settings) -> None:
+def test_history_has_raw_scores_and_ranks(legs: Legs, weights, settings) -> None:
     fused = fuse(legs, weights, settings, ROOM)
     assert fused.candidates(2, 5) == fused.candidates()[2:5]
     for rank, candidate in enumerate(fused.candidates(), start=1):
@@ -89,7 +89,7 @@ def test_why_tells_raw_scores_and_ranks(legs: Legs, weights, settings) -> None:
 
 
 @given(some_legs, some_weights)
-def test_min_max_stays_within_the_sum_of_the_weights(legs: Legs, weights) -> None:
+def test_min_max_stays_within_sum_of_weights(legs: Legs, weights) -> None:
     scores = min_max(legs, weights).scores
     assert ((scores >= 0) & (scores <= sum(weights.values()) + 1e-9)).all()
 
@@ -140,7 +140,20 @@ def test_equal_scores() -> None:
     }
 
 
-def test_standardised_gives_a_missing_chunk_the_lowest_of_the_leg() -> None:
+@given(st.floats(-1, 1), st.floats(0, 50), st.floats(0, 1))
+def test_single_candidate_scores_between_zero_and_one(cosine: float, bm25: float, weight: float) -> None:
+    legs, weights = {"vector": leg({7: cosine}), "bm25": leg({7: bm25})}, {"vector": weight, "bm25": 1 - weight}
+    (score,) = standardised(legs, weights, ROOM).scores
+    assert score == pytest.approx(weight * max(0, cosine) + (1 - weight) * min(1, bm25))
+    assert 0 <= score <= 1 + 1e-9
+
+
+def test_single_candidate_gets_nothing_from_a_leg_that_missed_it() -> None:
+    legs = {"vector": leg({7: 0.8}), "bm25": leg({})}
+    assert scores_of(standardised(legs, {"vector": 0.5, "bm25": 0.5}, ROOM)) == pytest.approx({7: 0.4})
+
+
+def test_missing_chunk_scores_as_lowest_of_full_leg() -> None:
     legs = {"vector": leg({1: 4.0, 2: 1.0}), "bm25": leg({3: 1.0})}
     cut_off = scores_of(standardised(legs, {"vector": 1, "bm25": 0}, {"vector": 2, "bm25": 2}))
     assert cut_off == pytest.approx({1: 2**0.5, 2: -(0.5**0.5), 3: -(0.5**0.5)})  # candidates count as 4, 1 and 1
@@ -151,24 +164,24 @@ def test_standardised_gives_a_missing_chunk_the_lowest_of_the_leg() -> None:
     st.dictionaries(st.integers(0, 9), st.floats(0.1, 100), min_size=1, max_size=6),
     st.integers(0, 6),
 )
-def test_each_leg_is_cut_off_by_its_own_room(vector: dict[int, float], bm25: dict[int, float], further: int) -> None:
+def test_limit_applies_to_each_leg_separately(vector: dict[int, float], bm25: dict[int, float], further: int) -> None:
     legs, weights = {"vector": leg(vector), "bm25": leg(bm25)}, {"vector": 1.0, "bm25": 0.0}
     cut_off = {"vector": len(vector), "bm25": len(bm25) + further}
     fused = scores_of(standardised(legs, weights, cut_off))
     lowest = min(fused[row] for row in vector)
-    # Next would have come what scores as the lowest: no chunk of the other leg is thought to score less.
+    # The next match would have scored about the lowest, so no chunk of the other leg is estimated below it.
     assert all(score == pytest.approx(lowest) for row, score in fused.items() if row not in vector)
-    # How much room the other leg has does not matter to this one.
+    # The limit of the other leg does not matter to this one.
     assert fused == scores_of(standardised(legs, weights, cut_off | {"bm25": 1}))
 
 
-def test_standardised_lets_the_only_match_of_a_leg_stand_out() -> None:
+def test_single_match_of_a_leg_stands_out() -> None:
     legs = {"vector": leg({row: 0.5 - row / 100 for row in range(20)}), "bm25": leg({33: 9.0})}
     fused = standardised(legs, {"vector": 0.5, "bm25": 0.5}, ROOM)
     assert fused.rows[0] == 33
 
 
-def test_a_leg_without_weight_is_refused() -> None:
+def test_refuses_a_leg_without_weight() -> None:
     with pytest.raises(KeyError, match="bm25"):
         min_max({"bm25": leg({1: 1.0})}, {"vector": 1.0})
 
@@ -195,7 +208,7 @@ def test_passes_the_tests_of_ranx(data_dir: Path) -> None:
 
 
 @given(some_legs, some_weights)
-def test_strongest_is_the_best_of_any_leg(legs: Legs, weights: dict[str, float]) -> None:
+def test_strongest_takes_the_best_leg(legs: Legs, weights: dict[str, float]) -> None:
     greatest = max(weights.values()) or 1.0
     worth: dict[int, list[float]] = {}
     for name, matches in legs.items():
@@ -205,6 +218,6 @@ def test_strongest_is_the_best_of_any_leg(legs: Legs, weights: dict[str, float])
     assert scores_of(strongest(legs, weights)) == pytest.approx({row: max(some) for row, some in worth.items()})
 
 
-def test_a_source_counts_less_and_scales_are_brought_together() -> None:
+def test_strongest_brings_scales_together() -> None:
     legs = {"vector": leg({1: 0.8, 2: 0.7}), "bm25": leg({2: 12.0, 3: 6.0})}
     assert scores_of(strongest(legs, {"vector": 1.0, "bm25": 0.9})) == pytest.approx({2: 0.9, 1: 0.8, 3: 0.45})

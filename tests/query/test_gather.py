@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.contracts import Matches, QueryAnalysis
+from ragstone.core.records import Matches, QueryAnalysis
 from ragstone.query import above, allocate
 
 
@@ -14,7 +14,7 @@ def matches(*scores: float) -> Matches:
     return Matches(rows=np.arange(len(scores)), scores=np.array(scores))
 
 
-def test_the_leg_that_suits_the_question_gets_all_the_room() -> None:
+def test_suitable_leg_gets_the_full_limit() -> None:
     words, sentence = QueryAnalysis(keyword_like=True), QueryAnalysis()
     assert allocate(words, 10, "by_kind") == {"vector": 5, "bm25": 10}
     assert allocate(sentence, 10, "by_kind") == {"vector": 10, "bm25": 5}
@@ -22,7 +22,7 @@ def test_the_leg_that_suits_the_question_gets_all_the_room() -> None:
     assert allocate(words, 10, "equal") == {"vector": 10, "bm25": 10}
 
 
-def test_thresholds_are_a_cosine_and_a_share_of_the_best() -> None:
+def test_thresholds_are_cosine_and_share_of_best() -> None:
     found = {"vector": matches(0.9, 0.5, 0.4), "bm25": matches(20.0, 9.0, 8.9)}
     left = above(found, 0.5, 0.45)
     assert {name: len(some) for name, some in left.items()} == {"vector": 2, "bm25": 2}
@@ -30,7 +30,7 @@ def test_thresholds_are_a_cosine_and_a_share_of_the_best() -> None:
 
 
 @given(st.lists(st.floats(0, 30), max_size=9), st.floats(0, 1), st.floats(0, 1))
-def test_a_lower_threshold_never_lets_less_through(scores: list[float], one: float, other: float) -> None:
+def test_lower_threshold_keeps_at_least_as_many(scores: list[float], one: float, other: float) -> None:
     found = {"bm25": matches(*sorted(scores, reverse=True))}
     low, high = sorted((one, other))
     assert len(above(found, 0, low)["bm25"]) >= len(above(found, 0, high)["bm25"])

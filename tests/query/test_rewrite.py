@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_model import REFUSED, ScriptedModel
 
-from ragstone.answers import Turn
-from ragstone.query.follow_up import standalone
-from ragstone.query.rewrite import keeps, rewritten
+from ragstone.core.answers import Turn
+from ragstone.core.request import Request
+from ragstone.query.follow_up import keeps_words, rewritten, standalone
 
 BEFORE = [Turn(question="When does the reading room open?", answer="The reading room opens at nine [1].")]
 RULE = "And on Sundays? (reading room open)"
@@ -19,11 +19,11 @@ RULE = "And on Sundays? (reading room open)"
 
 def rewrite(question: str, *lines: str | Exception, language: str = "en", before: list[Turn] = BEFORE):
     model = ScriptedModel(*lines)
-    made, notice = asyncio.run(rewritten(question, before, language, model))
+    made, notice = asyncio.run(rewritten(question, before, language, model, request=Request.by_owner()))
     return made, notice, model
 
 
-def test_a_model_puts_the_topic_in() -> None:
+def test_model_adds_the_topic() -> None:
     made, notice, model = rewrite("And on Sundays?", '  "When does the reading room\nopen on Sundays?" ')
     assert (made, notice) == ("When does the reading room open on Sundays?", "")
     shown = model.asked[0][1].content
@@ -31,7 +31,7 @@ def test_a_model_puts_the_topic_in() -> None:
     assert "Last question: And on Sundays?" in shown
 
 
-def test_words_in_another_form_are_kept_words() -> None:
+def test_accepts_other_forms_of_words() -> None:
     made, _, _ = rewrite("O kada sekmadieniais?", "Kada skaitykla dirba sekmadienį?", language="lt")
     assert made == "Kada skaitykla dirba sekmadienį?"
 
@@ -47,32 +47,32 @@ def test_words_in_another_form_are_kept_words() -> None:
     ],
     ids=["nothing", "another", "planted", "endless", "quotes"],
 )
-def test_a_rewriting_that_asks_for_something_else_is_not_taken(wrong: str) -> None:
+def test_discards_a_rewriting_with_another_topic(wrong: str) -> None:
     assert rewrite("And on Sundays?", wrong)[:2] == (RULE, "")
 
 
-def test_where_the_model_fails_rules_decide_and_it_is_said() -> None:
+def test_falls_back_to_rules_if_model_fails() -> None:
     assert rewrite("And on Sundays?", REFUSED)[:2] == (
         RULE,
-        "the question was understood by rules: scripted:one refuses",
+        "The question was rewritten by rules, because the model failed: scripted:one refuses",
     )
-    assert asyncio.run(rewritten("And on Sundays?", BEFORE, "en")) == (RULE, "")
+    assert asyncio.run(rewritten("And on Sundays?", BEFORE, "en", None, Request.by_owner())) == (RULE, "")
 
 
 @pytest.mark.parametrize("question", ["Where can I park a bicycle near the harbour?", "What does a library card cost?"])
-def test_a_question_that_stands_alone_costs_no_call(question: str) -> None:
+def test_standalone_question_costs_no_call(question: str) -> None:
     made, _, model = rewrite(question, "Something else?")
     assert made == question
     assert model.asked == []
 
 
-def test_a_question_without_a_conversation_costs_no_call() -> None:
+def test_question_without_history_costs_no_call() -> None:
     made, _, model = rewrite("And on Sundays?", "Something else?", before=[])
     assert made == "And on Sundays?"
     assert model.asked == []
 
 
-def test_a_long_question_that_refers_to_something_is_shown_to_the_model() -> None:
+def test_model_sees_a_long_question_with_a_pronoun() -> None:
     """Rules leave it alone, for it names its topic; the model may know better."""
     question = "Do the opening hours of the museum cafe follow those as well?"
     asked = "Do the opening hours of the museum cafe follow the hours of the reading room as well?"
@@ -80,7 +80,7 @@ def test_a_long_question_that_refers_to_something_is_shown_to_the_model() -> Non
     assert rewrite(question, asked)[0] == asked
 
 
-def test_only_the_last_turns_are_shown_and_of_each_a_part() -> None:
+def test_model_sees_only_the_latest_turns() -> None:
     before = [Turn(question=f"Where is number{n}?", answer="long " * 1000) for n in range(10)]
     _, _, model = rewrite("Is it far?", "Is it far to number9?", before=before)
     shown = model.asked[0][1].content
@@ -90,6 +90,6 @@ def test_only_the_last_turns_are_shown_and_of_each_a_part() -> None:
 
 
 @given(st.text(max_size=60), st.text(max_size=400), st.sampled_from(["", "en", "lt"]))
-def test_whatever_a_model_says_the_question_is_kept(question: str, said: str, language: str) -> None:
+def test_question_is_kept_whatever_the_model_says(question: str, said: str, language: str) -> None:
     made, _, _ = rewrite(question, said, language=language)
-    assert made.startswith(question) or keeps(question, made, language)
+    assert made.startswith(question) or keeps_words(question, made, language)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.contracts import Question
+from ragstone.core.records import Question
 from ragstone.query import understand
 from ragstone.query.diacritics import Spellings, bare, restore, shipped
 from ragstone.query.spelling import correct, distance
-from ragstone.sections import QuerySettings
+from ragstone.settings import QuerySettings
 
 
 class Words:
@@ -52,7 +52,7 @@ def asked(
         ("ar galiu isvykti is Lietuvos", "ar galiu išvykti iš Lietuvos"),
     ],
 )
-def test_diacritics_are_put_back(lithuanian: Spellings, typed: str, meant: str) -> None:
+def test_restores_diacritics(lithuanian: Spellings, typed: str, meant: str) -> None:
     assert restore(typed, lithuanian) == meant
 
 
@@ -69,12 +69,12 @@ def test_diacritics_are_put_back(lithuanian: Spellings, typed: str, meant: str) 
         "",
     ],
 )
-def test_what_must_stay_stays(lithuanian: Spellings, text: str) -> None:
+def test_keeps_identifiers_and_acronyms(lithuanian: Spellings, text: str) -> None:
     assert restore(text, lithuanian) == text
 
 
 @given(text=st.text(st.sampled_from("aceisuzlpt ąčęėįšųūžAŠ.,-_1"), max_size=60))
-def test_restoring_adds_diacritics_and_nothing_else(text: str) -> None:
+def test_restoring_only_adds_diacritics(text: str) -> None:
     known = shipped("lt")
     assert known is not None
     restored = restore(text, known)
@@ -83,12 +83,12 @@ def test_restoring_adds_diacritics_and_nothing_else(text: str) -> None:
         assert restored == text
 
 
-def test_other_languages_are_left_alone() -> None:
+def test_leaves_other_languages_alone() -> None:
     assert shipped("en") is None
     assert asked("kur gauti kortele", "kortele", "gauti", "kur", language="en").text == "kur gauti kortele"
 
 
-def test_the_users_words_keep_their_spelling() -> None:
+def test_keeps_the_spelling_of_user_words() -> None:
     documents = ("kortele", "gauti", "kur", "pola")
     question = asked("kur gauti pola kortele", *documents, words=("POLA",))
     assert question.text == "kur gauti POLA kortelę"
@@ -111,11 +111,11 @@ def test_the_users_words_keep_their_spelling() -> None:
         ("iOSurance", "iOSurance"),
     ],
 )
-def test_typing_errors(typed: str, meant: str) -> None:
+def test_corrects_typing_errors(typed: str, meant: str) -> None:
     assert asked(typed, "the", "insurance", "pays", language="en").text == meant
 
 
-def test_an_ordinary_word_that_no_document_has_is_no_error() -> None:
+def test_common_word_is_not_an_error() -> None:
     prime = Words("prime")
     assert correct("what is the price", prime, "en") == {}
     assert correct("what is the primr", prime, "en") == {"primr": "prime"}
@@ -126,12 +126,12 @@ def test_spelling_can_be_switched_off() -> None:
     assert asked("kur gauti kortele insurence", "insurance", spelling=False).text == "kur gauti kortele insurence"
 
 
-def test_what_is_too_long_for_a_word_is_not_looked_for() -> None:
+def test_ignores_overlong_words() -> None:
     assert correct("x" * 100_000, Words("xxxx"), "en") == {}
 
 
 @given(st.text(), st.lists(st.text(st.characters(categories=["Ll"]), min_size=1), max_size=5))
-def test_words_of_the_documents_are_never_corrected(text: str, words: list[str]) -> None:
+def test_never_corrects_document_words(text: str, words: list[str]) -> None:
     known = [bare(word) for word in text.lower().split()]
     corrected = correct(text, Words(*known, *words), "en")
     assert not set(corrected) & set(known)
@@ -141,6 +141,6 @@ def test_words_of_the_documents_are_never_corrected(text: str, words: list[str])
     ("one", "other", "errors"),
     [("abc", "abc", 0), ("abc", "acb", 1), ("abc", "ab", 1), ("abc", "abcd", 1), ("abc", "axc", 1), ("abc", "xyz", 3)],
 )
-def test_distance(one: str, other: str, errors: int) -> None:
+def test_edit_distance(one: str, other: str, errors: int) -> None:
     assert distance(one, other, 2) == min(errors, 3)
     assert distance(other, one, 2) == min(errors, 3)

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kb import add, open_fast
 
-from ragstone.contracts import Document
+from ragstone.core.access import OWNER
+from ragstone.core.records import Document
 from ragstone.query.analysis import analyse
+from ragstone.query.fuse import RULES
 from ragstone.query.variations import variations
 
 SYNONYMS = {"mask*": ("face covering", "respirator"), "fee": ("price",)}
@@ -22,7 +24,7 @@ def of(text: str, most: int = 9) -> tuple[str, ...]:
     return variations(text, analyse(text, "en", LISTS), SYNONYMS, most)
 
 
-def test_synonyms_come_first_then_telling_words_then_names() -> None:
+def test_synonyms_precede_keywords_precede_names() -> None:
     assert of("Where is the fee for masks in Vilnius?") == (
         "Where is the price for face covering in Vilnius?",
         "Where is the fee for respirator in Vilnius?",
@@ -32,16 +34,16 @@ def test_synonyms_come_first_then_telling_words_then_names() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "?", "masonry"])
-def test_what_has_no_other_wording_has_none(text: str) -> None:
+def test_plain_question_has_no_variations(text: str) -> None:
     assert of(text) == ()
 
 
-def test_words_are_replaced_whole_and_a_replacement_is_no_pattern() -> None:
+def test_replaces_whole_words_literally() -> None:
     assert variations("a fee, a coffee", analyse(""), {"fee": (r"\1 [x]",)}, 1) == (r"a \1 [x], a coffee",)
 
 
 @given(st.text(max_size=80), st.integers(0, 4))
-def test_there_are_no_more_than_asked_for_and_each_says_something_else(text: str, most: int) -> None:
+def test_limits_and_deduplicates_variations(text: str, most: int) -> None:
     found = of(text, most)
     assert len(found) == len(set(found)) <= most
     assert text not in found
@@ -60,12 +62,12 @@ def filled(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("method", ["hybrid", "bm25", "vector"])
-@pytest.mark.parametrize("fusion", ["standardised", "min_max", "reciprocal_rank", "strongest"])
-def test_a_synonym_finds_what_the_question_does_not_say(filled: Path, method: str, fusion: str) -> None:
+@pytest.mark.parametrize("fusion", list(RULES))
+def test_synonym_finds_what_the_question_lacks(filled: Path, method: str, fusion: str) -> None:
     asked = (f"query.method={method}", f"query.fusion={fusion}", "query.synonyms={mask*: [face covering]}")
     engine = open_fast(filled, *asked, "query.variations=1", create=False)
     try:
-        answer = asyncio.run(engine.ask("masks worn?"))
+        answer = asyncio.run(engine.ask("masks worn?", reader=OWNER))
     finally:
         engine.close()
     assert answer.hits[0].chunk.document_id == "right"
@@ -74,10 +76,10 @@ def test_a_synonym_finds_what_the_question_does_not_say(filled: Path, method: st
     assert stages & {"vector 1", "bm25 1"}
 
 
-def test_without_the_setting_nothing_else_is_searched_for(filled: Path) -> None:
+def test_no_setting_means_no_variations(filled: Path) -> None:
     engine = open_fast(filled, "query.synonyms={mask*: [face covering]}", create=False)
     try:
-        answer = asyncio.run(engine.ask("masks worn?"))
+        answer = asyncio.run(engine.ask("masks worn?", reader=OWNER))
     finally:
         engine.close()
     assert answer.notices == ()

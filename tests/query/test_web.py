@@ -11,19 +11,20 @@ import pytest
 from evidence import evidence, hit
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ragstone.core.answers import Adequacy
+from ragstone.core.errors import RetrievalError, SettingsError
+from ragstone.core.protocols import WebSearch
+from ragstone.core.records import Document, QueryAnalysis
+from ragstone.core.request import Request
+from ragstone.query.web import build_web_search, web_hits, why_search, with_web
+from ragstone.settings import WebSettings
+from ragstone.settings.load import load
 from servers.exa_server import KEY, PAGES, ExaServer
 from servers.searching import Fault, SearchServer
 from servers.searxng_server import SearxngServer
 
-from ragstone.answers import Adequacy
-from ragstone.config import load
-from ragstone.contracts import Document, QueryAnalysis
-from ragstone.errors import RetrievalError, SettingsError
-from ragstone.protocols import WebSearch
-from ragstone.query.web import build_web_search, web_hits, why_search, with_web
-from ragstone.sections import WebSettings
-
-QUICK = ("services.first_wait_seconds=0.01", "services.retries=2", "services.timeout_seconds=0.5")
+QUICK = ("services.backoff_seconds=[0.01, 20]", "services.retries=2", "services.timeout_seconds=0.5")
 FOUND = evidence("What opened on Monday?", "The library opens at nine.")
 
 
@@ -36,20 +37,20 @@ def searxng(server: SearchServer, *settings: str) -> WebSearch:
 
 
 def build(engine: str, *settings: str) -> WebSearch:
-    chosen = load((f"query.web.engine={engine}", "services.exa.allow_private=true", *QUICK, *settings)).settings
+    chosen = load((f"query.web.engine={engine}", *QUICK, *settings)).settings
     search = build_web_search(chosen.query.web, chosen.services)
     assert search
     return search
 
 
 def run(search: WebSearch, k: int = 3) -> list[Document]:
-    return asyncio.run(search.search("What opened on Monday?", k))
+    return asyncio.run(search.search("What opened on Monday?", k, request=Request.by_owner()))
 
 
 # ---------------------------------------------------------------- the services
 
 
-def test_exa_sends_pages_with_their_texts() -> None:
+def test_exa_returns_pages_with_texts() -> None:
     with ExaServer() as server:
         pages = run(exa(server))
     assert [page.title for page in pages] == ["Harbour opens", "Ferry runs", "Island closed"]
@@ -65,7 +66,7 @@ def test_exa_sends_pages_with_their_texts() -> None:
     }
 
 
-def test_searxng_sends_what_its_engines_show() -> None:
+def test_searxng_returns_excerpts() -> None:
     with SearxngServer() as server:
         pages = run(searxng(server, "query.web.characters=100"))
     assert [(page.title, page.text) for page in pages] == [
@@ -76,7 +77,7 @@ def test_searxng_sends_what_its_engines_show() -> None:
     assert asked.fields == {"q": "What opened on Monday?", "format": "json"}
 
 
-def test_none_is_the_default_and_what_is_missing_is_named() -> None:
+def test_default_is_off_and_missing_settings_are_named() -> None:
     settings = load().settings
     assert build_web_search(settings.query.web, settings.services) is None
     with pytest.raises(SettingsError, match="EXA_API_KEY"):
@@ -89,7 +90,7 @@ def test_none_is_the_default_and_what_is_missing_is_named() -> None:
 
 
 @pytest.mark.parametrize("open_", [exa, searxng], ids=["exa", "searxng"])
-def test_what_passes_is_tried_again(open_: Callable[..., WebSearch]) -> None:
+def test_retries_transient_failures(open_: Callable[..., WebSearch]) -> None:
     kind = ExaServer if open_ is exa else SearxngServer
     with kind(Fault(status=503), Fault(status=429, headers={"Retry-After": "0"})) as server:
         assert run(open_(server))
@@ -109,17 +110,17 @@ def test_what_passes_is_tried_again(open_: Callable[..., WebSearch]) -> None:
         (Fault(status=404), r"check services\.\w+\.base_url", 1),
         (Fault(status=429, headers={"Retry-After": "3600"}), "too many requests", 1),
         (Fault(status=302, headers={"Location": "http://169.254.169.254/"}), "not followed", 1),
-        (Fault(body=b"<!doctype html>"), "did not answer in JSON", 1),
-        (Fault(body=b"[" * 100_000), "did not answer in JSON", 1),
-        (Fault(body=b'{"error": "x"}'), "sent no results", 1),
-        (Fault(body=b"[1]"), "sent no results", 1),
-        (Fault(body=b'{"results": [1, {"url": 2}]}'), "sent 2 results, none of which is a page", 1),
+        (Fault(body=b"<!doctype html>"), "did not reply in JSON", 1),
+        (Fault(body=b"[" * 100_000), "did not reply in JSON", 1),
+        (Fault(body=b'{"error": "x"}'), "sent no list of results", 1),
+        (Fault(body=b"[1]"), "sent no list of results", 1),
+        (Fault(body=b'{"results": [1, {"url": 2}]}'), "sent 2 results, but none is a page", 1),
         (Fault(body=b" " * 8_000_001), "more than 8000000 bytes", 1),
     ],
     ids=["500", "400", "402", "404", "429", "redirect", "html", "deep", "no list", "list", "no pages", "large"],
 )
 @pytest.mark.parametrize("open_", [exa, searxng], ids=["exa", "searxng"])
-def test_failures_are_told_in_words(open_: Callable[..., WebSearch], fault: Fault, said: str, requests: int) -> None:
+def test_describes_failures(open_: Callable[..., WebSearch], fault: Fault, said: str, requests: int) -> None:
     with (ExaServer if open_ is exa else SearxngServer)(*[fault] * 3) as server:
         with pytest.raises(RetrievalError, match=said) as told:
             run(open_(server))
@@ -127,7 +128,7 @@ def test_failures_are_told_in_words(open_: Callable[..., WebSearch], fault: Faul
     assert str(told.value).startswith(("Exa ", "SearXNG "))
 
 
-def test_a_key_is_never_told() -> None:
+def test_never_shows_a_key() -> None:
     wrong = "exa-secret-93ab"
     with ExaServer() as server, pytest.raises(RetrievalError, match=r"refuses the key .*\*\*\*") as told:
         run(exa(server, key=wrong))
@@ -138,25 +139,16 @@ def test_a_key_is_never_told() -> None:
     assert wrong not in repr(vars(exa(server, key=wrong))["_service"])
 
 
-def test_a_searxng_without_json_says_how_to_allow_it() -> None:
+def test_searxng_without_json_says_how_to_allow_it() -> None:
     with SearxngServer(formats=("html",)) as server, pytest.raises(RetrievalError, match=r"search\.formats"):
         run(searxng(server))
 
 
-def test_a_server_that_is_not_there() -> None:
+def test_reports_an_unreachable_server() -> None:
     with SearxngServer() as server:
         pass
     with pytest.raises(RetrievalError, match=r"no connection.*services\.searxng\.base_url"):
         run(searxng(server, "services.retries=0"))
-
-
-def test_private_addresses_are_reached_only_where_that_is_allowed() -> None:
-    with SearxngServer() as server:
-        with pytest.raises(RetrievalError, match=r"not a public address; services\.searxng\.allow_private"):
-            run(searxng(server, "services.searxng.allow_private=false"))
-        with pytest.raises(RetrievalError, match=r"not a public address; services\.exa\.allow_private"):
-            run(exa(server, "services.exa.allow_private=false"))
-    assert server.asked == []
 
 
 ANYTHING = st.recursive(
@@ -170,8 +162,8 @@ ANYTHING = st.recursive(
 
 
 @given(st.lists(ANYTHING, max_size=4))
-def test_whatever_is_sent_gives_pages_or_is_told(entries: list) -> None:
-    from ragstone.query.web_pages import pages
+def test_any_reply_gives_pages_or_an_error(entries: list) -> None:
+    from ragstone.query.web_services import pages
 
     with suppress(RetrievalError):
         for page in pages("it", json.loads(json.dumps({"results": entries})), text="content", limit=3):
@@ -186,7 +178,7 @@ def page(url: str, text: str = "A text.", title: str = "") -> Document:
     return Document(id=url, text=text, url=url, title=title)
 
 
-def test_pages_are_evidence_of_their_own_kind() -> None:
+def test_pages_become_web_evidence() -> None:
     (one,) = web_hits([page("https://a.example/x", "long " * 1000, "A page")], WebSettings(characters=100))
     assert one.chunk.is_web
     assert one.score == 0.8
@@ -199,34 +191,34 @@ def test_pages_are_evidence_of_their_own_kind() -> None:
 @pytest.mark.parametrize(
     "url", ["", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://", "https://a b", "http://["]
 )
-def test_what_is_no_address_of_a_page_is_left_out(url: str) -> None:
+def test_skips_bad_page_addresses(url: str) -> None:
     assert web_hits([page(url)], WebSettings()) == ()
 
 
-def test_a_page_counts_once_and_only_so_many_do() -> None:
+def test_deduplicates_and_limits_pages() -> None:
     twice = [page("https://a.example/"), page("https://a.example/"), page("https://b.example/", "  ")]
     assert len(web_hits(twice, WebSettings())) == 1
     assert len(web_hits([page(f"https://a.example/{n}") for n in range(9)], WebSettings(results=2))) == 2
 
 
-def test_the_web_comes_below_what_is_stored() -> None:
+def test_web_pages_follow_stored_chunks() -> None:
     with ExaServer() as server:
-        found, used = asyncio.run(with_web(FOUND, exa(server), WebSettings()))
+        found, used = asyncio.run(with_web(FOUND, exa(server), WebSettings(), request=Request.by_owner()))
     assert used
     assert found.hits[0] == FOUND.hits[0]
     assert [one.chunk.title for one in found.hits[1:]] == [one["title"] for one in PAGES[:3]]
     assert found.method == "test + web"
 
 
-def test_a_search_that_fails_leaves_what_is_stored() -> None:
+def test_failed_search_keeps_stored_evidence() -> None:
     with ExaServer(Fault(status=402)) as server:
-        found, used = asyncio.run(with_web(FOUND, exa(server), WebSettings()))
+        found, used = asyncio.run(with_web(FOUND, exa(server), WebSettings(), request=Request.by_owner()))
     assert (found.hits, used) == (FOUND.hits, False)
     assert "no credit" in found.missing[0]
     with ExaServer(Fault(body=b'{"results": []}')) as server:
-        found, used = asyncio.run(with_web(FOUND, exa(server), WebSettings()))
+        found, used = asyncio.run(with_web(FOUND, exa(server), WebSettings(), request=Request.by_owner()))
     assert (found.hits, used, found.missing) == (FOUND.hits, False, ())
-    assert found.notices == ("the web was searched, and nothing was found",)
+    assert found.notices == ("The web was searched, but nothing was found.",)
 
 
 # ---------------------------------------------------------------- when
@@ -248,7 +240,7 @@ def adequacy(confidence: float, *, asks: bool = False) -> Adequacy:
         (adequacy(0, asks=True), 0.0, True, 4),
     ],
 )
-def test_the_web_is_searched_where_there_is_a_reason(
+def test_searches_the_web_for_a_reason(
     judged: Adequacy | None, answerability: float, recent: bool, reasons: int
 ) -> None:
     assert len(why_search(judged, answerability, QueryAnalysis(recent=recent), 0.7)) == reasons

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.contracts import Chunk, Hit, Metadata, QueryAnalysis, Step
+from ragstone.core.records import Chunk, Hit, Metadata, QueryAnalysis, Step
 from ragstone.rank.boost import boost
-from ragstone.rank.fit import join_neighbours, within_budget
-from ragstone.sections import BoostSettings
+from ragstone.rank.select import join_neighbours, within_budget
+from ragstone.settings import BoostSettings
 
 DOCS_SITE = BoostSettings(kind=0.2, code=0.1, keywords=0.15, difficulty=0.1, short=0.1)
 NONE: Metadata = {}
@@ -59,7 +59,7 @@ def test_length_and_title_are_factors() -> None:
     assert boost([hit(0.8, text="x" * 900, title="T")], QueryAnalysis(), settings)[0].score == pytest.approx(0.84)
 
 
-def test_a_question_that_shows_no_difficulty_prefers_none() -> None:
+def test_no_difficulty_means_no_preference() -> None:
     assert boost([hit(0.5, facts={"difficulty": "beginner"})], QueryAnalysis(), DOCS_SITE)[0].score == 0.5
     assert boost([hit(0.5)], QueryAnalysis(), DOCS_SITE)[0].score == 0.5
 
@@ -68,13 +68,13 @@ scores = st.lists(st.floats(-1, 1), max_size=8)
 
 
 @given(scores)
-def test_without_rules_only_the_order_is_made(values: list[float]) -> None:
+def test_without_rules_only_sorts(values: list[float]) -> None:
     hits = [hit(score, start=n) for n, score in enumerate(values)]
     assert [one.score for one in boost(hits, QueryAnalysis(), BoostSettings())] == sorted(values, reverse=True)
 
 
 @given(st.lists(st.integers(0, 50), max_size=10), st.integers(0, 6), st.integers(0, 100))
-def test_a_selection_never_exceeds_its_budget(lengths: list[int], k: int, tokens: int) -> None:
+def test_selection_never_exceeds_its_budget(lengths: list[int], k: int, tokens: int) -> None:
     hits = [hit(1.0, text="x" * length, start=n) for n, length in enumerate(lengths)]
     chosen = within_budget(hits, k, tokens, len)
     assert len(chosen) <= k
@@ -93,7 +93,7 @@ spans = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 250), st.intege
 
 
 @given(spans)
-def test_joined_chunks_are_what_their_document_says(found: list[tuple[str, int, int]]) -> None:
+def test_joined_chunks_equal_their_document(found: list[tuple[str, int, int]]) -> None:
     by_place = {(document, start): length for document, start, length in found}
     hits = [
         hit(1 - n / 10, document=document, start=start, text=TEXT[start : start + length])

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import pytest
 from scripted_model import REFUSED, ScriptedModel
 
-from ragstone.answers import Message
-from ragstone.contracts import Chunk, Hit
-from ragstone.errors import ModelError, OutOfTime, SettingsError
+from ragstone.core.answers import Message
+from ragstone.core.errors import ModelError, OutOfTime, SettingsError
+from ragstone.core.records import Chunk, Hit
+from ragstone.core.request import Request
 from ragstone.rank import build_reranker
 from ragstone.rank.by_model import ModelReranker
-from ragstone.sections import RankSettings
+from ragstone.settings import RankSettings
 
 
 def hits(*texts: str) -> list[Hit]:
@@ -35,28 +36,28 @@ def marking(*marks: float, key: str = "") -> ScriptedModel:
 
 
 def ranked(model: ScriptedModel, *texts: str) -> list[tuple[str, float]]:
-    found = asyncio.run(ModelReranker(model).rerank("Which?", hits(*texts)))
+    found = asyncio.run(ModelReranker(model).rerank("Which?", hits(*texts), request=Request.by_owner()))
     return [(hit.chunk.text, hit.score) for hit in found]
 
 
-def test_the_best_mark_comes_first_and_equal_marks_keep_their_order():
+def test_sorts_by_rating_and_keeps_ties():
     assert ranked(marking(2, 9, 2), "a", "b", "c") == [("b", 9), ("a", 2), ("c", 2)]
 
 
-def test_a_hit_tells_who_marked_it():
-    (hit,) = asyncio.run(ModelReranker(marking(7)).rerank("Which?", hits("a")))
-    assert (hit.why[-1].stage, hit.why[-1].note) == ("model", "marked 7 of 10 by scripted:one")
+def test_hit_names_the_rating_model():
+    (hit,) = asyncio.run(ModelReranker(marking(7)).rerank("Which?", hits("a"), request=Request.by_owner()))
+    assert (hit.why[-1].stage, hit.why[-1].note) == ("model", "rated 7 of 10 by scripted:one")
 
 
 @pytest.mark.parametrize(
     "model", [marking(1), marking(1, 11), marking(1, 2, key="k0"), ScriptedModel("no"), ScriptedModel(REFUSED)]
 )
-def test_too_few_marks_wrong_ones_or_none_are_an_error(model: ScriptedModel):
+def test_wrong_ratings_are_an_error(model: ScriptedModel):
     with pytest.raises(ModelError):
         ranked(model, "a", "b")
 
 
-def test_a_passage_cannot_close_its_quotation_nor_mark_itself():
+def test_passage_cannot_rate_itself():
     seen: list[str] = []
 
     def gullible(messages: Sequence[Message]) -> str:
@@ -68,17 +69,17 @@ def test_a_passage_cannot_close_its_quotation_nor_mark_itself():
     assert len(seen) == 2  # what stood in the passage was not taken for the reply
 
 
-def test_without_time_or_passages_no_model_is_asked():
+def test_asks_no_model_without_time_or_passages():
     def no_time(_done: int, _total: int) -> None:
         raise OutOfTime("no")
 
     model = marking(1)
     with pytest.raises(OutOfTime):
-        asyncio.run(ModelReranker(model).rerank("Which?", hits("a"), no_time))
-    assert asyncio.run(ModelReranker(model).rerank("Which?", [])) == []
+        asyncio.run(ModelReranker(model).rerank("Which?", hits("a"), Request.by_owner(), no_time))
+    assert asyncio.run(ModelReranker(model).rerank("Which?", [], request=Request.by_owner())) == []
     assert model.asked == []
 
 
-def test_it_needs_a_model():
+def test_needs_a_model():
     with pytest.raises(SettingsError, match=r"respond\.model\.name"):
         build_reranker(RankSettings(reranker="model"), None)  # pyright: ignore[reportArgumentType]

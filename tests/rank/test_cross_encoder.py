@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from tiny_models import WORDS, save_bert, tokenizer
 
-from ragstone.contracts import Chunk, Hit
-from ragstone.errors import MissingExtra, SettingsError
-from ragstone.protocols import Reranker
+from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.protocols import Reranker
+from ragstone.core.records import Chunk, Hit
+from ragstone.core.request import Request
 from ragstone.rank import build_reranker
 from ragstone.rank.cross_encoder import CrossEncoderReranker
-from ragstone.sections import RankSettings
+from ragstone.settings import RankSettings
 
 installed = pytest.mark.skipif(not find_spec("sentence_transformers"), reason="needs the extra sentence-transformers")
 COUNTS_CATS = (
@@ -44,10 +45,10 @@ def build(name: str) -> Reranker:
 
 
 def rerank(reranker: Reranker, *texts: str) -> list[Hit]:
-    return asyncio.run(reranker.rerank("a cat?", hits(*texts)))
+    return asyncio.run(reranker.rerank("a cat?", hits(*texts), request=Request.by_owner()))
 
 
-def test_hits_are_ordered_by_the_score_alone_and_ties_stay() -> None:
+def test_sorts_by_score_and_keeps_ties() -> None:
     reranker = CrossEncoderReranker("length", lambda _, texts: [float(len(text)) for text in texts])
     ranked = rerank(reranker, "b", "aa", "c")
     assert [hit.chunk.text for hit in ranked] == ["aa", "b", "c"]
@@ -64,7 +65,7 @@ def exported(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_an_exported_model_reads_question_and_text(exported: Path) -> None:
+def test_exported_model_reads_question_and_text(exported: Path) -> None:
     assert WORDS[5] == "cat"
     many = [f"a cat sleeps {'and a cat ' * n}" for n in range(20)]
     ranked = rerank(build(str(exported)), "bread", "cat cat", *many)
@@ -74,19 +75,19 @@ def test_an_exported_model_reads_question_and_text(exported: Path) -> None:
     assert rerank(build(str(exported))) == []
 
 
-def test_an_exported_model_cuts_a_long_text(exported: Path) -> None:
+def test_exported_model_truncates_long_text(exported: Path) -> None:
     (only,) = rerank(build(str(exported)), "cat " * 5000)
     assert 400 < only.score < 512
 
 
-def test_an_exported_model_that_is_broken_is_named(exported: Path) -> None:
+def test_names_a_broken_exported_model(exported: Path) -> None:
     (exported / "model.onnx").write_bytes(b"nothing")
     with pytest.raises(SettingsError, match=r"rank\.reranker.*cannot be read"):
         build(str(exported))
 
 
 @installed
-def test_a_model_in_a_folder_scores_pairs(tmp_path: Path) -> None:
+def test_model_in_a_folder_scores_pairs(tmp_path: Path) -> None:
     save_bert(tmp_path, head=True)
     reranker = build(str(tmp_path))
     texts = ["a cat sleeps", "bread and bread", "cats"]
@@ -98,12 +99,12 @@ def test_a_model_in_a_folder_scores_pairs(tmp_path: Path) -> None:
 
 
 @installed
-def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_names_a_missing_model(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"rank\.reranker.*nowhere"):
         build(str(tmp_path / "nowhere"))
 
 
-def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingExtra, match=r"ragstone\[sentence-transformers\]"):
         build("cross-encoder/ms-marco-MiniLM-L-6-v2")

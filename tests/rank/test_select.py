@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.contracts import Chunk, Hit, Step
+from ragstone.core.records import Chunk, Hit, Step
 from ragstone.rank.select import mmr, one_per_document, round_robin, unit_scaled
 
 
@@ -34,7 +34,7 @@ def some_hits(draw: st.DrawFn) -> list[Hit]:
 
 
 @given(some_hits(), st.integers(0, 10), st.floats(0, 1))
-def test_selections_are_subsets_with_their_ranks(hits: list[Hit], k: int, lambda_: float) -> None:
+def test_selections_are_subsets_with_ranks(hits: list[Hit], k: int, lambda_: float) -> None:
     for stage, chosen, most in (
         ("round_robin", round_robin(hits, k), k),
         ("mmr", mmr(hits, k, lambda_), k),
@@ -51,30 +51,30 @@ def test_selections_are_subsets_with_their_ranks(hits: list[Hit], k: int, lambda
 
 
 @given(some_hits())
-def test_all_of_them_is_a_permutation(hits: list[Hit]) -> None:
+def test_selecting_all_is_a_permutation(hits: list[Hit]) -> None:
     assert sorted(ids(round_robin(hits, len(hits)))) == sorted(ids(hits))
     assert sorted(ids(mmr(hits, len(hits), 0.5))) == sorted(ids(hits))
 
 
 @given(some_hits())
-def test_round_robin_begins_with_the_best_of_each_document(hits: list[Hit]) -> None:
+def test_round_robin_begins_with_best_of_each(hits: list[Hit]) -> None:
     best = one_per_document(hits)
     assert ids(round_robin(hits, len(best))) == ids(best)
     assert [hit.score for hit in best] == sorted((hit.score for hit in best), reverse=True)
 
 
 @given(some_hits(), st.integers(0, 10))
-def test_a_shorter_selection_begins_the_longer_one(hits: list[Hit], k: int) -> None:
+def test_shorter_selection_begins_the_longer_one(hits: list[Hit], k: int) -> None:
     assert ids(round_robin(hits, k)) == ids(round_robin(hits, len(hits)))[:k]
     assert ids(mmr(hits, k, 0.3)) == ids(mmr(hits, len(hits), 0.3))[:k]
 
 
 @given(some_hits())
-def test_mmr_of_relevance_alone_is_the_order_of_scores(hits: list[Hit]) -> None:
+def test_mmr_without_novelty_sorts_by_score(hits: list[Hit]) -> None:
     assert [hit.score for hit in mmr(hits, len(hits), 1.0)] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_three_sources_in_turn() -> None:
+def test_takes_three_sources_in_turn() -> None:
     hits = [
         hit("6", 0.89, 1),
         hit("6", 0.87, 2),
@@ -92,7 +92,7 @@ def test_three_sources_in_turn() -> None:
     assert [hit.why[-1].note for hit in round_robin(hits, 4)] == ["round 1", "round 1", "round 1", "round 2"]
 
 
-def test_mmr_prefers_what_is_new() -> None:
+def test_mmr_prefers_novelty() -> None:
     hits = [hit("a", 1.0, 1, [1, 0]), hit("b", 0.9, 1, [1, 0.01]), hit("c", 0.5, 1, [0, 1]), hit("d", 0.0, 1, [-1, 0])]
     assert ids(mmr(hits, 3, 0.5)) == ["a#1", "d#1", "c#1"]
     assert ids(mmr(hits, 3, 1.0)) == ["a#1", "b#1", "c#1"]
@@ -101,7 +101,7 @@ def test_mmr_prefers_what_is_new() -> None:
     assert second.why[-1].score == pytest.approx(0.5 * 0 - 0.5 * -1)
 
 
-def test_mmr_by_its_definition() -> None:
+def test_mmr_follows_its_definition() -> None:
     rng = np.random.default_rng(1)
     hits = [hit("a", float(score), n, list(rng.normal(size=4))) for n, score in enumerate(rng.normal(size=30))]
     low, high = min(h.score for h in hits), max(h.score for h in hits)
@@ -127,7 +127,7 @@ def test_mmr_needs_vectors_and_a_share() -> None:
         mmr([], 2, 1.5)
 
 
-def test_what_was_not_reranked_stays_below_what_was_on_a_scale_from_0_to_1() -> None:
+def test_rest_scores_below_reranked_hits() -> None:
     """A reranker gives scores below 0, and fusion none: by them, the twenty-first would pass the second."""
     ranked, rest = [hit("a", 7.4), hit("b", -0.3), hit("c", -2.6)], [hit("d", 0.016), hit("e", 0.015)]
     scaled = unit_scaled(ranked, rest)

@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import chunk
-from ragstone.answers import Draft
-from ragstone.contracts import Document, Evidence, Hit, Mark
+from ragstone.core.answers import Draft
+from ragstone.core.records import Document, Evidence, Hit, Mark
+from ragstone.core.request import Request
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
 from ragstone.respond.answerability import FITTED, Features, estimate_for
 from ragstone.respond.extractive import TITLED, ExtractiveAnswerer
-from ragstone.sections import ChunkSettings, RespondSettings
+from ragstone.settings import ChunkSettings, RespondSettings
 
 PLAIN = {"coverage": 0.9, "mistyped": 0.0, "words": 4.0}
 """What the best chunk and its sentences say of an ordinary question."""
@@ -46,20 +47,22 @@ def hits(model: MiniLM, *documents: Document, **cut: int) -> tuple[Hit, ...]:
 
 
 def answer(model: MiniLM, question: str, found: tuple[Hit, ...], **settings: float) -> Draft:
-    matcher = build_matcher(model, lambda words: [float(len(word) > 3) for word in words])
+    matcher = build_matcher(model, lambda words, _request: [float(len(word) > 3) for word in words])
     answerer = build_answerer(
         RespondSettings(**settings),  # pyright: ignore
         matcher=matcher,
         sentences=chunk.sentences,
         familiarity=model.familiarity,
-        weigh=lambda words: [1.0] * len(words),
-        known=lambda words: [True] * len(words),
+        weigh=lambda words, _request: [1.0] * len(words),
+        known=lambda words, _request: [True] * len(words),
         embedder=model.fingerprint,
     )
-    return asyncio.run(drafted(answerer, Evidence(question=question, hits=found, method="test")))
+    return asyncio.run(
+        drafted(answerer, Evidence(question=question, hits=found, method="test"), request=Request.by_owner())
+    )
 
 
-def test_the_sentence_that_answers_is_quoted_exactly(model: MiniLM):
+def test_quotes_the_answering_sentence_exactly(model: MiniLM):
     draft = answer(model, "Where are masks sold?", hits(model, HOURS, MASKS))
     assert not draft.abstained
     assert "Masks are sold at the entrance for two euros. [" in draft.text
@@ -69,33 +72,33 @@ def test_the_sentence_that_answers_is_quoted_exactly(model: MiniLM):
         assert (citation.title, citation.url) == (document.title, document.url)
 
 
-def test_sentences_stand_in_reading_order_and_are_numbered_from_one(model: MiniLM):
+def test_numbers_sentences_in_reading_order(model: MiniLM):
     draft = answer(model, "masks in the museum", hits(model, MASKS), abstain_below=0)
     assert [citation.marker for citation in draft.citations] == list(range(1, len(draft.citations) + 1))
     assert all(a.end <= b.start for a, b in pairwise(draft.citations))
 
 
-def test_no_more_sentences_than_the_setting_allows(model: MiniLM):
+def test_limits_the_number_of_sentences(model: MiniLM):
     draft = answer(model, "museum", hits(model, MASKS, HOURS), sentences=1, abstain_below=0)
     assert len(draft.citations) == 1
 
 
-def test_a_sentence_of_two_overlapping_chunks_is_quoted_once(model: MiniLM):
+def test_quotes_overlapping_sentence_once(model: MiniLM):
     found = hits(model, MASKS, size=120, overlap=80)
     assert len(found) > 2
-    draft = answer(model, "Where are masks sold?", found, abstain_below=0, passages=len(found))
+    draft = answer(model, "Where are masks sold?", found, abstain_below=0)
     places = [(citation.start, citation.end) for citation in draft.citations]
     assert len(places) == len(set(places))
 
 
-def test_what_several_documents_say_in_the_same_words_is_quoted_once(model: MiniLM):
+def test_quotes_identical_sentences_once(model: MiniLM):
     again = replace(MASKS, id="again", text=MASKS.text.replace("for two euros.", "for two euros, all year round."))
     draft = answer(model, "Where are masks sold?", hits(model, MASKS, again, replace(MASKS, id="third")))
     assert draft.text.count("Masks are sold at the entrance") == 1
     assert "all year round" in draft.text
 
 
-def test_yes_and_no_stay_with_the_sentence_after_them(model: MiniLM):
+def test_keeps_yes_or_no_with_its_sentence(model: MiniLM):
     title = "Is it safe to visit the museum?"
     found = Document(id="safe", title=title, text="No. The roof may fall on visitors of the museum. Tickets are sold.")
     draft = answer(model, "Can I visit the museum safely?", hits(model, found), abstain_below=0)
@@ -104,7 +107,7 @@ def test_yes_and_no_stay_with_the_sentence_after_them(model: MiniLM):
     assert plain.citations[0].quote.startswith("The roof may fall")
 
 
-def test_a_document_with_the_question_for_its_title_answers_it(model: MiniLM):
+def test_title_equal_to_question_answers_it(model: MiniLM):
     found = Document(id="how", title="Wie kann ich mich infizieren?", text="Der Hauptweg ist die Tröpfcheninfektion.")
     near = Document(id="near", title="Impfung", text="Infizieren kann ich mich und andere auch mit Impfung.")
     draft = answer(model, "wie kann ich mich infizieren", hits(model, near, found))
@@ -113,7 +116,7 @@ def test_a_document_with_the_question_for_its_title_answers_it(model: MiniLM):
     assert draft.answerability >= TITLED
 
 
-def test_a_title_that_is_no_question_makes_no_answer_likelier(model: MiniLM):
+def test_other_titles_do_not_help(model: MiniLM):
     text = "Der Hauptweg ist die Tröpfcheninfektion."
     asked, plain = (
         Document(id=title, title=title, text=text) for title in ("Ansteckung auf Wegen?", "Ansteckung auf Wegen")
@@ -122,13 +125,13 @@ def test_a_title_that_is_no_question_makes_no_answer_likelier(model: MiniLM):
     assert answer(model, "Ansteckung auf Wegen", hits(model, plain), abstain_below=0).answerability < TITLED
 
 
-def test_a_sentence_whose_code_is_in_another_chunk_is_not_quoted(model: MiniLM):
+def test_skips_sentence_whose_code_is_missing(model: MiniLM):
     found = Document(id="code", text="Masks are counted by hand at the door. To count masks call this:")
     draft = answer(model, "How do I count masks?", hits(model, found), abstain_below=0)
     assert [one.quote for one in draft.citations] == ["Masks are counted by hand at the door."]
 
 
-def test_a_sentence_that_leads_to_the_next_chunk_is_quoted_with_its_code(model: MiniLM):
+def test_quotes_sentence_with_code_of_next_chunk(model: MiniLM):
     code = "def count(masks):\n    return len(masks)"
     text = f"To count masks call this function:\n\nPython\n\n{code}\n\nMasks are sold at the door."
     found = Document(
@@ -143,15 +146,15 @@ def test_a_sentence_that_leads_to_the_next_chunk_is_quoted_with_its_code(model: 
     assert "To count masks" not in alone.text
 
 
-def test_a_sentence_cut_by_the_edge_of_its_chunk_is_not_quoted(model: MiniLM):
+def test_skips_sentence_cut_by_chunk_edge(model: MiniLM):
     found = hits(model, MASKS, size=100, overlap=0, strategy="sliding_window")
-    draft = answer(model, "museum masks sold entrance", found, abstain_below=0, passages=len(found), sentences=9)
+    draft = answer(model, "museum masks sold entrance", found, abstain_below=0, sentences=9)
     whole = {span.of(MASKS.text) for span in chunk.sentences(MASKS.text)}
     assert any(citation.quote in whole for citation in draft.citations)
     assert not any(citation.quote[:1].islower() for citation in draft.citations)
 
 
-def test_what_is_not_told_is_refused_with_what_was_looked_for(model: MiniLM):
+def test_refusal_repeats_the_question(model: MiniLM):
     draft = answer(model, "Who wrote the national anthem of Peru?", hits(model, MASKS, HOURS))
     assert draft.abstained
     assert draft.citations == ()
@@ -159,14 +162,14 @@ def test_what_is_not_told_is_refused_with_what_was_looked_for(model: MiniLM):
     assert "Wearing masks" in draft.text
 
 
-def test_without_evidence_it_abstains(model: MiniLM):
+def test_abstains_without_evidence(model: MiniLM):
     draft = answer(model, "Anything?", ())
     assert draft.abstained
     assert draft.answerability == 0
 
 
 @pytest.mark.parametrize("embedder", [MiniLM.fingerprint, "e5-small-of-any-version", "acme-7"])
-def test_a_better_sentence_makes_an_answer_more_probable(embedder: str):
+def test_better_sentence_raises_the_probability(embedder: str):
     estimate = estimate_for(embedder)
     at = [
         estimate(Features(best_sentence=score / 10, familiarity=0.9, known_words=0.9, **PLAIN)) for score in range(11)
@@ -177,7 +180,7 @@ def test_a_better_sentence_makes_an_answer_more_probable(embedder: str):
 
 
 @pytest.mark.parametrize("embedder", FITTED)
-def test_a_question_in_another_language_needs_no_sentence_as_like(embedder: str):
+def test_foreign_question_needs_less_similarity(embedder: str):
     estimate = estimate_for(embedder)
     same, other = (
         estimate(Features(best_sentence=0.55, familiarity=0.9, known_words=share, **PLAIN)) for share in (1.0, 0.2)
@@ -186,36 +189,39 @@ def test_a_question_in_another_language_needs_no_sentence_as_like(embedder: str)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_an_embedder_of_which_nothing_was_fitted_rather_refuses(best: float, familiarity: float, known: float):
+def test_unknown_embedder_refuses_more_often(best: float, familiarity: float, known: float):
     features = Features(best_sentence=best, familiarity=familiarity, known_words=known, **PLAIN)
     assert estimate_for("acme-7")(features) == min(estimate_for(name)(features) for name in FITTED)
 
 
-def test_words_that_no_document_has_are_noticed(model: MiniLM):
+def test_counts_words_that_no_document_has(model: MiniLM):
     answerer = ExtractiveAnswerer(
         RespondSettings(),
-        matcher=build_matcher(model, lambda words: [1.0] * len(words)),
+        matcher=build_matcher(model, lambda words, _request: [1.0] * len(words)),
         sentences=chunk.sentences,
         familiarity=lambda _: 0.5,
-        known=lambda words: [word == "masks" for word in words],
-        weigh=lambda words: [1.0] * len(words),
+        known=lambda words, _request: [word == "masks" for word in words],
+        weigh=lambda words, _request: [1.0] * len(words),
         estimate=estimate_for(model.fingerprint),
         abstain_below=0.5,
     )
     evidence = Evidence(question="Wo gibt es masks?", hits=hits(model, MASKS), method="test")
-    features = asyncio.run(answerer.features(evidence))
+    features = asyncio.run(answerer.features(evidence, request=Request.by_owner()))
     assert features is not None
     assert (features.familiarity, features.known_words) == (0.5, 1 / 4)
-    assert asyncio.run(answerer.features(Evidence(question="Where?", hits=(), method="test"))) is None
+    assert (
+        asyncio.run(answerer.features(Evidence(question="Where?", hits=(), method="test"), request=Request.by_owner()))
+        is None
+    )
 
 
-def test_a_question_in_the_text_is_not_quoted_as_its_answer(model: MiniLM):
+def test_does_not_quote_a_question_as_answer(model: MiniLM):
     text = "What is the museum about? The museum is about the history of coffee."
     draft = answer(model, "What is the museum about?", hits(model, Document(id="d", text=text)))
     assert draft.text == "The museum is about the history of coffee. [1]"
 
 
-def test_a_footnote_mark_is_not_quoted(model: MiniLM):
+def test_drops_footnote_marks(model: MiniLM):
     text = "[5] The museum is about the history of coffee."
     draft = answer(model, "What is the museum about?", hits(model, Document(id="d", text=text)))
     assert draft.text == "The museum is about the history of coffee. [1]"

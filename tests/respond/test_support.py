@@ -6,15 +6,16 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 
 from ragstone import chunk
-from ragstone.answers import Message, Piece, Reply
-from ragstone.contracts import Document, Hit
-from ragstone.errors import ModelError
+from ragstone.core.answers import Message, Piece, Reply
+from ragstone.core.errors import ModelError
+from ragstone.core.records import Document, Hit
+from ragstone.core.request import Request
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond.facts import words
-from ragstone.respond.second_look import SecondLook
+from ragstone.respond.model_checker import ModelChecker
 from ragstone.respond.support import Proof, SupportChecker
-from ragstone.sections import ChunkSettings
+from ragstone.settings import ChunkSettings
 
 BRIDGE = Document(
     id="bridge",
@@ -44,12 +45,12 @@ def hits() -> list[Hit]:
     return [Hit(chunk=piece, score=1 - n / 100) for n, piece in enumerate(pieces)]
 
 
-def even(words) -> list[float]:
+def even(words: Sequence[str], _request: Request) -> list[float]:
     return [1.0] * len(words)
 
 
 def proof(checker: SupportChecker, hits: list[Hit], sentence: str, before: str = "") -> Proof:
-    return asyncio.run(checker.check(sentence, hits, before))
+    return asyncio.run(checker.check(sentence, hits, Request.by_owner(), before))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def proof(checker: SupportChecker, hits: list[Hit], sentence: str, before: str =
         "Vehicles above 2 tonnes are not allowed on the bridge.",
     ],
 )
-def test_what_the_evidence_says_is_proved_by_its_words(checker: SupportChecker, hits: list[Hit], sentence: str):
+def test_supports_what_the_evidence_says(checker: SupportChecker, hits: list[Hit], sentence: str):
     found = proof(checker, hits, sentence)
     assert found.supported
     assert found.support > 0.5
@@ -84,29 +85,29 @@ def test_what_the_evidence_says_is_proved_by_its_words(checker: SupportChecker, 
         "The museum of modern art opens at ten.",
     ],
 )
-def test_what_it_does_not_say_is_not_proved(checker: SupportChecker, hits: list[Hit], sentence: str):
+def test_does_not_support_other_claims(checker: SupportChecker, hits: list[Hit], sentence: str):
     found = proof(checker, hits, sentence)
     assert not found.supported
     assert found.support < 0.5
 
 
-def test_the_quote_is_the_sentence_that_says_it(checker: SupportChecker, hits: list[Hit]):
+def test_quotes_the_supporting_sentence(checker: SupportChecker, hits: list[Hit]):
     found = proof(checker, hits, "The bridge is 710 feet long.")
     assert [quote.span.of(quote.hit.chunk.text) for quote in found.quotes] == ["The bridge is 710 feet long."]
 
 
-def test_clauses_are_proved_by_several_sentences(checker: SupportChecker, hits: list[Hit]):
+def test_several_sentences_support_several_clauses(checker: SupportChecker, hits: list[Hit]):
     found = proof(checker, hits, "The bridge is 710 feet long and was built by Rowland Ordish.")
     assert found.supported
     assert len(found.quotes) == 2
 
 
-def test_nothing_is_proved_by_nothing(checker: SupportChecker, hits: list[Hit]):
+def test_nothing_supports_without_evidence(checker: SupportChecker, hits: list[Hit]):
     assert not proof(checker, [], "The bridge is 710 feet long.").supported
     assert not proof(checker, hits, " … ").supported
 
 
-def test_numbers_and_dates_have_one_value_however_they_are_written():
+def test_normalises_numbers_and_dates():
     def values(text: str) -> list[str]:
         return [word.value for word in words(text) if word.value]
 
@@ -116,7 +117,7 @@ def test_numbers_and_dates_have_one_value_however_they_are_written():
     assert values("zwölf Tage") == values("twelve days") == ["12"]
 
 
-def test_names_are_told_from_beginnings_of_sentences():
+def test_distinguishes_names_from_sentence_starts():
     named = [word.lower for word in words("Yesterday the Thames rose. In Chelsea, NATO met.") if word.named]
     assert named == ["thames", "chelsea", "nato"]
 
@@ -135,7 +136,7 @@ class Says:
     def count(self, text: str) -> int:
         return len(text)
 
-    async def stream(self, messages: Sequence[Message], form: object = None) -> AsyncGenerator[Piece]:  # noqa: ARG002
+    async def stream(self, messages: Sequence[Message], request: Request, form: object = None) -> AsyncGenerator[Piece]:  # noqa: ARG002
         self.asked.append(messages[-1].content)
         if self.reply is None:
             raise ModelError("it is not there")
@@ -144,11 +145,11 @@ class Says:
 
 
 def second(checker: SupportChecker, hits: list[Hit], sentence: str, reply: str | None) -> Proof:
-    look = SecondLook(matching=checker, model=Says(reply))
-    return asyncio.run(look.check(sentence, hits))
+    look = ModelChecker(by_words=checker, model=Says(reply))
+    return asyncio.run(look.check(sentence, hits, request=Request.by_owner()))
 
 
-def test_a_model_is_believed_with_a_quote_that_is_there(checker: SupportChecker, hits: list[Hit]):
+def test_trusts_a_model_with_an_existing_quote(checker: SupportChecker, hits: list[Hit]):
     reply = '{"supported": true, "quote": "It crosses  the Thames"}'
     found = second(checker, hits, "One gets over the river on it.", reply)
     assert found.supported
@@ -164,7 +165,7 @@ def test_a_model_is_believed_with_a_quote_that_is_there(checker: SupportChecker,
         ("The bridge is 810 feet long.", '{"supported": true, "quote": "The bridge is 710 feet long."}'),
     ],
 )
-def test_and_not_without_one_nor_against_the_numbers(
+def test_distrusts_a_model_without_quote_or_numbers(
     checker: SupportChecker, hits: list[Hit], sentence: str, reply: str
 ):
     found = second(checker, hits, sentence, reply)
@@ -172,12 +173,12 @@ def test_and_not_without_one_nor_against_the_numbers(
     assert found.quotes == ()
 
 
-def test_where_it_fails_the_words_decide(checker: SupportChecker, hits: list[Hit]):
+def test_falls_back_to_words_if_model_fails(checker: SupportChecker, hits: list[Hit]):
     assert second(checker, hits, "The bridge is 710 feet long.", None).supported
     assert not second(checker, hits, "The bridge is 810 feet long.", None).supported
 
 
-def test_the_same_words_over_and_over_are_no_sentence(checker: SupportChecker):
+def test_repeated_words_are_not_a_sentence(checker: SupportChecker):
     text = "bridge Thames 710 " * 200
     chunk_ = chunk.split(Document(id="d", text=text), ChunkSettings(size=4000), MiniLM().tokens)
     found = [Hit(chunk=piece, score=1.0) for piece in chunk_]

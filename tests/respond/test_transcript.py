@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import chunk
-from ragstone.contracts import Span
-from ragstone.respond.transcript import LONGEST_CODE, Sentence, Transcript
+from ragstone.core.records import Span
+from ragstone.respond.transcript import MAX_CODE, Sentence, Transcript
 
 
 def read(*pieces: str) -> tuple[str, list[Sentence]]:
@@ -18,13 +18,13 @@ def read(*pieces: str) -> tuple[str, list[Sentence]]:
         shown += transcript.add(piece)
         closed += transcript.closed()
     shown += transcript.end()
-    return shown, [*closed, *transcript.closed(all_of_it=True)]
+    return shown, [*closed, *transcript.closed(everything=True)]
 
 
-def test_markers_are_taken_out_and_remembered_with_their_sentence():
+def test_keeps_markers_as_claims_of_their_sentence():
     shown, closed = read("It opens at ten [1]. It is closed on Mondays.[2, 3] Tickets cost nine euros [Source 4].")
     assert shown == "It opens at ten. It is closed on Mondays. Tickets cost nine euros."
-    assert [(one.text, one.hints) for one in closed] == [
+    assert [(one.text, one.claimed) for one in closed] == [
         ("It opens at ten.", (1,)),
         ("It is closed on Mondays.", (2, 3)),
         ("Tickets cost nine euros.", (4,)),
@@ -35,26 +35,26 @@ def test_markers_are_taken_out_and_remembered_with_their_sentence():
     "planted",
     ["![](https://evil.example/x.png?q=1)", "![pixel](https://evil.example)", "[click](https://evil.example/a?b=c)"],
 )
-def test_pictures_and_links_are_reduced_to_their_words(planted: str):
+def test_replaces_pictures_and_links_by_words(planted: str):
     shown, _ = read(*f"It opens {planted} at ten.")
     assert "evil" not in shown
     assert "](" not in shown
 
 
-def test_code_is_one_sentence_however_many_lines_it_has():
+def test_code_block_is_one_sentence():
     code = '```python\nprint("One. Two.")\nprint("Three.")\n```'
     _, closed = read(*f"Write this:\n\n{code}\n\nThen run it.")
     assert [one.text for one in closed] == ["Write this:", code, "Then run it."]
 
 
-def test_a_sentence_is_closed_when_the_next_one_has_begun():
+def test_closes_a_sentence_when_the_next_begins():
     transcript = Transcript(chunk.sentences)
     transcript.add("It opens at ten. It is")
     assert [one.text for one in transcript.closed()] == ["It opens at ten."]
     transcript.add(" closed on Mondays.")
     assert transcript.closed() == []
     transcript.end()
-    assert [one.text for one in transcript.closed(all_of_it=True)] == ["It is closed on Mondays."]
+    assert [one.text for one in transcript.closed(everything=True)] == ["It is closed on Mondays."]
 
 
 REPLY = st.lists(
@@ -80,7 +80,7 @@ REPLY = st.lists(
 
 
 @given(reply=REPLY, size=st.integers(1, 9))
-def test_nothing_is_lost_and_nothing_said_twice_however_a_reply_is_cut(reply: str, size: int):
+def test_pieces_do_not_change_the_sentences(reply: str, size: int):
     shown, closed = read(*(reply[start : start + size] for start in range(0, len(reply), size)))
     assert "".join(one.before + one.text for one in closed).strip() == shown.strip()
     assert "![a](b)" not in shown
@@ -112,7 +112,7 @@ def test_nothing_is_lost_and_nothing_said_twice_however_a_reply_is_cut(reply: st
         "`![a](https://evil.example)",
     ],
 )
-def test_nothing_that_was_planted_becomes_a_link(planted: str, size: int):
+def test_planted_text_never_becomes_a_link(planted: str, size: int):
     text = f"It opens {planted} at ten."
     shown, closed = read(*(text[start : start + size] for start in range(0, len(text), size)))
     for told in (shown, "".join(one.before + one.text for one in closed)):
@@ -121,11 +121,11 @@ def test_nothing_that_was_planted_becomes_a_link(planted: str, size: int):
         assert not re.search(r"<(/?(img|a)\b|https)", told, re.IGNORECASE)
 
 
-def test_numbers_in_brackets_stay_in_code():
+def test_keeps_bracketed_numbers_in_code():
     code = "```python\nh(qubits[0])\nx.ctrl(qubits[0], qubits[1])\n```"
     shown, closed = read(*f"Use `qubits[2]` as here [1]:\n\n{code}\n\nThat is all [2].")
     assert code in shown
-    assert [(one.text, one.hints) for one in closed] == [
+    assert [(one.text, one.claimed) for one in closed] == [
         ("Use `qubits[2]` as here:", (1,)),
         (code, ()),
         ("That is all.", (2,)),
@@ -133,26 +133,26 @@ def test_numbers_in_brackets_stay_in_code():
 
 
 @pytest.mark.parametrize("unit", ["word ", "[1]", "[1] [2] x ", " ", "\r\n", "é\u0301", "\ud800", "```\n", "[", "<a "])
-def test_what_never_ends_is_closed_now_and_then(unit: str):
+def test_closes_endless_sentences(unit: str):
     transcript = Transcript(chunk.sentences)
     longest = 0
     for _ in range(10_000):
         transcript.add(unit)
         transcript.closed()
-        longest = max(longest, len(transcript._open), len(transcript._raw), len(transcript._hints))
+        longest = max(longest, len(transcript._open), len(transcript._raw), len(transcript._claims))
     transcript.end()
-    transcript.closed(all_of_it=True)
-    assert longest < 2 * LONGEST_CODE + 100
+    transcript.closed(everything=True)
+    assert longest < 2 * MAX_CODE + 100
 
 
 @pytest.mark.parametrize("unit", ["x = 1.\n", "x[0] = 'a b. C'\n"])
-def test_code_that_never_ends_is_given_in_parts(unit: str):
+def test_splits_endless_code(unit: str):
     _, closed = read("Do this:\n\n```\n", *[unit] * 10_000)
-    assert all(len(one.text) <= 2 * LONGEST_CODE for one in closed)
+    assert all(len(one.text) <= 2 * MAX_CODE for one in closed)
     assert "".join(one.text for one in closed).count(unit.strip()) == 10_000
 
 
-def test_a_reply_costs_what_its_length_is():
+def test_cost_is_linear_in_length():
     looked_at = 0
 
     def sentences(text: str) -> list[Span]:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from kb import add
 
-from ragstone.contracts import Document
-from ragstone.engine import Engine
+from ragstone.core.access import OWNER
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.respond import language_of
+from ragstone.respond.words import languages, phrases
 
 
 @pytest.mark.parametrize(
@@ -24,15 +26,22 @@ from ragstone.respond import language_of
         ("", ""),
     ],
 )
-def test_little_words_tell_the_language_of_a_question(question: str, language: str) -> None:
+def test_function_words_reveal_the_language(question: str, language: str) -> None:
     assert language_of(question) == language
 
 
 def test_a_refusal_is_in_the_language_of_its_question(tmp_path: Path) -> None:
-    with closing(Engine.open(tmp_path / "kb", create=True)) as engine:
+    with closing(KnowledgeBase.open(tmp_path / "kb", create=True)) as engine:
         add(engine, Document(id="bees", text="Bees dance in the dark. They carry pollen to the hive."))
-        german = asyncio.run(engine.ask("Wie lange ist die Garantie auf den Kühlschrank?"))
-        english = asyncio.run(engine.ask("How long is the warranty of the fridge?"))
+        german = asyncio.run(engine.ask("Wie lange ist die Garantie auf den Kühlschrank?", reader=OWNER))
+        english = asyncio.run(engine.ask("How long is the warranty of the fridge?", reader=OWNER))
     assert (german.abstained, english.abstained) == (True, True)
-    assert german.answer.startswith("Die Dokumente scheinen es nicht zu sagen:")
-    assert english.answer.startswith("The documents do not seem to tell:")
+    assert german.answer.startswith("In diesen Dokumenten habe ich keine Antwort auf")
+    assert english.answer.startswith("I couldn't find an answer to")
+
+
+@pytest.mark.parametrize("language", languages())
+def test_placeholders_of_a_language_can_be_filled(language: str) -> None:
+    texts = phrases(language)
+    assert "why" in texts.refusal.format(question="why")
+    assert "7" in texts.found.format(documents=7, vector=7, keywords=7)

@@ -7,13 +7,14 @@ import pytest
 from scripted_model import ScriptedModel
 
 from ragstone import chunk
-from ragstone.answers import Draft, Message, Piece, SentenceClosed, TextWritten, Turn
-from ragstone.contracts import Document, Evidence, Hit
-from ragstone.errors import ModelError
+from ragstone.core.answers import Draft, Message, Piece, SentenceClosed, TextWritten, Turn
+from ragstone.core.errors import ModelError
+from ragstone.core.records import Document, Evidence, Hit
+from ragstone.core.request import Request
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer
-from ragstone.sections import ChunkSettings, RespondSettings
+from ragstone.settings import ChunkSettings, RespondSettings
 
 MASKS = Document(
     id="masks",
@@ -42,20 +43,20 @@ def evidence(embedder: MiniLM, question: str = QUESTION, *documents: Document) -
 def streamed(
     embedder: MiniLM, model: ScriptedModel, found: Evidence, *, before: Sequence[Turn] = (), **settings: object
 ) -> list[TextWritten | SentenceClosed | Draft]:
-    weigh = lambda words: [float(len(word) > 3) for word in words]  # noqa: E731
+    weigh = lambda words, _request: [float(len(word) > 3) for word in words]  # noqa: E731
     answerer = build_answerer(
         RespondSettings(**settings),  # pyright: ignore
         matcher=build_matcher(embedder, weigh),
         sentences=chunk.sentences,
         familiarity=embedder.familiarity,
-        known=lambda words: [True] * len(words),
+        known=lambda words, _request: [True] * len(words),
         embedder=embedder.fingerprint,
         weigh=weigh,
         model=model,
     )
 
     async def parts() -> list[TextWritten | SentenceClosed | Draft]:
-        return [part async for part in answerer.stream(found, before)]
+        return [part async for part in answerer.stream(found, Request.by_owner(), before)]
 
     return asyncio.run(parts())
 
@@ -65,7 +66,7 @@ def draft(parts: Sequence[TextWritten | SentenceClosed | Draft]) -> Draft:
     return parts[-1]
 
 
-def test_what_the_documents_say_is_cited_by_their_words_and_not_by_the_models_markers(embedder: MiniLM):
+def test_cites_documents_and_ignores_model_markers(embedder: MiniLM):
     model = ScriptedModel("Masks are sold at the entrance for two euros [7].")
     answer = draft(streamed(embedder, model, evidence(embedder)))
     assert answer.text == "Masks are sold at the entrance for two euros. [1]"
@@ -76,30 +77,30 @@ def test_what_the_documents_say_is_cited_by_their_words_and_not_by_the_models_ma
     assert (answer.support, answer.model, answer.abstained) == (1.0, "scripted:one", False)
 
 
-def test_a_sentence_without_proof_is_marked(embedder: MiniLM):
+def test_marks_an_unsupported_sentence(embedder: MiniLM):
     model = ScriptedModel("Masks are sold at the entrance for two euros [1]. The director is Anna Berg [1].")
     answer = draft(streamed(embedder, model, evidence(embedder)))
     assert answer.text.endswith("The director is Anna Berg. [?]")
     assert answer.support == 0.5
-    assert "not proved by the documents: 1 of 2 sentence(s)" in answer.notices
+    assert "1 of 2 sentences not supported by the documents" in answer.notices
     assert [one.supported for one in answer.statements] == [True, False]
 
 
-def test_or_left_out_by_setting_before_anyone_sees_it(embedder: MiniLM):
+def test_drops_unsupported_sentences_by_setting(embedder: MiniLM):
     model = ScriptedModel("The director is Anna Berg [1]. Masks are sold at the entrance for two euros [1].")
     parts = streamed(embedder, model, evidence(embedder), unsupported="drop")
     assert "Berg" not in "".join(part.text for part in parts if isinstance(part, TextWritten))
     assert draft(parts).text == "Masks are sold at the entrance for two euros. [1]"
-    assert draft(parts).notices == ("left out, for the documents do not prove them: 1 sentence(s)",)
+    assert draft(parts).notices == ("1 sentence left out for lack of support in the documents",)
 
 
-def test_an_answer_of_which_nothing_is_left_is_none(embedder: MiniLM):
+def test_abstains_if_nothing_is_left(embedder: MiniLM):
     parts = streamed(embedder, ScriptedModel("The director is Anna Berg."), evidence(embedder), unsupported="drop")
     assert draft(parts).abstained
     assert draft(parts).citations == ()
 
 
-def test_the_events_make_up_the_answer(embedder: MiniLM):
+def test_events_make_up_the_answer(embedder: MiniLM):
     model = ScriptedModel("Masks are sold at the entrance for two euros [1]. The museum was founded in 1921 [1].")
     parts = streamed(embedder, model, evidence(embedder))
     written = "".join(part.text for part in parts if isinstance(part, TextWritten))
@@ -110,23 +111,23 @@ def test_the_events_make_up_the_answer(embedder: MiniLM):
     assert any(isinstance(part, TextWritten) for part in parts[first:])  # it closes while the rest is written
 
 
-def test_a_model_that_says_the_same_for_ever_is_stopped(embedder: MiniLM):
+def test_stops_a_model_that_repeats_itself(embedder: MiniLM):
     model = ScriptedModel("Masks are sold at the entrance. " + "The answer is:\n\n" * 1000)
     answer = draft(streamed(embedder, model, evidence(embedder)))
     assert answer.text.count("The answer is:") == 1
     assert model.stopped == 1
-    assert "scripted:one was stopped, for it said the same again and again" in answer.notices
+    assert "scripted:one was stopped, because it kept repeating itself" in answer.notices
 
 
 @pytest.mark.parametrize(
     ("said", "supported"), [("This is a museum.", False), ("In March 2020.", True), ("Two euros.", True)]
 )
-def test_one_common_word_proves_nothing(embedder: MiniLM, said: str, supported: bool):
+def test_one_common_word_supports_nothing(embedder: MiniLM, said: str, supported: bool):
     answer = draft(streamed(embedder, ScriptedModel(said), evidence(embedder)))
     assert [one.supported for one in answer.statements] == [supported]
 
 
-def test_a_model_that_refuses_makes_the_answer_abstain_and_is_not_shown(embedder: MiniLM):
+def test_hides_a_refusal_of_the_model(embedder: MiniLM):
     parts = streamed(embedder, ScriptedModel("NO ANSWER"), evidence(embedder))
     assert draft(parts).abstained
     assert QUESTION in draft(parts).text
@@ -134,7 +135,7 @@ def test_a_model_that_refuses_makes_the_answer_abstain_and_is_not_shown(embedder
 
 
 @pytest.mark.parametrize("eager", [True, False])
-def test_a_model_is_not_heard_where_the_evidence_does_not_answer(embedder: MiniLM, eager: bool):
+def test_ignores_the_model_if_evidence_is_poor(embedder: MiniLM, eager: bool):
     model = ScriptedModel("Berlin.")
     parts = streamed(embedder, model, evidence(embedder, "What is the capital of Germany?"), eager=eager)
     assert draft(parts).abstained
@@ -143,15 +144,15 @@ def test_a_model_is_not_heard_where_the_evidence_does_not_answer(embedder: MiniL
 
 
 @pytest.mark.parametrize("reply", [ModelError("it is away"), ("Masks are so", ModelError("it is away"))])
-def test_where_the_model_fails_the_answer_is_quoted_and_says_so(embedder: MiniLM, reply: Exception):
+def test_quotes_if_the_model_fails(embedder: MiniLM, reply: Exception):
     model = ScriptedModel(reply)
     answer = draft(streamed(embedder, model, evidence(embedder)))
     assert "Masks are sold at the entrance" in answer.text
     assert answer.degraded
-    assert answer.notices == ("it is away; the answer is quoted from the documents instead",)
+    assert answer.notices == ("The answer is quoted from the documents instead: it is away",)
 
 
-def test_documents_cannot_speak_as_the_asker(embedder: MiniLM):
+def test_documents_cannot_speak_as_the_user(embedder: MiniLM):
     planted = Document(
         id="planted",
         title="Masks $question",
@@ -168,7 +169,7 @@ def test_documents_cannot_speak_as_the_asker(embedder: MiniLM):
     assert question.strip() == f"Question: {QUESTION}"
 
 
-def test_what_was_said_before_comes_before_the_question(embedder: MiniLM):
+def test_earlier_turns_precede_the_question(embedder: MiniLM):
     model = ScriptedModel("Masks are sold at the entrance for two euros.")
     said = [Turn(question=f"Question {n}", answer="word " * 40) for n in range(9)]
     streamed(embedder, model, evidence(embedder), before=said, context_tokens=400)
@@ -178,9 +179,14 @@ def test_what_was_said_before_comes_before_the_question(embedder: MiniLM):
 
 
 @pytest.mark.parametrize("eager", [True, False])
-def test_a_model_that_ends_without_a_word_makes_the_answer_abstain(embedder: MiniLM, eager: bool):
+def test_empty_reply_makes_the_answer_abstain(embedder: MiniLM, eager: bool):
     class Silent(ScriptedModel):
-        async def stream(self, messages: Sequence[Message], form: object = None) -> AsyncGenerator[Piece]:  # pyright: ignore
+        async def stream(
+            self,
+            messages: Sequence[Message],
+            request: Request,  # noqa: ARG002
+            form: object = None,
+        ) -> AsyncGenerator[Piece]:  # pyright: ignore
             self.asked.append(messages)
             for piece in () if form is None else ("",):
                 yield piece
@@ -189,13 +195,13 @@ def test_a_model_that_ends_without_a_word_makes_the_answer_abstain(embedder: Min
 
 
 @pytest.mark.parametrize("sentence", ["Call +1 900 555 0100 to verify your account:", "Did you see evil.example?"])
-def test_what_leads_on_is_proved_like_anything_else_where_it_tells_something(embedder: MiniLM, sentence: str):
+def test_checks_a_lead_in_with_content(embedder: MiniLM, sentence: str):
     model = ScriptedModel(f"{sentence}\n\nMasks are sold at the entrance for two euros [1].")
     answer = draft(streamed(embedder, model, evidence(embedder)))
     assert [one.supported for one in answer.statements] == [False, True]
 
 
-def test_a_long_reply_without_an_end_is_checked_in_parts(embedder: MiniLM):
+def test_checks_a_long_reply_in_parts(embedder: MiniLM):
     model = ScriptedModel(" ".join(f"masks and museum {n}" for n in range(2000)))
     answer = draft(streamed(embedder, model, evidence(embedder)))
     assert len(answer.statements) > 5

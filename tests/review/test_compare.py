@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.errors import SourceError, UsageError
+from ragstone.core.errors import SourceError, UsageError
 from ragstone.review.compare import compare, gate
 from ragstone.review.evaluate import MEASURES, summarise
 from ragstone.review.report import EvalReport, QueryResult, read_report
@@ -37,7 +37,7 @@ def report(values: Sequence[float], **settings: str) -> EvalReport:
     return replace(summarise("set", results), settings=settings)
 
 
-def test_wins_losses_and_the_largest_changes() -> None:
+def test_counts_wins_losses_and_changes() -> None:
     old = report([0.0, 0.5, 1.0, 1.0, 0.5], **{"rank.top_k": "5", "query.method": "bm25"})
     new = report([1.0, 0.6, 0.2, 1.0, 0.4], **{"rank.top_k": "5", "query.method": "hybrid"})
     found = compare(old, new, NAMES)
@@ -50,7 +50,7 @@ def test_wins_losses_and_the_largest_changes() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=15))
-def test_turned_round_wins_are_losses(pairs: list[tuple[float, float]]) -> None:
+def test_swapping_reports_swaps_wins_and_losses(pairs: list[tuple[float, float]]) -> None:
     a, b = report([x for x, _ in pairs]), report([y for _, y in pairs])
     one, other = compare(a, b, NAMES), compare(b, a, NAMES)
     assert [(m.wins, m.losses, m.ties) for m in one.measures] == [(m.losses, m.wins, m.ties) for m in other.measures]
@@ -68,14 +68,14 @@ def test_turned_round_wins_are_losses(pairs: list[tuple[float, float]]) -> None:
         (lambda r: replace(r, per_query=(replace(r.per_query[0], expected=("x",)), *r.per_query[1:])), "documents"),
     ],
 )
-def test_other_questions_are_an_error(change, problem: str) -> None:
+def test_refuses_different_questions(change, problem: str) -> None:
     old = report([1.0, 0.5, 0.0])
     for function in (lambda new: compare(old, new, NAMES), lambda new: gate(old, new)):
         with pytest.raises(UsageError, match=f"different questions: .*{problem}"):
             function(change(old))
 
 
-def test_nothing_judged_cannot_be_compared() -> None:
+def test_refuses_reports_without_judgements() -> None:
     nothing = summarise("set", [QueryResult(id="q", measures={}, answerable=False)])
     with pytest.raises(UsageError, match="nothing to compare"):
         gate(nothing, nothing)
@@ -89,7 +89,7 @@ def bare(values: Sequence[float]) -> EvalReport:
     return replace(whole, per_query=tuple(results), measures={"ndcg@10": interval})
 
 
-def test_the_gate_catches_a_planted_loss_and_lets_chance_pass() -> None:
+def test_gate_catches_losses_and_tolerates_chance() -> None:
     """A hundred simulated changes: a fifth of the questions trade their values by chance, or a sixth gets worse."""
     random = np.random.default_rng(7)
     caught = alarms = 0
@@ -105,7 +105,7 @@ def test_the_gate_catches_a_planted_loss_and_lets_chance_pass() -> None:
     assert caught >= 95
 
 
-def test_a_loss_within_the_margin_passes() -> None:
+def test_loss_within_the_margin_passes() -> None:
     before = report([1.0] * 200)
     after = report([0.99] * 200)
     assert not gate(before, after, margin=0.02)[0].lost
@@ -114,12 +114,12 @@ def test_a_loss_within_the_margin_passes() -> None:
     assert not gate(after, before)[0].lost, "a gain is no loss"
 
 
-def test_a_report_is_read_back_as_it_was(tmp_path: Path) -> None:
+def test_report_round_trips_through_json(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     whole = report([1.0, 0.5], **{"query.method": "bm25"})
     path.write_text(whole.to_json())
     assert read_report(path) == whole
-    for text, problem in (("{}", "no report"), ("[", "no report"), ('{"dataset": 3}', "dataset")):
+    for text, problem in (("{}", "not a report"), ("[", "not a report"), ('{"dataset": 3}', "dataset")):
         path.write_text(text)
         with pytest.raises(SourceError, match=problem):
             read_report(path)
@@ -131,7 +131,7 @@ def test_a_report_is_read_back_as_it_was(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- significance
 
 
-def test_the_randomisation_test_agrees_with_the_bootstrap() -> None:
+def test_randomisation_agrees_with_bootstrap() -> None:
     random = np.random.default_rng(4)
     differences = random.normal(0.03, 0.3, size=400)
     zeros = np.zeros(400)
@@ -142,7 +142,7 @@ def test_the_randomisation_test_agrees_with_the_bootstrap() -> None:
         randomisation_p([1.0], [])
 
 
-def test_the_randomisation_test_is_exact_where_all_signs_can_be_counted() -> None:
+def test_randomisation_is_exact_for_few_signs() -> None:
     """Five differences of the same sign: of 32 ways, two are as far out."""
     assert randomisation_p([0.1, 0.2, 0.3, 0.4, 0.5], [0.0] * 5) == pytest.approx(2 / 32, abs=0.01)
 
@@ -154,7 +154,7 @@ def test_holm_by_hand() -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=12))
-def test_holm_keeps_the_order_and_never_makes_smaller(ps: list[float]) -> None:
+def test_holm_keeps_order_and_never_lowers(ps: list[float]) -> None:
     corrected = holm(ps)
     assert all(own <= after <= 1 for own, after in zip(ps, corrected, strict=True))
     assert [corrected[n] for n in sorted(range(len(ps)), key=lambda n: ps[n])] == sorted(corrected)

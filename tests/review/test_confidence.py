@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.answers import JudgeScores
-from ragstone.config import load
-from ragstone.errors import SettingsError
+from ragstone.core.answers import JudgeScores
+from ragstone.core.errors import SettingsError
 from ragstone.review.confidence import calibrated, confidence, overall
-from ragstone.sections import ConfidenceWeights, MarkWeights
+from ragstone.settings import ConfidenceWeights, MarkWeights
+from ragstone.settings.load import load
 
 SHARE = st.floats(0, 1)
 WEIGHT = st.floats(0, 1e300)
@@ -32,17 +32,17 @@ def scores(marks: tuple[float, float, float]) -> JudgeScores:
     return JudgeScores(relevance=marks[0], factuality=marks[1], completeness=marks[2])
 
 
-def test_at_first_each_mark_counts_a_third() -> None:
+def test_each_rating_counts_a_third_by_default() -> None:
     assert overall(scores((9, 6, 3)), MarkWeights()) == pytest.approx(0.6)
     assert overall(scores((9, 6, 3)), MarkWeights(factuality=2, completeness=0)) == pytest.approx(0.7)
 
 
-def test_without_a_judge_it_is_what_is_proved_of_what_is_likely() -> None:
+def test_without_judge_it_is_support_times_answerability() -> None:
     assert confidence(0.8, 1.0, None, MarkWeights(), ConfidenceWeights()) == pytest.approx(0.8)
     assert confidence(0.8, 0.5, None, MarkWeights(), ConfidenceWeights(retrieval=0, answer=1)) == pytest.approx(0.4)
 
 
-def test_a_judge_counts_as_much_as_its_weight() -> None:
+def test_judge_counts_by_its_weight() -> None:
     marks = scores((10, 10, 10))
     assert confidence(0.5, 1.0, marks, MarkWeights(), ConfidenceWeights()) == pytest.approx(0.75)
     assert confidence(0.5, 1.0, marks, MarkWeights(), ConfidenceWeights(retrieval=3)) == pytest.approx(0.625)
@@ -50,20 +50,20 @@ def test_a_judge_counts_as_much_as_its_weight() -> None:
 
 
 @given(SHARE, SHARE, st.floats(0.01, 10), st.floats(-10, 10))
-def test_a_calibrated_number_rises_and_keeps_what_is_certain(a: float, b: float, slope: float, shift: float) -> None:
+def test_calibration_rises_and_keeps_certainty(a: float, b: float, slope: float, shift: float) -> None:
     low, high = sorted((a, b))
     assert 0 <= calibrated(low, slope, shift) <= calibrated(high, slope, shift) + ALMOST <= 1 + ALMOST
     assert calibrated(a, 1.0, 0.0) == a
     assert [calibrated(one, slope, shift) for one in (0.0, 1.0)] == [0.0, 1.0]
 
 
-def test_a_shift_is_of_the_odds() -> None:
+def test_shift_applies_to_log_odds() -> None:
     assert calibrated(0.8, 1.0, math.log(0.5)) == pytest.approx(2 / 3)
     assert calibrated(0.8, 2.0, 0.0) == pytest.approx(16 / 17)
 
 
 @given(MARKS, MARK_WEIGHTS, SHARE, SHARE, WEIGHTS, st.booleans())
-def test_it_stays_within_bounds(
+def test_stays_within_bounds(
     marks: tuple[float, float, float],
     mark_weights: MarkWeights,
     answerability: float,
@@ -76,7 +76,7 @@ def test_it_stays_within_bounds(
 
 
 @given(MARKS, MARKS, MARK_WEIGHTS, st.tuples(SHARE, SHARE), st.tuples(SHARE, SHARE), WEIGHTS)
-def test_it_rises_with_each_part(
+def test_rises_with_each_input(
     one: tuple[float, float, float],
     other: tuple[float, float, float],
     mark_weights: MarkWeights,
@@ -100,6 +100,6 @@ def test_it_rises_with_each_part(
         "review.confidence={retrieval: 0, answer: 0}",
     ],
 )
-def test_weights_of_nothing_but_zeros_are_refused(zeros: str) -> None:
+def test_refuses_all_zero_weights(zeros: str) -> None:
     with pytest.raises(SettingsError, match="more than 0"):
         load([zeros])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.contracts import Document
-from ragstone.errors import SourceError
+from ragstone.core.errors import SourceError
+from ragstone.core.records import Document
 from ragstone.review.dataset import Query, load
 
 CORPUS = [
@@ -89,18 +89,18 @@ def test_finds_the_folder_below(tmp_path: Path) -> None:
         ("queries", '{"id": "q1", "text": "x", "answerable": "no"}', "line 1: 'answerable' must be true or false"),
         ("queries", '{"id": "q1", "text": "x", "answers": "A"}', "line 1: 'answers' must be a list of texts"),
         ("queries", '{"id": "q1", "text": "x", "answers": [1]}', "line 1: 'answers' must be a list of texts"),
-        ("qrels", "q1\td1\t1\nq1 d1 1\n", r"qrels\.tsv, line 2: query id, document id and relevance"),
-        ("qrels", "q1\td1\thigh\n", "line 1: query id"),
+        ("qrels", "q1\td1\t1\nq1 d1 1\n", r"qrels\.tsv, line 2: expected query id, document id and relevance"),
+        ("qrels", "q1\td1\thigh\n", "line 1: expected query id"),
         ("qrels", "q9\td1\t1\n", "line 1: there is no query 'q9'"),
     ],
 )
-def test_malformed_files_are_named_with_the_line(tmp_path: Path, part: str, text: str, problem: str) -> None:
+def test_malformed_files_name_the_line(tmp_path: Path, part: str, text: str, problem: str) -> None:
     folder = write(tmp_path / "bad", **{part: text})
     with pytest.raises(SourceError, match=problem):
         list(load(folder).documents())
 
 
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+def test_refuses_bytes_that_are_not_text(tmp_path: Path) -> None:
     folder = write(tmp_path / "bad")
     (folder / "queries.jsonl").write_bytes(b'{"id": "q1", "text": "\xff"}')
     with pytest.raises(SourceError, match="line 1: not JSON in UTF-8"):
@@ -108,7 +108,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels.tsv"])
-def test_missing_files_are_named(tmp_path: Path, name: str) -> None:
+def test_names_missing_files(tmp_path: Path, name: str) -> None:
     (write(tmp_path / "gap") / name).unlink()
     with pytest.raises(SourceError, match=f"{name}"):
         load(tmp_path / "gap")
@@ -126,7 +126,7 @@ def test_missing_files_are_named(tmp_path: Path, name: str) -> None:
         ("xquad/dev/de", 120, 576, 0),
     ],
 )
-def test_public_data_sets(data_dir: Path, folder: str, documents: int, queries: int, unanswerable: int) -> None:
+def test_reads_public_data_sets(data_dir: Path, folder: str, documents: int, queries: int, unanswerable: int) -> None:
     dataset = load(data_dir / folder)
     ids = {document.id for document in dataset.documents()}
     assert len(ids) == documents

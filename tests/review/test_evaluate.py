@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.answers import Answer, Citation, Usage
-from ragstone.contracts import Chunk, Hit, Span
+from ragstone.core.answers import Answer, Citation, Usage
+from ragstone.core.records import Chunk, Hit, Span
 from ragstone.review.citations import Place, is_exact, locate, touches
 from ragstone.review.dataset import Dataset, load
 from ragstone.review.evaluate import evaluate
@@ -78,7 +78,7 @@ async def ask(question: str) -> Answer:
     return replies[question]
 
 
-def test_counts_by_hand(dataset: Dataset) -> None:
+def test_counts_match_by_hand(dataset: Dataset) -> None:
     told: list[tuple[int, int]] = []
     report = asyncio.run(evaluate(dataset, search, ask, on_progress=lambda done, of: told.append((done, of))))
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
@@ -99,24 +99,24 @@ def test_counts_by_hand(dataset: Dataset) -> None:
     assert answers.quotes_exact == Share(part=2, whole=4, value=0.5)
 
 
-def test_search_alone_and_a_limit(dataset: Dataset) -> None:
+def test_measures_search_alone_with_a_limit(dataset: Dataset) -> None:
     report = asyncio.run(evaluate(dataset, search, limit=2))
     assert report.answers is None
     assert [result.id for result in report.per_query] == ["q1", "q3"], "spread over the set"
     assert report.per_query[1].measures == {}
 
 
-def test_nothing_judged_gives_no_measures(dataset: Dataset) -> None:
+def test_no_judgements_give_no_measures(dataset: Dataset) -> None:
     report = asyncio.run(evaluate(dataclasses.replace(dataset, qrels={}), search, ask))
     assert (report.judged, report.measures) == (0, {})
 
 
-def test_the_report_is_json(dataset: Dataset) -> None:
+def test_report_is_json(dataset: Dataset) -> None:
     report: EvalReport = asyncio.run(evaluate(dataset, search, ask))
     assert json.loads(json.dumps(dataclasses.asdict(report)))["measures"]["p@5"]["mean"] == pytest.approx(0.2)
 
 
-def test_search_goes_deeper_where_chunks_come_from_few_documents(dataset: Dataset) -> None:
+def test_searches_deeper_for_more_documents(dataset: Dataset) -> None:
     asked: list[int] = []
 
     async def crowded(_query: str, k: int) -> list[Hit]:
@@ -129,14 +129,14 @@ def test_search_goes_deeper_where_chunks_come_from_few_documents(dataset: Datase
 
 
 @given(st.lists(st.sampled_from(["ab", "c.", "(d", "ß"]), min_size=1), st.text(alphabet=" \n\t", min_size=1), st.text())
-def test_a_sentence_is_found_whatever_its_white_space(words: list[str], gap: str, around: str) -> None:
+def test_finds_sentences_despite_white_space(words: list[str], gap: str, around: str) -> None:
     texts = {"d": f"{around} {gap.join(words)} {around}"}
     places = locate(" ".join(words), ["d", "gone"], texts)
     assert places
     assert all(place.span.of(texts["d"]).split() == words for place in places)
 
 
-def test_touching_is_sharing_a_character() -> None:
+def test_overlap_is_a_shared_character() -> None:
     places = [Place(document_id="d1", span=Span(start=5, end=8))]
     assert touches(cite("d1", 7, 9), places)
     assert not touches(cite("d1", 8, 9), places)
@@ -152,7 +152,7 @@ def test_exact_quotes() -> None:
     assert not is_exact(cite("d2", 0, 0, ""), TEXTS)
 
 
-def test_a_perfect_system_on_clapnq(data_dir: Path) -> None:
+def test_perfect_system_on_clapnq(data_dir: Path) -> None:
     dataset = load(data_dir / "clapnq")
     documents = {document.id: document for document in dataset.documents()}
     queries = {query.text: query for query in dataset.queries}

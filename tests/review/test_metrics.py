@@ -49,14 +49,14 @@ def test_values_lie_between_0_and_1(name: str, ranking: list[str], judged: Mappi
 
 @pytest.mark.parametrize("name", ["map", "recip_rank", "ndcg", "recall_10", "ndcg_cut_5"])
 @given(judgements)
-def test_the_ideal_ranking_has_1(name: str, judged: Mapping[str, int]) -> None:
+def test_ideal_ranking_scores_1(name: str, judged: Mapping[str, int]) -> None:
     ideal = sorted(judged, key=lambda document: -judged[document])
     expected = 1.0 if any(relevance > 0 for relevance in judged.values()) else 0.0
     assert MEASURES[name](ideal, judged) == pytest.approx(expected)
 
 
 @given(rankings, judgements)
-def test_scores_and_ranking_say_the_same(ranking: list[str], judged: Mapping[str, int]) -> None:
+def test_scores_and_ranking_agree(ranking: list[str], judged: Mapping[str, int]) -> None:
     scores = {document: -float(rank) for rank, document in reversed(list(enumerate(ranking)))}
     assert per_query(ndcg, {"q": scores}, {"q": judged}) == per_query(ndcg, {"q": ranking}, {"q": judged})
 
@@ -67,7 +67,7 @@ def test_ties_put_the_higher_document_first() -> None:
     assert ranked({"b": 1e300, "a": 1e301, "c": -1e300}) == ["b", "a", "c"]
 
 
-def test_a_query_that_the_run_lacks_counts_as_0() -> None:
+def test_missing_query_counts_as_0() -> None:
     assert per_query(ndcg, {"other": ["d1"]}, {"q": {"d1": 1}}) == {"q": 0.0}
 
 
@@ -116,7 +116,7 @@ def read_expected(path: Path) -> dict[tuple[str, str], float]:
         ("qrels.test", "results.trunc", "out.test.aqcM", 100, 120),
     ],
 )
-def test_values_of_trec_eval(
+def test_matches_trec_eval(
     data_dir: Path, qrels: str, run: str, expected: str, first: int | None, at_least: int
 ) -> None:
     folder = data_dir / "peer_suites/trec_eval/test"
@@ -130,7 +130,7 @@ def test_values_of_trec_eval(
         assert f"{ours:.4f}" == f"{value:.4f}", f"{name} of {query}"
 
 
-def test_graded_ndcg_of_trec_eval(data_dir: Path) -> None:
+def test_matches_graded_ndcg_of_trec_eval(data_dir: Path) -> None:
     """The output is of ``-l2``: it raises what counts as relevant for the binary measures, not the gains of nDCG."""
     folder = data_dir / "peer_suites/trec_eval/test"
     judged, found = read_qrels(folder / "qrels.rel_level"), read_run(folder / "results.test")

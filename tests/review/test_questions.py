@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.contracts import Document
-from ragstone.errors import NotFound, SourceError
+from ragstone.core.errors import NotFound, SourceError
+from ragstone.core.records import Document
 from ragstone.review.dataset import Dataset
 from ragstone.review.questions import read_questions
 
@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "faq.csv"
 
 
-def test_all_columns(path: Path) -> None:
+def test_reads_all_columns(path: Path) -> None:
     dataset = read(
         path,
         "\ufeffQuestion,Source,answerable,lang,kind,note\n"
@@ -53,7 +53,7 @@ def test_all_columns(path: Path) -> None:
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_any_usual_separator(path: Path, separator: str) -> None:
+def test_accepts_usual_separators(path: Path, separator: str) -> None:
     dataset = read(path, f'question{separator}source\nWhy?{separator}"terms.md;map.pdf"\n')
     assert set(dataset.qrels["Why?"]) == set(STORED)
 
@@ -66,7 +66,7 @@ def test_any_usual_separator(path: Path, separator: str) -> None:
         ("question,source\nWhy?,terms.md\nWhy?,map.pdf\n", "line 3: the question 'Why?' is asked a second time"),
         ("question,source\nWhy?,terms.md\nWho?,\n", "line 3: a source is missing"),
         ("question,source\nWhy?,gone.md\n", "line 2: there is no document 'gone.md'"),
-        ("question,source,answerable\nWhy?,terms.md,no\n", "line 2: a question that the documents do not answer"),
+        ("question,source,answerable\nWhy?,terms.md,no\n", "line 2: an unanswerable question cannot have a source"),
         ("question,source,answerable\nWhy?,terms.md,maybe\n", "line 2: 'answerable' is 'maybe'"),
         ('question,source\n"One\nor\nmore?",terms.md\nWho?,gone\n', "line 5: there is no document"),
         ("question,source\nWhy, or how?,terms.md\n", "line 2: 3 cells where the header names 2"),
@@ -81,7 +81,7 @@ def test_errors_name_the_line(path: Path, text: str, problem: str) -> None:
     assert "faq.csv" in str(caught.value)
 
 
-def test_other_encodings_are_said(path: Path) -> None:
+def test_reports_other_encodings(path: Path) -> None:
     path.write_bytes("question,source\nWarum für?,terms.md\n".encode("latin-1"))
     with pytest.raises(SourceError, match="UTF-8"):
         read_questions(path, find, documents)

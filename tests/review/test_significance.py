@@ -16,7 +16,7 @@ values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
 @settings(max_examples=30)
 @given(values)
-def test_the_interval_lies_among_the_values(some: list[float]) -> None:
+def test_interval_lies_among_the_values(some: list[float]) -> None:
     interval = bootstraps({"one": some}, resamples=200)["one"]
     assert interval.mean == pytest.approx(sum(some) / len(some))
     assert min(some) - 1e-9 <= interval.low <= interval.high <= max(some) + 1e-9
@@ -25,7 +25,7 @@ def test_the_interval_lies_among_the_values(some: list[float]) -> None:
 
 @settings(max_examples=30)
 @given(values, st.integers(0, 9))
-def test_a_comparison_turned_round_has_the_other_sign(a: list[float], shift: int) -> None:
+def test_swapped_comparison_flips_the_sign(a: list[float], shift: int) -> None:
     b = a[shift % len(a) :] + a[: shift % len(a)]
     one, other = paired_difference(a, b, resamples=300), paired_difference(b, a, resamples=300)
     assert one.mean == pytest.approx(-other.mean)
@@ -34,7 +34,7 @@ def test_a_comparison_turned_round_has_the_other_sign(a: list[float], shift: int
     assert 0 < one.p <= 1
 
 
-def test_equal_systems_do_not_differ_and_unlike_ones_do() -> None:
+def test_equal_systems_do_not_differ() -> None:
     random = np.random.default_rng(3)
     a = random.random(200)
     same = paired_difference(a, a)
@@ -47,7 +47,7 @@ def test_equal_systems_do_not_differ_and_unlike_ones_do() -> None:
     assert noise.p > 0.05
 
 
-def test_p_agrees_with_the_normal_approximation() -> None:
+def test_p_agrees_with_normal_approximation() -> None:
     random = np.random.default_rng(4)
     differences = random.normal(0.03, 0.3, size=400)
     z = differences.mean() / (differences.std() / 20)
@@ -55,7 +55,7 @@ def test_p_agrees_with_the_normal_approximation() -> None:
     assert paired_difference(differences, np.zeros(400)).p == pytest.approx(erfc(z / sqrt(2)), abs=0.02)
 
 
-def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
+def test_intervals_have_their_coverage() -> None:
     random = np.random.default_rng(5)
     covered = 0
     for trial in range(200):
@@ -67,7 +67,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
 
 @settings(max_examples=30)
 @given(values, values)
-def test_of_several_sets_each_counts_alike(first: list[float], second: list[float]) -> None:
+def test_sets_have_equal_weight(first: list[float], second: list[float]) -> None:
     nothing = [([0.0] * len(one)) for one in (first, second)]
     both = stratified_difference([(first, nothing[0]), (second, nothing[1])], resamples=300)
     means = [sum(one) / len(one) for one in (first, second)]
@@ -75,13 +75,13 @@ def test_of_several_sets_each_counts_alike(first: list[float], second: list[floa
     assert (min(first) + min(second)) / 2 - 1e-9 <= both.low <= both.high <= (max(first) + max(second)) / 2 + 1e-9
 
 
-def test_of_one_set_it_is_the_paired_difference() -> None:
+def test_one_set_equals_paired_difference() -> None:
     random = np.random.default_rng(6)
     a, b = random.random(50), random.random(50)
     assert stratified_difference([(a.tolist(), b.tolist())]) == paired_difference(a.tolist(), b.tolist())
 
 
-def test_refusals() -> None:
+def test_refuses_bad_input() -> None:
     with pytest.raises(ValueError, match="no values"):
         bootstraps({"one": []})
     with pytest.raises(ValueError, match="paired"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from running import Result, Run, program
 
-from ragstone.serve import cli
+from ragstone.serve.cli import app as cli
 
 ARTICLES = """\
 id,title,text,lang,author

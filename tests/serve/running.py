@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 ROOT = Path(__file__).parent.parent.parent
-START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli import main; main()"
+START = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    f"sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli.app import main; main()"
+)
+"""Python code that runs a command. It handles Ctrl-C even if the tests were started with SIGINT ignored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,39 @@
-"""Bad input of every kind: the message is clear, the exit code right, and nothing stored is lost."""
+"""Bad input: one clear line, the right exit code, and nothing stored is lost."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from running import Run
 
+from ragstone.engine.knowledge_base import KnowledgeBase
+
 MEGABYTE = 1_000_000
 
 
+@pytest.fixture(scope="module")
+def shared(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One copy of the knowledge base for all refusals; afterwards it must hold what it held."""
+    folder = tmp_path_factory.mktemp("bad") / "input"
+    shutil.copytree(made, folder)
+    (folder / "hollow" / "inner").mkdir(parents=True)
+    yield folder
+    with closing(KnowledgeBase.open(folder / ".ragstone")) as kb:
+        assert kb.status().documents == 3
+
+
 @pytest.fixture
-def stored(run: Run, kb: Path) -> Iterator[Path]:
-    """The knowledge base, checked afterwards: whatever was tried, the articles are still there."""
-    yield kb
-    assert run("status", "--json").json["documents"] >= 3
-    assert "Marie Curie" in run("ask", "What is room 7 called?").out
+def folder(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(shared)
+    return shared
 
 
-@pytest.mark.usefixtures("stored")
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
@@ -29,6 +42,7 @@ def stored(run: Run, kb: Path) -> Iterator[Path]:
         (["add", "hollow"], 1, "nothing to read under 'hollow'"),
         (["add", "articles.csv", "--kb", "new", "--set", "acquire.columns.text=[body]"], 1, "body"),
         (["add", "articles.csv", "--set", "acquire.columns.nothing=x"], 2, "no setting 'acquire.columns.nothing'"),
+        (["add", "articles.csv", "--retrieval-method", "bm25"], 2, "No such option"),
         (["add"], 2, "Missing argument"),
         (["ask", "Why?", "--set", "chunk.sise=3"], 2, "did you mean chunk.size?"),
         (["ask", "Why?", "--set", "rank.top_k"], 2, "write it as path=value"),
@@ -37,6 +51,7 @@ def stored(run: Run, kb: Path) -> Iterator[Path]:
         (["ask", "Why?", "--vector-weight", "2"], 2, "query.vector_weight"),
         (["ask", "Why?", "--chunk-size", "many"], 2, "chunk.size"),
         (["ask", "Why?", "--chunk-size", "300"], 1, "ragstone rebuild --kb .ragstone --set chunk.size=300"),
+        (["ask", "Why?", "--add", "missing.txt"], 1, "no file or folder 'missing.txt'"),
         (["chat", "--chunk-overlap", "3"], 1, "ragstone rebuild"),
         (["ask", " \t\n "], 2, "the question is empty"),
         (["ask", ""], 2, "the question is empty"),
@@ -44,6 +59,7 @@ def stored(run: Run, kb: Path) -> Iterator[Path]:
         (["search", "Why?", "--where", ""], 2, "the filter is empty"),
         (["search", "Why?", "-k", "0"], 2, "k must be at least 1"),
         (["search", "Why?", "-k", "three"], 2, "Invalid value for '-k'"),
+        (["search", "Why?", "--chunk-size", "3"], 2, "No such option"),
         (["ask", "Why?", "--preset", "knowledge-base"], 1, "rebuild --kb .ragstone --preset knowledge-base"),
         (["ask", "Why?", "--kb", "nowhere"], 1, "ragstone add SOURCE --kb nowhere"),
         (["chat", "--kb", "nowhere"], 1, "ragstone add SOURCE --kb nowhere"),
@@ -56,61 +72,64 @@ def stored(run: Run, kb: Path) -> Iterator[Path]:
         (["show", "articles.csv#1", "--span", "0:99999"], 2, "not within the document"),
         (["remove", "nothing"], 1, "there is no document 'nothing'"),
         (["rebuild", "--set", "chunk.size=1"], 2, "chunk.size"),
+        (["rebuild", "--switch", "--revert"], 2, "--switch and --revert cannot be combined"),
+        (["sync", "articles.csv", "--queue", "--watch"], 2, "--queue cannot be combined"),
+        (["history", "conversations", "--forget", "x"], 1, "ragstone history conversations"),
         (["nothing"], 2, "No such command"),
+        (["eval"], 2, "Missing argument"),
         (["ask", "Why?", "--nothing"], 2, "No such option"),
     ],
 )
-def test_it_is_refused_in_one_line(run: Run, tmp_path: Path, words: list[str], code: int, message: str) -> None:
-    (tmp_path / "hollow" / "inner").mkdir(parents=True)
+def test_refuses_in_one_line(run: Run, words: list[str], code: int, message: str) -> None:
     done = run(*words)
     assert (done.code, done.out) == (code, "")
     assert re.fullmatch(r"ragstone: [^\n]+\n", done.err)
     assert message in done.err
 
 
-def test_a_setting_of_the_environment_is_named(run: Run, kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("folder")
+def test_names_an_unknown_environment_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGSTONE_NOTHING", "1")
-    done = run("ask", "Why?", "--kb", str(kb))
+    done = run("ask", "Why?")
     assert done.code == 2
     assert "RAGSTONE_NOTHING in the environment" in done.err
 
 
-@pytest.mark.usefixtures("stored")
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "empty"),
-        (b" \n\t\n", "empty"),
-        (b"\x7fELF\x00\x01\x02\x03" * 50, "binary, not text"),
-        (b"\x81\x8d\x8f\x90\x9d\xff\xfe" * 50, "neither UTF-8"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_named(run: Run, tmp_path: Path, content: bytes, reason: str) -> None:
-    (tmp_path / "bad.txt").write_bytes(content)
-    done = run("add", "bad.txt")
-    assert done.code == 1
-    assert f"bad.txt: {reason}" in done.out
-    assert run("status", "--json").json["skipped"][0]["reason"].startswith(reason)
-
-
-@pytest.mark.usefixtures("stored")
-def test_a_bad_file_stops_no_other(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "a.txt").write_bytes(b"\0\1\2\3" * 100)
-    (tmp_path / "folder" / "b.txt").write_text("Bees dance.")
-    (tmp_path / "folder" / "c.txt").write_bytes(b"Caf\xe9 au lait.")
+@pytest.mark.usefixtures("kb")
+def test_reports_unreadable_files_and_adds_the_rest(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    contents = {
+        "empty.txt": b"",
+        "blank.txt": b" \n\t\n",
+        "binary.txt": b"\x7fELF\x00\x01\x02\x03" * 50,
+        "unknown.txt": b"\x81\x8d\x8f\x90\x9d\xff\xfe" * 50,
+        "good.txt": b"Bees dance.",
+        "latin.txt": b"Caf\xe9 au lait.",
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
     done = run("add", "folder", "--json")
     assert done.code == 0
     assert done.json["added"] == 2
-    assert [Path(one["source"]).name for one in done.json["skipped"]] == ["a.txt"]
+    reasons = {Path(one["source"]).name: one["reason"] for one in done.json["skipped"]}
+    assert set(reasons) == {"empty.txt", "blank.txt", "binary.txt", "unknown.txt"}
+    assert reasons["empty.txt"].startswith("empty")
+    assert reasons["blank.txt"].startswith("empty")
+    assert reasons["binary.txt"].startswith("binary, not text")
+    assert reasons["unknown.txt"].startswith("neither UTF-8")
+    assert len(run("status", "--json").json["skipped"]) == 4
+    failed = run("add", "folder/empty.txt")
+    assert failed.code == 1
+    assert "empty.txt: empty" in failed.out
 
 
-@pytest.mark.usefixtures("stored")
-def test_a_line_of_200_megabytes_is_skipped(run: Run, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("kb")
+def test_skips_a_line_of_200_megabytes(run: Run, tmp_path: Path) -> None:
     with (tmp_path / "long.txt").open("wb") as file:
         file.truncate(200 * MEGABYTE)
     (tmp_path / "rather-long.txt").write_bytes(b"x" * 9 * MEGABYTE)
     done = run("add", "long.txt", "rather-long.txt")
     assert done.code == 1
     assert "long.txt: 200 MB, above acquire.max_file_mb=100" in done.out
-    assert "a line longer than acquire.max_line_mb=8" in done.out
+    assert "a line longer than 8 MB" in done.out

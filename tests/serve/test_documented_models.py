@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from running import ROOT, Run
-from servers.openai_server import KEY, OpenAIServer
 from test_docs import PAGES, SHELLS, blocks, commands
+
+from servers.openai_server import KEY, OpenAIServer
 
 NOT_RUN = "# not run by the tests"
 PROMPT = "style: Answer in one sentence.\n"
@@ -23,6 +24,7 @@ def test_documented_commands_run(name: str, run: Run, workdir: Path, monkeypatch
     page = next(page for page in PAGES if page.name == name)
     ran = 0
     with OpenAIServer(lambda _: "Chunks are cut by headings [1].") as server:
+        monkeypatch.setenv("LLM_MODEL", "my-model")
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         assert run("add", "docs/").code == 0

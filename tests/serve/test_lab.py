@@ -19,11 +19,12 @@ from running import START, environment
 from selectolax.lexbor import LexborHTMLParser
 from streamlit.testing.v1 import AppTest
 
-from ragstone.config import load, preset_names
-from ragstone.contracts import Document
-from ragstone.engine import Engine
+from ragstone.core.access import OWNER
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.lab import desk, launch
-from ragstone.serve.lab.inputs import inputs
+from ragstone.serve.lab.settings import inputs
+from ragstone.settings.load import load, preset_names
 
 SCRIPT = Path(launch.__file__).parent / "script" / "ragstone_lab.py"
 HOSTILE = (
@@ -51,10 +52,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def app(folder: Path, workdir: Path) -> Iterator[AppTest]:
     """The lab as it is first shown; what is saved goes to an empty folder."""
     del workdir
-    open_desk = desk.Desk(lambda: Engine.open(folder), folder)
-    desk.lay_open(open_desk)
+    open_desk = desk.Desk(KnowledgeBase.open(folder), OWNER)
+    desk.set_current(open_desk)
     yield run(AppTest.from_file(SCRIPT, default_timeout=60))
-    desk.lay_open(None)
+    desk.set_current(None)
     open_desk.close()
 
 
@@ -117,8 +118,8 @@ def harmless(app: AppTest) -> None:
         assert "198.51.100.7" not in one.value
 
 
-def test_the_first_page_has_every_input_and_changes_nothing(app: AppTest) -> None:
-    paths = {one.path for one in inputs(desk.current().settings)}
+def test_first_page_has_every_input(app: AppTest) -> None:
+    paths = {one.path for one in inputs(desk.current().kb.settings)}
     drawn = {
         path.partition("/")[0].rpartition(" ")[2]
         for kind in (
@@ -137,10 +138,10 @@ def test_the_first_page_has_every_input_and_changes_nothing(app: AppTest) -> Non
         take(app, side)
         assert app.session_state[f"changes {side}"] == {}
     assert "same settings" in page(app).text()
-    assert "13 documents" in page(app).text()
+    assert "13 documents, " in page(app).text()
 
 
-def test_two_answers_stand_side_by_side_and_what_differs_is_marked(app: AppTest) -> None:
+def test_marks_what_differs_between_two_answers(app: AppTest) -> None:
     take(app, "B")
     app.number_input(key="B 0 rank.top_k").set_value(2)
     run(app)
@@ -156,7 +157,7 @@ def test_two_answers_stand_side_by_side_and_what_differs_is_marked(app: AppTest)
     for card in cards:
         assert "behind mill 7" in card.css_first(".rs-answer").text()
         assert "behind mill 7" in card.css_first(".rs-quote").text()
-        assert {"confidence", "answerability", "support", "in all, ms", "cost"} <= {
+        assert {"confidence", "answerability", "support", "total, ms", "cost"} <= {
             one.text() for one in card.css(".rs-tile span")
         }
     assert [chip.css_first("code").text() for chip in drawn.css(".rs-chip")] == ["rank.top_k", "rank.reranker"]
@@ -164,10 +165,10 @@ def test_two_answers_stand_side_by_side_and_what_differs_is_marked(app: AppTest)
     assert len(drawn.css(".rs-times .rs-bar")) >= 8
     app.number_input(key="B 0 rank.top_k").set_value(3)
     run(app)
-    assert "made under other settings" in page(app).text()
+    assert "used other settings" in page(app).text()
 
 
-def test_what_a_document_holds_stays_text(app: AppTest) -> None:
+def test_text_of_documents_stays_text(app: AppTest) -> None:
     ask(app, "Where do guests of the manor leave their horses?")
     assert "onerror=alert(1)" in page(app).text()
     harmless(app)
@@ -186,7 +187,7 @@ def test_errors_are_shown_on_the_page(app: AppTest) -> None:
     assert "rank.reranker" in page(app).css_first(".rs-error").text()
 
 
-def test_stages_show_each_chunks_way(app: AppTest) -> None:
+def test_shows_each_chunk_at_each_stage(app: AppTest) -> None:
     app.text_input(key="A 0 rank.reranker").set_value("maxsim")
     run(app)
     go(app, "Stages")
@@ -208,7 +209,7 @@ def test_stages_show_each_chunks_way(app: AppTest) -> None:
     assert len(page(app).css(".rs-stages")) == 1
 
 
-def test_a_set_of_questions_is_measured_and_plotted(app: AppTest) -> None:
+def test_measures_and_plots_a_set_of_questions(app: AppTest) -> None:
     take(app, "B")
     app.selectbox(key="B 0 query.method").set_value("bm25")
     run(app)
@@ -223,18 +224,18 @@ def test_a_set_of_questions_is_measured_and_plotted(app: AppTest) -> None:
     run(app)
     assert trial.error == ""
     assert len(app.get("vega_lite_chart")) >= 4
-    assert "5 questions with a document expected" in page(app).text()
+    assert "5 questions with an expected document" in page(app).text()
     rows = app.dataframe[0].value
     assert len(rows) == 6
     assert list(rows["A answered"]).count(False) >= 1
-    app.selectbox(key="calibrated").set_value("confidence: an answer cites a document expected")
+    app.selectbox(key="calibrated").set_value("confidence: the answer cites an expected document")
     run(app)
     go(app, "Side by side")
     go(app, "Evaluate")
     assert app.get("vega_lite_chart"), "what was measured is still there"
 
 
-def test_a_run_shows_how_far_it_is_and_can_be_stopped(app: AppTest) -> None:
+def test_shows_progress_and_stops_a_run(app: AppTest) -> None:
     go(app, "Evaluate")
     many = "question,source\n" + "".join(
         f"Where do visitors of house {i % 12} park {i}?,d{i % 12}\n" for i in range(4000)
@@ -246,13 +247,13 @@ def test_a_run_shows_how_far_it_is_and_can_be_stopped(app: AppTest) -> None:
     while not trial.done:
         time.sleep(0.05)
     run(app)
-    assert re.search(r"\d+ of 8000 questions asked", app.get("progress")[0].proto.text)
+    assert re.search(r"\d+ of 8,000 questions asked", app.get("progress")[0].proto.text)
     press(app, "Stop")
     assert "stopped" in page(app).text()
 
 
 @pytest.mark.parametrize("preset", preset_names())
-def test_a_side_can_begin_with_a_preset_and_be_saved(app: AppTest, preset: str) -> None:
+def test_loads_and_saves_a_preset(app: AppTest, preset: str) -> None:
     take(app, "B")
     app.selectbox(key="preset B").set_value(preset)
     press(app, "Set B to it")
@@ -271,12 +272,12 @@ def test_a_side_can_begin_with_a_preset_and_be_saved(app: AppTest, preset: str) 
     assert app.code[1].value == Path("mine.yaml").read_text("utf-8").strip()
     assert yaml.safe_load(app.code[1].value)["index"]["embedder"] == "hash_embedder:HashEmbedder"
     press(app, "Save B")
-    assert "is there already" in page(app).text()
+    assert "exists" in page(app).text()
     press(app, "Reset B")
     assert app.session_state["changes B"] == {}
 
 
-def test_a_side_can_be_copied_and_what_is_stored_needs_a_command(app: AppTest) -> None:
+def test_copies_a_side_and_shows_the_rebuild(app: AppTest) -> None:
     app.slider(key="A 0 respond.abstain_below").set_value(0.25)
     run(app)
     take(app, "B")
@@ -286,22 +287,22 @@ def test_a_side_can_be_copied_and_what_is_stored_needs_a_command(app: AppTest) -
     assert len(app.code) == 2
     app.number_input(key="stored chunk.size").set_value(300)
     run(app)
-    kb = desk.current().folder
+    kb = desk.current().kb.folder
     assert app.code[2].value == f"ragstone rebuild --kb {kb} --set chunk.size=300"
-    assert desk.current().settings.chunk.size == 200
+    assert desk.current().kb.settings.chunk.size == 200
 
 
-def test_the_program_serves_on_loopback_alone_and_ends_in_order(folder: Path) -> None:
+def test_serves_only_loopback_and_stops_cleanly(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         words = [sys.executable, "-c", START, "lab", "--kb", str(folder), "--port", str(port), "--as", "staff, board"]
         options = {"env": environment(PYTHONPATH=str(Path(__file__).parent.parent)), "text": True}
         refused = subprocess.run(words, capture_output=True, timeout=60, check=False, **options)
     assert refused.returncode == 2
-    assert f"port {port} cannot be used, another program listens there" in refused.stderr
+    assert f"port {port} cannot be used: another program uses it" in refused.stderr
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as program:
         assert program.stdout is not None
-        assert program.stdout.readline() == f"http://127.0.0.1:{port} shows the lab; Ctrl-C ends it\n"
+        assert program.stdout.readline() == f"the lab is at http://127.0.0.1:{port}; Ctrl-C stops it\n"
         html = fetched(port, "/")
         assert not re.search(r"""(src|href)=["']?(https?:)?//""", html), "the page loads nothing from elsewhere"
         assert handshake(port, f"127.0.0.1:{port}").startswith("HTTP/1.1 101")

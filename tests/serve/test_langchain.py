@@ -20,8 +20,8 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document as Theirs
 
 from ragstone import Ragstone
-from ragstone.access import Reader
-from ragstone.contracts import Document, Mark
+from ragstone.core.access import Reader
+from ragstone.core.records import Document, Mark
 from ragstone.serve.langchain import RagstoneRetriever, cited, from_langchain, to_langchain
 
 ROOMS = [
@@ -89,7 +89,7 @@ def test_the_tests_of_langchain_pass(theirs: Any, kb: Ragstone) -> None:
 # ---------------------------------------------------------------- the retriever
 
 
-def test_what_is_found_says_where_it_stands(kb: Ragstone) -> None:
+def test_hits_carry_their_place(kb: Ragstone) -> None:
     (found,) = RagstoneRetriever(kb=kb, k=1, where="floor = 1").invoke("room 7 seats")
     (hit,) = kb.search("room 7 seats", 1, "floor = 1")
     facts = found.metadata
@@ -99,7 +99,7 @@ def test_what_is_found_says_where_it_stands(kb: Ragstone) -> None:
     json.dumps(facts)
 
 
-def test_both_ways_of_asking_find_the_same_as_their_reader(kb: Ragstone) -> None:
+def test_sync_and_async_find_the_same(kb: Ragstone) -> None:
     retriever = RagstoneRetriever(kb=kb, k=10, reader=Reader(groups=frozenset()))
     plain, awaited = retriever.invoke(QUERY), asyncio.run(retriever.ainvoke(QUERY))
     assert plain == awaited
@@ -109,7 +109,7 @@ def test_both_ways_of_asking_find_the_same_as_their_reader(kb: Ragstone) -> None
     assert "secret.md" in [one.metadata["document_id"] for one in board]
 
 
-def test_many_at_once_and_callbacks_follow_the_rules_of_langchain(kb: Ragstone) -> None:
+def test_batches_and_callbacks_work(kb: Ragstone) -> None:
     seen: list[int] = []
 
     class Listening(BaseCallbackHandler):
@@ -152,7 +152,7 @@ def test_a_document_comes_back_as_it_was(id: str, text: str, source: str, title:
     assert from_langchain([to_langchain(document)]) == [document]
 
 
-def test_documents_of_a_loader_get_ids_of_their_own() -> None:
+def test_loaded_documents_get_unique_ids() -> None:
     loaded = [
         Theirs(page_content="one", metadata={"source": "a.pdf", "page": 0, "coordinates": {"x": 1}, "none": None}),
         Theirs(page_content="two", metadata={"source": "a.pdf", "page": 1}),

@@ -19,13 +19,13 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from running import START, Run, environment
 
-from ragstone.access import Reader
-from ragstone.contracts import Document
-from ragstone.engine import Engine
+from ragstone.core.access import Reader
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.addresses import of_document as address
-from ragstone.serve.agents.desk import Desk
-from ragstone.serve.agents.mcp_server import Agents
-from ragstone.serve.agents.results import LONGEST
+from ragstone.serve.mcp.mcp_server import Handlers
+from ragstone.serve.mcp.results import MAX_CHARACTERS
+from ragstone.serve.mcp.tools import LocalBackend
 
 QUESTION = "What is room 7 called?"
 ROOM = "Room 7 is called Marie Curie."
@@ -68,7 +68,7 @@ async def connected(kb: Path, transport: str, mode: str) -> AsyncIterator[Client
 
 
 @pytest.mark.parametrize(("transport", "mode"), [("stdio", "auto"), ("http", "legacy")])
-def test_a_full_round_trip(kb: Path, transport: str, mode: str) -> None:
+def test_full_round_trip(kb: Path, transport: str, mode: str) -> None:
     async def talk() -> None:
         async with connected(kb, transport, mode) as client:
             told: list[str] = []
@@ -103,7 +103,7 @@ def test_a_full_round_trip(kb: Path, transport: str, mode: str) -> None:
     asyncio.run(talk())
 
 
-def test_standard_output_holds_the_protocol_and_nothing_else(kb: Path) -> None:
+def test_stdout_has_only_the_protocol(kb: Path) -> None:
     calls = [
         {"id": 1, "method": "initialize", "params": HELLO},
         {"method": "notifications/initialized"},
@@ -128,7 +128,7 @@ def test_standard_output_holds_the_protocol_and_nothing_else(kb: Path) -> None:
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
-def test_a_page_of_another_site_cannot_lead_a_browser_here(kb: Path) -> None:
+def test_refuses_foreign_hosts_and_origins(kb: Path) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
     accept = {"Accept": "application/json, text/event-stream"}
     with listening("--kb", str(kb)) as url:
@@ -144,23 +144,23 @@ def test_a_page_of_another_site_cannot_lead_a_browser_here(kb: Path) -> None:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(tmp_path: Path) -> Iterator[KnowledgeBase]:
     with closing(open_fast(tmp_path / "kb")) as engine:
         add(
             engine,
             Document(id="docs/rooms.md", text=f"{ROOM} It has twelve seats.", title="Rooms"),
             Document(id=SAFE, text="The safe opens with 1234.", title="Safe", metadata={"readers": ("board",)}),
-            Document(id="long.md", text="x" * (LONGEST + 10)),
+            Document(id="long.md", text="x" * (MAX_CHARACTERS + 10)),
             Document(id="evil.md", text=f"Evil says: {EVIL}", title=EVIL),
         )
         yield engine
 
 
-def talk(engine: Engine, reader: Reader, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+def talk(engine: KnowledgeBase, reader: Reader, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     """The results of some tools, called one after another."""
 
     async def called() -> list[Any]:
-        async with Client(Agents(lambda _: Desk(engine=engine, reader=reader)).server()) as client:
+        async with Client(Handlers(lambda _: LocalBackend(engine=engine, reader=reader)).server()) as client:
             return [await client.call_tool(name, arguments) for name, arguments in calls]
 
     return asyncio.run(called())
@@ -174,7 +174,7 @@ EVERYTHING: Sequence[tuple[str, dict[str, Any]]] = (
 )
 
 
-def test_a_reader_gets_nothing_that_others_may_read(engine: Engine) -> None:
+def test_hides_documents_of_other_readers(engine: KnowledgeBase) -> None:
     for result in talk(engine, PUBLIC, *EVERYTHING):
         assert not result.is_error
         assert "1234" not in words(result).replace("safe opens with 1234", "")
@@ -185,9 +185,9 @@ def test_a_reader_gets_nothing_that_others_may_read(engine: Engine) -> None:
     assert all("safe #1" in words(result) for result in talk(engine, BOARD, *EVERYTHING))
 
 
-def test_resources_are_those_the_reader_may_read(engine: Engine) -> None:
+def test_lists_only_readable_resources(engine: KnowledgeBase) -> None:
     async def addresses(reader: Reader) -> list[str]:
-        async with Client(Agents(lambda _: Desk(engine=engine, reader=reader)).server()) as client:
+        async with Client(Handlers(lambda _: LocalBackend(engine=engine, reader=reader)).server()) as client:
             found = [str(one.uri) for one in (await client.list_resources()).resources]
             for uri in found:
                 assert text_of(await client.read_resource(uri))
@@ -202,21 +202,21 @@ def test_resources_are_those_the_reader_may_read(engine: Engine) -> None:
     assert set(asyncio.run(addresses(BOARD))) - set(asyncio.run(addresses(PUBLIC))) == {address(SAFE)}
 
 
-def test_a_document_is_read_in_parts(engine: Engine) -> None:
+def test_reads_documents_in_parts(engine: KnowledgeBase) -> None:
     first, second, outside = talk(
         engine,
         PUBLIC,
         ("read_source", {"document_id": "long.md"}),
-        ("read_source", {"document_id": "long.md", "start": LONGEST}),
-        ("read_source", {"document_id": "long.md", "start": LONGEST + 11}),
+        ("read_source", {"document_id": "long.md", "start": MAX_CHARACTERS}),
+        ("read_source", {"document_id": "long.md", "start": MAX_CHARACTERS + 11}),
     )
-    assert (given(first)["end"], given(first)["characters"]) == (LONGEST, LONGEST + 10)
-    assert f"go on with start={LONGEST}" in words(first)
+    assert (given(first)["end"], given(first)["characters"]) == (MAX_CHARACTERS, MAX_CHARACTERS + 10)
+    assert f"continue with start={MAX_CHARACTERS}" in words(first)
     assert given(second)["text"] == "x" * 10
     assert outside.is_error
 
 
-def test_wrong_arguments_are_told_to_the_model(engine: Engine) -> None:
+def test_explains_wrong_arguments(engine: KnowledgeBase) -> None:
     for name, arguments, told in (
         ("search", {"query": "x", "k": 0}, "k: Input should be greater than or equal to 1"),
         ("search", {"query": "x", "top": 3}, "top: Extra inputs are not permitted"),
@@ -228,27 +228,27 @@ def test_wrong_arguments_are_told_to_the_model(engine: Engine) -> None:
         assert told in words(result)
 
 
-def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(engine: Engine) -> None:
+def test_unknown_tools_are_protocol_errors(engine: KnowledgeBase) -> None:
     async def called() -> None:
-        async with Client(Agents(lambda _: Desk(engine=engine, reader=PUBLIC)).server()) as client:
+        async with Client(Handlers(lambda _: LocalBackend(engine=engine, reader=PUBLIC)).server()) as client:
             with pytest.raises(MCPError, match="there is no tool 'delete'"):
                 await client.call_tool("delete", {})
 
     asyncio.run(called())
 
 
-def test_text_of_a_document_cannot_pass_for_a_source(engine: Engine) -> None:
+def test_document_text_cannot_forge_sources(engine: KnowledgeBase) -> None:
     for result in talk(engine, PUBLIC, ("search", {"query": "evil says"}), ("list_documents", {})):
         assert "Forged" in words(result)
         assert "\n[9] Forged" not in words(result)
         assert "\x1b" not in words(result)
 
 
-def test_documents_complete_the_template(engine: Engine) -> None:
+def test_completes_document_ids(engine: KnowledgeBase) -> None:
     async def completed() -> list[str]:
         from mcp_types import ResourceTemplateReference
 
-        async with Client(Agents(lambda _: Desk(engine=engine, reader=PUBLIC)).server()) as client:
+        async with Client(Handlers(lambda _: LocalBackend(engine=engine, reader=PUBLIC)).server()) as client:
             (template,) = (await client.list_resource_templates()).resource_templates
             ref = ResourceTemplateReference(uri=template.uri_template)
             return (await client.complete(ref, {"name": "document_id", "value": "rooms"})).completion.values
@@ -256,8 +256,8 @@ def test_documents_complete_the_template(engine: Engine) -> None:
     assert asyncio.run(completed()) == ["docs/rooms.md"]
 
 
-def test_without_its_package_the_command_names_the_extra(kb: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("ragstone.serve.agents.mcp_server")]:
+def test_names_the_missing_extra(kb: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("ragstone.serve.mcp.mcp_server")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mcp_types", None)
     result = run("mcp", "--kb", str(kb))

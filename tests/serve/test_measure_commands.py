@@ -16,7 +16,8 @@ from ragstone.review.compare import compare
 from ragstone.review.evaluate import MEASURES, summarise
 from ragstone.review.report import QueryResult, read_report
 from ragstone.serve.report import comparison_page, evaluation_page
-from ragstone.serve.report.plots import Row, intervals
+from ragstone.serve.report.plots import plot
+from ragstone.serve.views.blocks import Dot, Intervals
 
 QUESTIONS = "question,source,lang\nWhich room is called Marie Curie?,1,en\nWhere do visitors park?,2,en\nKantine,3,de\n"
 FETCHING = r"""(?i)(href|src|srcset|action|poster|data)\s*=|url\(|@import|@font-face|<script|<link|<iframe|\bon\w+="""
@@ -32,9 +33,9 @@ def faq(kb: Path) -> Path:
 def test_a_knowledge_base_is_measured_on_a_csv(run: Run, faq: Path) -> None:
     done = run("eval", "faq.csv", "--per-question", "--save", "base.json", "--html", "page.html")
     assert (done.code, done.err) == (0, "")
-    assert "faq: 3 questions, 3 of them judged" in done.out
+    assert "faq: 3 questions, 3 judged" in done.out
     assert re.search(r"(?m)^  language +questions +ndcg@10", done.out)
-    assert re.search(r"(?m)^1\.000 +1 +en +location +Where do visitors park\?$", done.out)
+    assert re.search(r"(?m)^ +1\.000 +1 +en +location +Where do visitors park\?$", done.out)
     assert read_report(faq.parent / "base.json").judged == 3
     assert "Where do visitors park?" in json.loads((faq.parent / "base.json").read_text())["per_query"][1]["text"]
     no_fetching((faq.parent / "page.html").read_text())
@@ -42,21 +43,21 @@ def test_a_knowledge_base_is_measured_on_a_csv(run: Run, faq: Path) -> None:
 
 def test_the_gate_by_its_exit_codes(run: Run, faq: Path) -> None:
     run("eval", "faq.csv", "--save", "base.json")
-    held = run("gate", "base.json", "faq.csv", "--metric", "mrr@10", "--metric", "recall@5")
+    held = run("eval", "gate", "base.json", "faq.csv", "--metric", "mrr@10", "--metric", "recall@5")
     assert (held.code, held.err) == (0, "")
-    assert "no significant fall by more than 0.01 on 3 questions" in held.out
+    assert "no significant drop by more than 0.01 on 3 questions" in held.out
     faq.write_text(QUESTIONS.replace(",1,", ",2,").replace(",2,en\nKan", ",3,en\nKan").replace("e,3,de", "e,1,de"))
-    changed = run("gate", "base.json", "faq.csv")
+    changed = run("eval", "gate", "base.json", "faq.csv")
     assert (changed.code, changed.out) == (2, "")
     assert "expects other documents" in changed.err
     faq.write_text(QUESTIONS.replace("Kantine,3,de\n", ""))
-    assert "only in the first" in run("gate", "base.json", "faq.csv").err
+    assert "only in the first" in run("eval", "gate", "base.json", "faq.csv").err
     faq.write_text(QUESTIONS)
     base = read_report(faq.parent / "base.json")
     # A baseline that was better in everything; intervals of three questions may still shut out 0.
     better = [replace(one, measures=dict.fromkeys(MEASURES, 2.0)) for one in base.per_query]
     (faq.parent / "base.json").write_text(summarise("faq", better).to_json())
-    lost = run("gate", "base.json", "faq.csv", "--json")
+    lost = run("eval", "gate", "base.json", "faq.csv", "--json")
     assert lost.code == 1
     assert lost.json["lost"] is True
     assert lost.json["verdicts"][0]["difference"]["mean"] == -1
@@ -64,31 +65,31 @@ def test_the_gate_by_its_exit_codes(run: Run, faq: Path) -> None:
 
 def test_a_sweep_saves_a_preset_that_eval_takes(run: Run, faq: Path) -> None:
     grid = ("--grid", "query.method=bm25,vector,hybrid", "--grid", "query.vector_weight=.2,.8")
-    done = run("sweep", "faq.csv", *grid, "--save", "best.yaml", "--html", "sweep.html")
+    done = run("eval", "sweep", "faq.csv", *grid, "--save", "best.yaml", "--html", "sweep.html")
     assert (done.code, done.err) == (0, "")
-    assert "variants tried on 2 questions, 1 others held out" in done.out
-    assert "Chosen: " in done.out
+    assert " variants on 2 questions, 1 held out; 1 knowledge base" in done.out
+    assert "\nChosen\n" in done.out
     assert run("eval", "faq.csv", "--preset", "best.yaml").code == 0
     assert (faq.parent / "best.yaml").read_text().startswith("# Chosen by ndcg@10 among ")
     no_fetching((faq.parent / "sweep.html").read_text())
-    drawn = run("sweep", "faq.csv", "--grid", "query.vector_weight=0..1.0", "--random", "3", "--json")
+    drawn = run("eval", "sweep", "faq.csv", "--grid", "query.vector_weight=0..1.0", "--random", "3", "--json")
     assert len(drawn.json["tried"]) == 4
-    assert run("sweep", "faq.csv").code == 2
-    assert "--random N" in run("sweep", "faq.csv", "--grid", "query.vector_weight=0..1.0").err
+    assert run("eval", "sweep", "faq.csv").code == 2
+    assert "--random N" in run("eval", "sweep", "faq.csv", "--grid", "query.vector_weight=0..1.0").err
 
 
 def test_reports_and_presets_are_compared(run: Run, faq: Path) -> None:
     run("eval", "faq.csv", "--save", "a.json")
     run("eval", "faq.csv", "--retrieval-method", "bm25", "--save", "b.json")
-    done = run("compare", "a.json", "b.json", "--randomisation", "--html", "compare.html")
+    done = run("eval", "compare", "a.json", "b.json", "--randomisation", "--html", "compare.html")
     assert (done.code, done.err) == (0, "")
     assert "a is a.json, b is b.json; p by paired randomisation" in done.out
     assert re.search(r"query\.method +hybrid +bm25", done.out)
     no_fetching((faq.parent / "compare.html").read_text())
-    asked = run("compare", "default", "b.json", "faq.csv", "--json")
+    asked = run("eval", "compare", "default", "b.json", "faq.csv", "--json")
     assert asked.json["questions"] == 3
-    assert run("compare", "default", "nothing", "faq.csv").code == 2
-    assert run("compare", "a.json", "gone.json").code == 1
+    assert run("eval", "compare", "default", "nothing", "faq.csv").code == 2
+    assert run("eval", "compare", "a.json", "gone.json").code == 1
 
 
 def no_fetching(page: str) -> None:
@@ -129,9 +130,9 @@ def test_texts_in_a_page_stay_texts(evil: str) -> None:
 
 def test_a_plot_holds_whatever_numbers() -> None:
     for low, mean, high in ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (-0.5, 0.0, 0.5), (0.123456, 0.123457, 0.123458)):
-        rows = [Row(label="x", mean=mean, low=low, high=high, figures="")]
+        dots = (Dot(label="x", mean=mean, low=low, high=high, figures=""),)
         for zero in (False, True):
-            assert "nan" not in intervals(rows, label="plot", zero=zero)
+            assert "nan" not in plot(Intervals(label="plot", dots=dots, zero=zero))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -142,7 +143,7 @@ def test_runs_are_recorded_in_a_real_store(run: Run, faq: Path) -> None:
 
     store = f"sqlite:///{faq.parent / 'runs.db'}"
     assert run("eval", "faq.csv", "--mlflow", "runs.db").code == 0
-    assert run("sweep", "faq.csv", "--grid", "query.rrf_k=10,20", "--set", "review.mlflow=runs.db").code == 0
+    assert run("eval", "sweep", "faq.csv", "--grid", "query.rrf_k=10,20", "--set", "review.mlflow=runs.db").code == 0
     client = MlflowClient(tracking_uri=store, registry_uri=store)
     experiment = client.get_experiment_by_name("faq")
     runs = client.search_runs([experiment.experiment_id])

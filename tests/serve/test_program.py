@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -11,9 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+from pdf_file import pdf
 from running import ROOT, START, Run, environment, program
 
-from ragstone.serve import screen
+from ragstone.serve.cli import screen
+from ragstone.serve.views.blocks import Block, line, section, table
 
 EVIL = "\x1b[31mRed\x1b]0;owned\x07 \x9b2J [bold]not bold[/bold] \u202etxet\u202c"
 
@@ -79,11 +82,39 @@ def test_stopping_keeps_what_was_reported(workdir: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert err == "ragstone: stopped; what was reported as added is kept\n"
+    assert err == "ragstone: stopped; documents reported as added are kept\n"
     reported = (first + out).splitlines()
     assert 0 < len(reported) < 1500
-    for line in (reported[0], reported[-1]):
-        assert program("show", line.removeprefix("added "), cwd=workdir).code == 0
+    for each in (reported[0], reported[-1]):
+        assert program("show", each.removeprefix("added "), cwd=workdir).code == 0
+
+
+def test_ctrl_c_stops_within_seconds_while_large_pdfs_are_read(workdir: Path) -> None:
+    (workdir / "docs").mkdir()
+    for number in range(20):
+        pages = [f"Report {number} is long.\nIts pages repeat themselves, and it takes a while to read them."] * 3000
+        (workdir / "docs" / f"{number:02}.pdf").write_bytes(pdf(pages))
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", START, "add", "docs", "--verbose"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=workdir,
+        env=environment(),
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, the parsing process included
+    stopping = time.monotonic()
+    out, err = process.communicate(timeout=120)
+    assert time.monotonic() - stopping < 5
+    assert (process.returncode, err) == (130, "ragstone: stopped; documents reported as added are kept\n")
+    reported = (first + out).splitlines()
+    assert 0 < len(reported) < 20
+    status = program("status", "--json", cwd=workdir).json
+    assert (status["documents"], status["skipped"]) == (len(reported), [])
+    assert program("ask", "What is report 0 like?", cwd=workdir).code == 0
 
 
 def test_documents_cannot_move_the_cursor(run: Run, workdir: Path) -> None:
@@ -113,20 +144,24 @@ def test_on_a_terminal_only_our_own_colours_appear(
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    lines = [screen.line((EVIL, "red"), head=("1. ", "bold")), screen.line("word " * 20, head=("2. ", ""))]
-    screen.write(lines)
+    view: list[Block] = [
+        section(EVIL, table(("name", EVIL), [(EVIL, "1"), ("x", "100")], numbers=(1,))),
+        line((EVIL, "red"), head=("1. ", "bold")),
+        line("word " * 20, head=("2. ", "")),
+    ]
+    screen.write(view)
     shown = capsys.readouterr().out
     assert "\x1b[31m" in shown  # the style asked for
-    assert "\x1b]" not in shown
-    assert "[bold]not bold[/bold]" in shown
-    assert all(len(row) <= 60 for row in shown.splitlines()[-2:])
+    assert not {"\x1b]", "\x07", "\x9b", "\u202e"} & set(re.findall(r"\x1b\]|[\x07\x9b\u202e]", shown))
+    assert shown.count("[bold]not bold[/bold]") >= 3
+    assert all(len(row.rstrip()) <= 60 for row in shown.splitlines()[-2:])
     assert shown.splitlines()[-1].startswith("   word")
     monkeypatch.setenv("NO_COLOR", "1")
-    screen.write([screen.line((EVIL, "red"))])
+    screen.write([line((EVIL, "red"))])
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_a_conversation_at_a_terminal(kb: Path, tmp_path: Path) -> None:
+def test_chats_at_a_terminal(kb: Path, tmp_path: Path) -> None:
     """Ctrl-D ends it; the questions are remembered in a file that only the user can read."""
     state = tmp_path / "state"
     ours, its = pty.openpty()
@@ -153,7 +188,7 @@ def test_a_conversation_at_a_terminal(kb: Path, tmp_path: Path) -> None:
 
 def test_help_needs_none_of_the_heavy_packages() -> None:
     check = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve import cli; cli.run(['--help']);"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli import app; app.run(['--help']);"
         "assert not {'rich', 'numpy', 'pydantic', 'onnxruntime'} & set(sys.modules), sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", check], capture_output=True, check=False).returncode == 0
@@ -161,8 +196,8 @@ def test_help_needs_none_of_the_heavy_packages() -> None:
 
 def test_json_needs_no_rich(kb: Path) -> None:
     check = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve import cli;"
-        "cli.run(['ask', 'Why?', '--json']); assert 'rich' not in sys.modules"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli import app;"
+        "app.run(['ask', 'Why?', '--json']); assert 'rich' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, check=False, cwd=kb.parent)
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from running import START, Run, environment
+
 from servers.site import Reply, WebSite, page
 
 SLOW = 60
@@ -72,7 +73,7 @@ def in_time(what: Callable[[], object]) -> None:
     """Wait until something holds; fail only where it seems never to."""
     end = time.monotonic() + SLOW
     while not what():
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, "timed out"
         time.sleep(0.05)
 
 
@@ -118,12 +119,12 @@ def test_watching_follows_a_folder_until_it_is_stopped(docs: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=SLOW)
     assert process.returncode == 130
-    assert err == "ragstone: stopped; what was stored is kept, and the next sync goes on from there\n"
+    assert err == "ragstone: stopped; stored documents are kept, and the next sync continues from there\n"
     assert out.count("\n") >= 3
     assert all(" updated, " in line for line in out.splitlines())
 
 
-def test_watching_tells_programs_of_changes_only(docs: Path) -> None:
+def test_watching_prints_only_changes_as_json(docs: Path) -> None:
     with watching("--json") as process:
         in_time(lambda: len(texts()) == 2)
         (docs / "c.txt").write_text("The canteen opens at eleven.")

@@ -16,9 +16,10 @@ from typing import IO
 
 import pytest
 from running import START, Run, environment
-from servers.site import WebSite, page
 
-from ragstone.engine import Engine
+from ragstone.core.access import OWNER
+from ragstone.engine.knowledge_base import KnowledgeBase
+from servers.site import WebSite, page
 
 SLOW = 60
 """Seconds after which what was waited for counts as never coming."""
@@ -33,7 +34,7 @@ class Working:
         assert process.stderr is not None
         self._out, self._err = _lines(process.stdout), _lines(process.stderr)
 
-    def tells(self, words: str) -> str:
+    def prints(self, words: str) -> str:
         """The next line of standard output with these words."""
         return _next(self._out, words)
 
@@ -77,43 +78,43 @@ def docs(workdir: Path) -> Path:
     return folder
 
 
-def answer(engine: Engine, question: str) -> str:
-    return asyncio.run(engine.ask(question)).answer
+def answer(engine: KnowledgeBase, question: str) -> str:
+    return asyncio.run(engine.ask(question, reader=OWNER)).answer
 
 
-def test_what_changes_is_found_by_who_serves_until_the_worker_is_told_to_end(docs: Path) -> None:
+def test_queries_see_changes_until_terminated(docs: Path) -> None:
     with working("docs") as worker:
-        assert "+00:00 docs: 1 added, 0 updated, 0 unchanged;" in worker.tells(" 1 added")
+        assert "+00:00 docs: 1 added, 0 updated, 0 unchanged;" in worker.prints(" 1 added")
         (docs / "b.txt").write_text("The canteen opens at eleven.")
-        worker.tells(" 1 added, 0 updated, 1 unchanged")
-        with closing(Engine.open(".ragstone")) as serving:
+        worker.prints(" 1 added, 0 updated, 1 unchanged")
+        with closing(KnowledgeBase.open(".ragstone")) as serving:
             assert "Marie Curie" in answer(serving, "What is room 7 called?")
             (docs / "a.txt").write_text("Room 7 is called Rosalind Franklin.")
-            worker.tells(" 1 updated")
+            worker.prints(" 1 updated")
             assert "Rosalind Franklin" in answer(serving, "What is room 7 called?")
             (docs / "a.txt").unlink()
-            worker.tells(" 1 removed")
+            worker.prints(" 1 removed")
             assert serving.status().documents == 1
         assert worker.stop(signal.SIGTERM) == 0
-        assert worker.complains("stopped") == "ragstone: stopped; what was stored is kept"
+        assert worker.complains("stopped") == "ragstone: stopped; stored documents are kept"
 
 
 @pytest.mark.usefixtures("docs")
-def test_ctrl_c_ends_it_as_it_does_every_command() -> None:
+def test_ctrl_c_stops_it() -> None:
     with working("docs") as worker:
-        worker.tells(" 1 added")
+        worker.prints(" 1 added")
         assert worker.stop(signal.SIGINT) == 130
-        assert worker.complains("stopped") == "ragstone: stopped; what was stored is kept"
+        assert worker.complains("stopped") == "ragstone: stopped; stored documents are kept"
 
 
 @pytest.mark.usefixtures("docs")
-def test_other_settings_rebuild_while_others_ask(run: Run) -> None:
+def test_rebuilds_while_others_ask(run: Run) -> None:
     assert run("sync", "docs").code == 0
-    with closing(Engine.open(".ragstone")) as serving:
+    with closing(KnowledgeBase.open(".ragstone")) as serving:
         before = serving.status().built_with
         with working("docs", "--rebuild", "--set", "chunk.size=300") as worker:
-            worker.tells(" rebuilt: 1 added")
-            worker.tells(" docs: 0 added, 0 updated, 1 unchanged")
+            worker.prints(" rebuilt: 1 added")
+            worker.prints(" docs: 0 added, 0 updated, 1 unchanged")
             assert worker.stop(signal.SIGTERM) == 0
         assert "Marie Curie" in answer(serving, "What is room 7 called?")
         after = serving.status().built_with
@@ -121,7 +122,7 @@ def test_other_settings_rebuild_while_others_ask(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("docs")
-def test_other_settings_are_refused_where_no_rebuild_was_asked_for(run: Run) -> None:
+def test_refuses_other_settings_without_rebuild(run: Run) -> None:
     assert run("sync", "docs").code == 0
     with working("docs", "--set", "chunk.size=300") as worker:
         assert worker.process.wait(SLOW) == 1
@@ -129,41 +130,41 @@ def test_other_settings_are_refused_where_no_rebuild_was_asked_for(run: Run) -> 
 
 
 @pytest.mark.usefixtures("docs")
-def test_a_source_that_fails_stops_no_other_and_is_tried_again() -> None:
+def test_retries_a_source_that_fails() -> None:
     with working("later", "docs", "--json") as worker:
         assert worker.complains("later") == "ragstone: no file or folder 'later'"
-        assert json.loads(worker.tells("docs"))["added"] == 1
+        assert json.loads(worker.prints("docs"))["added"] == 1
         Path("later").mkdir()
         Path("later", "b.txt").write_text("The canteen opens at eleven.")
-        told = json.loads(worker.tells('"later"'))
-        assert (told["what"], told["added"], told["skipped"]) == ("later", 1, [])
+        printed = json.loads(worker.prints('"later"'))
+        assert (printed["what"], printed["added"], printed["skipped"]) == ("later", 1, [])
         assert worker.stop(signal.SIGTERM) == 0
 
 
 @pytest.mark.usefixtures("workdir")
-def test_an_address_is_crawled_and_looked_at_again() -> None:
+def test_crawls_an_address_again() -> None:
     with WebSite({"/docs/": page(text="The tide mill grinds twice a day.")}) as site:
         start = f"{site.url}/docs/"
         with working(
             start, "--set", "acquire.crawl.allow_private=true", "--set", "acquire.crawl.delay_seconds=0"
         ) as worker:
-            worker.tells(f"{start}: 1 added")
+            worker.prints(f"{start}: 1 added")
             site.routes["/docs/"] = page(text="The tide mill grinds three times a day.")
-            worker.tells(f"{start}: 0 added, 1 updated")
+            worker.prints(f"{start}: 0 added, 1 updated")
             assert worker.stop(signal.SIGTERM) == 0
 
 
-def test_what_was_put_in_the_queue_is_done(docs: Path, run: Run) -> None:
+def test_runs_queued_jobs(docs: Path, run: Run) -> None:
     (docs / "b.txt").write_text("The canteen opens at eleven.")
     put = run("sync", "--queue", "docs", "--set", "jobs.files=1")
-    assert (put.code, put.out) == (0, "3 jobs for 2 files wait; ragstone worker does them\n")
+    assert (put.code, put.out) == (0, "queued 3 jobs for 2 files; run them with: ragstone worker\n")
     assert len(run("add", "--queue", "docs", "--json").json["jobs"]) == 1
-    assert "4 waiting; ragstone worker does them" in run("status").out
+    assert "4 waiting; run them with: ragstone worker" in run("status").out
     done = run("worker", "--until-empty", "--json")
     assert (done.code, done.err) == (0, "")
-    told = [json.loads(line) for line in done.out.splitlines()]
-    assert [one["what"].split()[0] for one in told] == ["add", "add", "sync", "add"]
-    assert [one["added"] for one in told] == [1, 1, 0, 0]
+    printed = [json.loads(line) for line in done.out.splitlines()]
+    assert [one["what"].split()[0] for one in printed] == ["add", "add", "sync", "add"]
+    assert [one["added"] for one in printed] == [1, 1, 0, 0]
     assert run("status", "--json").json["jobs"] == {"waiting": 0, "running": 0, "done": 4, "failed": 0, "problem": ""}
     assert "Marie Curie" in run("ask", "What is room 7 called?").out
 
@@ -171,15 +172,15 @@ def test_what_was_put_in_the_queue_is_done(docs: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["docs", "--every", "soon"], "'soon' is no length of time"),
-        (["docs", "--every", "0m"], "'0m' is no length of time"),
+        (["docs", "--every", "soon"], "'soon' is not a duration"),
+        (["docs", "--every", "0m"], "'0m' is not a duration"),
         (["docs", "--set", "chunk.sise=1"], "chunk.sise"),
         ([""], "a source is empty"),
-        (["docs", "--until-empty"], "--until-empty is for jobs"),
+        (["docs", "--until-empty"], "--until-empty is for queued jobs"),
         (["--rebuild"], "--rebuild is for sources"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused_at_once(run: Run, docs: Path, words: list[str], message: str) -> None:
+def test_refuses_wrong_options(run: Run, docs: Path, words: list[str], message: str) -> None:
     done = run("worker", *words)
     assert done.code == 2
     assert message in done.err

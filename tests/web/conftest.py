@@ -1,4 +1,4 @@
-"""A small knowledge base that is served for real, and a real browser that looks at it."""
+"""A small knowledge base, its server, and a real browser."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from served import DOCUMENTS, FIRST, START, Visit, environment, served
+
 from servers.openai_server import KEY, OpenAIServer
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
@@ -25,12 +26,12 @@ FLAGS = (
     "--disable-sync",
 )
 PAUSE = 0.03
-"""Seconds between two words of what the language model writes."""
+"""Seconds between two words of the language model."""
 
 
 @pytest.fixture(scope="session")
 def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A knowledge base of a guide to stone, some articles, and a page that means harm. Beside it a copy, `locked`."""
+    """A knowledge base of a guide to stone, some articles and a hostile page, with a copy named `locked`."""
     folder = tmp_path_factory.mktemp("web")
     (folder / "docs").mkdir()
     for name, text in DOCUMENTS.items():
@@ -43,14 +44,14 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def quoted(kb: Path) -> Iterator[str]:
-    """The address of a server that answers in the documents' own words."""
+    """The address of a server that quotes the documents."""
     with served(kb) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def written(kb: Path) -> Iterator[str]:
-    """The address of a server whose answers a language model writes, word by word."""
+    """The address of a server whose answers a language model writes word by word."""
 
     def reply(messages: Sequence[Any]) -> str:
         del messages
@@ -67,9 +68,9 @@ def written(kb: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A browser. Only for the tests of one module: while it runs, this thread has an event loop."""
+    """A browser, for one module at a time, because this thread has an event loop while it runs."""
     if not CHROMIUM:
-        pytest.skip("Chromium is not installed (apt install chromium), so nobody looks at the page")
+        pytest.skip("Chromium is not installed (apt install chromium), so the page is not tested")
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=FIRST)
@@ -81,7 +82,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Callable[..., Visit]]:
-    """Opens the page. In the end nothing may have been asked from elsewhere, and nothing have gone wrong in it."""
+    """Open the page; at the end, check that it had no errors and loaded nothing from other servers."""
     visits: list[Visit] = []
 
     def opened(url: str, **options: Any) -> Visit:
@@ -92,5 +93,5 @@ def visit(chromium: Any) -> Iterator[Callable[..., Visit]]:
     for one in visits:
         one.close()
     for one in visits:
-        assert one.foreign == [], "the page asked for something elsewhere"
+        assert one.foreign == [], "the page called another server"
         assert one.troubles == []

@@ -1,4 +1,4 @@
-"""What the tests of the page share: a server as a user starts it, and a visit to it."""
+"""Shared by the tests of the page: a server as a user starts it, and a visit to it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 ROOT = Path(__file__).parent.parent.parent
-START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli import main; main()"
+START = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    f"sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli.app import main; main()"
+)
+"""Python code that runs a command. It handles Ctrl-C even if the tests were started with SIGINT ignored."""
 FIRST = 15_000
-"""Milliseconds that something may take to be seen; a loaded machine is slow."""
+"""Milliseconds until something has to be visible, on a busy machine."""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 STARTED = 60.0
-"""Seconds that a server may take to start."""
+"""Seconds until a server has to have started."""
 GUIDE = """\
 # 🪨 A guide to stone 🧱
 
@@ -60,7 +64,7 @@ def environment(**more: str) -> dict[str, str]:
 
 @contextmanager
 def served(kb: Path, *words: str, **env: str) -> Iterator[str]:
-    """Serve a knowledge base on a free port; its address."""
+    """Serve a knowledge base on a free port; yield its address."""
     command = [sys.executable, "-u", "-c", START, "serve", "--kb", str(kb), "--port", "0", *words]
     with TemporaryFile("w+") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment(**env), cwd=kb.parent)
@@ -83,7 +87,7 @@ def _address(process: subprocess.Popen[bytes], log: IO[str]) -> str:
 
 
 class Visit:
-    """A window of its own, with nothing remembered. Notes what it asks for and what goes wrong."""
+    """A fresh browser window that records foreign requests and errors."""
 
     def __init__(self, browser: Any, url: str, *, at: str = "", allow: str = "(?!)", **options: Any) -> None:
         """
@@ -114,7 +118,7 @@ class Visit:
             self.troubles.append(said.text)
 
     def ask(self, question: str) -> Any:
-        """Ask with the keyboard, and wait for the end; the turn."""
+        """Ask with the keyboard, wait for the answer, and return its element."""
         turns = self.page.locator("article.turn")
         count = turns.count()
         box = self.page.get_by_label("Question", exact=True)
@@ -125,7 +129,7 @@ class Visit:
         return turn
 
     def violations(self, *rules: str) -> list[str]:
-        """What axe finds wrong for those who do not see, or do not use a mouse; by some rules, or by all."""
+        """Return the accessibility violations that axe finds, by some rules or by all."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
         chosen = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": TAGS}
@@ -134,24 +138,3 @@ class Visit:
 
     def close(self) -> None:
         self._context.close()
-
-
-def pdf(*pages: str) -> bytes:
-    """A PDF with a line on each page."""
-    kids = " ".join(f"{5 + 2 * number} 0 R" for number in range(len(pages)))
-    objects = ["<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Count {len(pages)}/Kids[{kids}]>>"]
-    objects.append("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
-    for number, page in enumerate(pages):
-        stream = f"BT /F1 12 Tf 72 700 Td ({page}) Tj ET"
-        objects.append(f"<</Length {len(stream)}>>stream\n{stream}\nendstream")
-        objects.append(
-            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents {4 + 2 * number} 0 R"
-            "/Resources<</Font<</F1 3 0 R>>>>>>"
-        )
-    body, table = "%PDF-1.4\n", "0000000000 65535 f \n"
-    for number, text in enumerate(objects, 1):
-        table += f"{len(body):010} 00000 n \n"
-        body += f"{number} 0 obj\n{text}\nendobj\n"
-    size = len(objects) + 1
-    end = f"trailer\n<</Root 1 0 R/Size {size}>>\nstartxref\n{len(body)}\n%%EOF\n"
-    return f"{body}xref\n0 {size}\n{table}{end}".encode("latin-1")

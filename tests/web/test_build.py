@@ -1,4 +1,4 @@
-"""The page as it is built: from its sources, the same every time, small, and fetching nothing."""
+"""The build of the page: reproducible, small, and self-contained."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 WEB, PAGE = ROOT / "web", ROOT / "ragstone" / "serve" / "page"
 LARGEST = 110_000
-"""Bytes of the whole page as it is sent, compressed."""
+"""Bytes of the whole page, compressed."""
 
 
 @pytest.fixture(scope="module")
 def npm() -> str:
-    """The command, where Node and the packages of the page are there."""
+    """The npm command, if Node and the page's packages are installed."""
     found = shutil.which("npm")
     if not found:
-        pytest.skip("Node is not installed, so the page is not built anew")
+        pytest.skip("Node is not installed, so the build is not tested")
     if not (WEB / "node_modules").is_dir():
-        pytest.skip("the packages of the page are not there (npm ci, in web/), so it is not built anew")
+        pytest.skip("the page's packages are not installed (npm ci, in web/), so the build is not tested")
     return found
 
 
@@ -42,14 +42,14 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {one.relative_to(folder).as_posix(): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
 
 
-def test_the_page_is_what_its_sources_give(npm: str, tmp_path: Path) -> None:
+def test_committed_page_matches_its_sources(npm: str, tmp_path: Path) -> None:
     run(npm, "build", "--", "--outDir", str(tmp_path / "page"))
     built, there = tree(tmp_path / "page"), tree(PAGE)
     assert sorted(built) == sorted(there), "run, in web/: npm run build"
     assert built == there, "run, in web/: npm run build"
 
 
-def test_it_can_be_built_for_an_api_elsewhere(npm: str, tmp_path: Path) -> None:
+def test_builds_for_a_remote_api(npm: str, tmp_path: Path) -> None:
     run(npm, "build", "--", "--outDir", str(tmp_path / "page"), VITE_API="https://api.example/kb")
     built = tree(tmp_path / "page")
     index = built["index.html"].decode()
@@ -60,7 +60,7 @@ def test_it_can_be_built_for_an_api_elsewhere(npm: str, tmp_path: Path) -> None:
     assert all(path.startswith("./") for path in re.findall(r'(?:src|href)="([^"]+)"', index)), "fits any folder"
 
 
-def test_it_is_small_and_holds_no_script_or_style_within_its_html() -> None:
+def test_page_is_small_without_inline_code() -> None:
     files = tree(PAGE)
     assert sum(len(gzip.compress(content, mtime=0)) for content in files.values()) < LARGEST
     index = files["index.html"].decode()
@@ -68,7 +68,7 @@ def test_it_is_small_and_holds_no_script_or_style_within_its_html() -> None:
     assert re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|(?:src|href)=\"(?!\./)", index) is None
 
 
-def test_the_lock_file_names_no_registry() -> None:
+def test_lock_file_names_no_registry() -> None:
     lock = json.loads((WEB / "package-lock.json").read_text(encoding="utf-8"))
     assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
     assert all("integrity" in package for name, package in lock["packages"].items() if name)

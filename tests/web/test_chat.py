@@ -1,4 +1,4 @@
-"""The page in a real browser: asking, watching the answer come, opening what it rests on."""
+"""The page in a real browser: questions, answers, citations, uploads."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 
 import pytest
+from pdf_file import pdf
 from playwright.sync_api import expect
-from served import Visit, pdf
+from served import Visit
 
 Open = Callable[..., Visit]
 ROMANS = "What did the Romans ship down the river Medway?"
@@ -22,7 +23,7 @@ RECORD = """() => {
 }"""
 
 
-def test_an_answer_is_quoted_and_its_citation_opened_at_the_very_words(quoted: str, visit: Open) -> None:
+def test_opens_citations_at_the_cited_words(quoted: str, visit: Open) -> None:
     at = visit(quoted)
     turn = at.ask(ROMANS)
     turn.get_by_role("button", name=re.compile("^Citation")).first.click()
@@ -37,7 +38,7 @@ def test_an_answer_is_quoted_and_its_citation_opened_at_the_very_words(quoted: s
     expect(source.locator("mark")).to_have_css("background-color", "rgb(255, 224, 138)")
 
 
-def test_the_words_of_an_answer_come_one_after_the_other(written: str, visit: Open) -> None:
+def test_shows_answers_as_they_are_written(written: str, visit: Open) -> None:
     at = visit(written)
     at.page.evaluate(RECORD)
     turn = at.ask("What is Kentish ragstone?")
@@ -48,24 +49,24 @@ def test_the_words_of_an_answer_come_one_after_the_other(written: str, visit: Op
     expect(turn.locator("strong")).to_have_text("Kentish ragstone")
     expect(turn.locator(".prose li").first).to_contain_text("The Romans shipped it down the Medway.")
     expect(turn.locator(".unproved")).to_have_text("It is mostly used to build rockets to the moon.")
-    expect(turn).to_contain_text("1 of 3 sentences is not proved by the documents.")
+    expect(turn).to_contain_text("1 of 3 sentences is not supported by the documents.")
     expect(at.page.get_by_role("status")).to_contain_text("Answer: ")
 
 
-def test_an_answer_can_be_stopped_and_asked_again(written: str, visit: Open) -> None:
+def test_stops_and_asks_again(written: str, visit: Open) -> None:
     at = visit(written)
     box = at.page.get_by_label("Question", exact=True)
     box.fill("What is Kentish ragstone?")
     box.press("Enter")
     expect(at.page.locator(".prose")).to_contain_text("Kentish")
     at.page.keyboard.press("Escape")
-    expect(at.page.get_by_text("Stopped; what is above was not checked to its end.")).to_be_visible()
+    expect(at.page.get_by_text("Stopped. The text above was not fully checked.")).to_be_visible()
     at.page.get_by_role("button", name="Ask again").click()
     expect(at.page.locator(".turn-foot")).to_be_visible()
     expect(at.page.locator("article.turn")).to_have_count(1)
 
 
-def test_an_answer_goes_on_while_another_conversation_is_open(written: str, visit: Open) -> None:
+def test_answers_continue_in_other_conversations(written: str, visit: Open) -> None:
     at = visit(written)
     box = at.page.get_by_label("Question", exact=True)
     box.fill("What is Kentish ragstone?")
@@ -80,12 +81,12 @@ def test_an_answer_goes_on_while_another_conversation_is_open(written: str, visi
     expect(at.page.locator(".prose")).to_contain_text("rockets to the moon")
 
 
-def test_a_refusal_says_what_was_looked_for_and_shows_what_came_near(quoted: str, visit: Open) -> None:
+def test_refusals_show_the_closest_passages(quoted: str, visit: Open) -> None:
     at = visit(quoted)
     turn = at.ask("How much is a train ticket to Vilnius?")
     expect(turn.locator(".refusal-head")).to_contain_text("train ticket to Vilnius")
-    expect(turn).to_contain_text(re.compile(r"\d% likely to be answered here"))
-    card = turn.get_by_role("region", name="Nearest to it").get_by_role("button").first
+    expect(turn).to_contain_text(re.compile(r"Likelihood of an answer: .*\d%"))
+    card = turn.get_by_role("region", name="Closest passages").get_by_role("button").first
     quote = card.locator(".card-quote").inner_text()
     for again in (False, True):
         if again:
@@ -96,18 +97,18 @@ def test_a_refusal_says_what_was_looked_for_and_shows_what_came_near(quoted: str
         assert " ".join(quote.split()) in " ".join(lit.split())
 
 
-def test_a_thumb_is_kept_with_its_reason_and_the_conversation_too(quoted: str, visit: Open) -> None:
+def test_keeps_votes_and_conversations(quoted: str, visit: Open) -> None:
     at = visit(quoted)
     turn = at.ask(ROMANS)
     with at.page.expect_response("**/feedback") as first:
         turn.get_by_role("button", name="Bad answer").click()
     assert first.value.ok
     turn.get_by_role("radio", name="Something is missing").check()
-    turn.get_by_label("In your words").fill("the year")
+    turn.get_by_label("In your own words").fill("the year")
     with at.page.expect_response("**/feedback") as second:
         turn.get_by_role("button", name="Send").click()
     assert second.value.request.post_data_json["reason"] == "Something is missing: the year"
-    expect(turn).to_contain_text("Thank you, noted.")
+    expect(turn).to_contain_text("Thank you for your feedback.")
 
     at.page.reload()
     turn = at.page.locator("article.turn")
@@ -122,12 +123,12 @@ def test_a_thumb_is_kept_with_its_reason_and_the_conversation_too(quoted: str, v
     expect(at.page.get_by_role("heading", name="Ask your documents")).to_be_visible()
 
 
-def test_a_pdf_is_uploaded_asked_about_and_deleted(quoted: str, visit: Open) -> None:
+def test_uploads_asks_and_deletes_a_pdf(quoted: str, visit: Open) -> None:
     at = visit(quoted, at="#/sources")
-    content = pdf("Marble is polished with tin oxide.", "The quarry of Carrara lies in Tuscany.")
+    content = pdf(["Marble is polished with tin oxide.", "The quarry of Carrara lies in Tuscany."])
     files = [{"name": "marble.pdf", "mimeType": "application/pdf", "buffer": content}]
     at.page.locator("input[type=file]").set_input_files(files)
-    expect(at.page.get_by_text("Ready to be asked")).to_be_visible()
+    expect(at.page.get_by_text("Ready for questions")).to_be_visible()
     at.page.get_by_role("link", name="New conversation").click()
     turn = at.ask("What is marble polished with?")
     expect(turn.locator(".prose")).to_contain_text("tin oxide")
@@ -138,23 +139,23 @@ def test_a_pdf_is_uploaded_asked_about_and_deleted(quoted: str, visit: Open) -> 
 
     at.page.keyboard.press("Escape")
     at.page.get_by_role("link", name="Sources").click()
-    at.page.get_by_label("Find a source by its name").fill("marble")
+    at.page.get_by_label("Find a document by name").fill("marble")
     row = at.page.get_by_role("list", name="Documents").get_by_role("listitem")
     expect(row).to_have_count(1)
     row.get_by_role("button", name=re.compile("^Delete")).click()
     at.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(at.page.get_by_text("No name has these words.")).to_be_visible()
+    expect(at.page.get_by_text("No document has this name.")).to_be_visible()
 
 
-def test_a_filter_decides_which_documents_an_answer_rests_on(quoted: str, visit: Open) -> None:
+def test_filters_documents(quoted: str, visit: Open) -> None:
     at = visit(quoted, allow="400")
     at.page.get_by_role("button", name="All documents").click()
-    at.page.get_by_role("button", name="Condition", exact=True).click()
+    at.page.get_by_role("button", name="Add condition", exact=True).click()
     at.page.get_by_label("Field").fill("lang")
     at.page.get_by_label("Value").fill("de")
     turn = at.ask("Was ist BM25?")
     expect(turn).to_contain_text('lang = "de"')
-    at.page.get_by_label("In the filter language").fill("lang = (")
+    at.page.get_by_label("Filter expression").fill("lang = (")
     box = at.page.get_by_label("Question", exact=True)
     box.fill("Was ist BM25?")
     box.press("Enter")
@@ -162,7 +163,7 @@ def test_a_filter_decides_which_documents_an_answer_rests_on(quoted: str, visit:
 
 
 @pytest.mark.parametrize("question", ["What colour is sandstone?", "What is sandstone made of?"])
-def test_what_a_document_plants_is_shown_and_does_nothing(quoted: str, visit: Open, question: str) -> None:
+def test_planted_markup_does_nothing(quoted: str, visit: Open, question: str) -> None:
     at = visit(quoted)
     turn = at.ask(question)
     turn.locator(".card, .marker").first.click()

@@ -1,4 +1,4 @@
-"""The page for everyone: without a mouse, without sight, on a phone, in the dark, and with a key."""
+"""Accessibility of the page, phones, themes and keys."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobil
 
 
 def look_around(at: Visit, *rules: str) -> None:
-    """Go through the views, and let axe look at each."""
-    expect(at.page.get_by_role("list", name="Questions to begin with")).to_be_visible()
+    """Check each view with axe."""
+    expect(at.page.get_by_role("list", name="Suggested questions")).to_be_visible()
     assert at.violations(*rules) == []
     turn = at.ask(ROMANS)
     turn.locator("summary").click()
     turn.get_by_role("button", name="Bad answer").click()
     at.page.get_by_role("button", name="All documents").click()
-    at.page.get_by_role("button", name="Condition", exact=True).click()
+    at.page.get_by_role("button", name="Add condition", exact=True).click()
     turn.get_by_role("button", name="Citation 1").click()
     expect(at.page.locator("aside mark").first).to_be_visible()
     assert at.violations(*rules) == []
@@ -38,15 +38,15 @@ def look_around(at: Visit, *rules: str) -> None:
     assert at.violations(*rules) == []
 
 
-def test_axe_finds_nothing_wrong(quoted: str, visit: Open) -> None:
+def test_axe_finds_no_violation(quoted: str, visit: Open) -> None:
     look_around(visit(quoted))
 
 
-def test_axe_finds_nothing_too_faint_in_the_dark(quoted: str, visit: Open) -> None:
+def test_axe_accepts_dark_contrast(quoted: str, visit: Open) -> None:
     look_around(visit(quoted, color_scheme="dark"), "color-contrast")
 
 
-def test_axe_finds_nothing_wrong_in_what_a_model_wrote(written: str, visit: Open) -> None:
+def test_axe_accepts_written_answers(written: str, visit: Open) -> None:
     at = visit(written)
     at.ask("What is Kentish ragstone?")
     assert at.violations() == []
@@ -54,7 +54,7 @@ def test_axe_finds_nothing_wrong_in_what_a_model_wrote(written: str, visit: Open
     assert len(at.violations("color-contrast")) == 1, "axe does look"
 
 
-def test_everything_can_be_done_with_the_keyboard(quoted: str, visit: Open) -> None:
+def test_works_with_the_keyboard_alone(quoted: str, visit: Open) -> None:
     at = visit(quoted)
     keys = at.page.keyboard
     expect(at.page.get_by_role("heading", name="Ask your documents")).to_be_visible()
@@ -90,9 +90,9 @@ def test_everything_can_be_done_with_the_keyboard(quoted: str, visit: Open) -> N
     expect(at.page.get_by_role("heading", name="Sources")).to_have_count(0)
 
 
-def test_the_tab_key_goes_from_the_top_to_the_bottom(quoted: str, visit: Open) -> None:
+def test_tab_order_follows_the_page(quoted: str, visit: Open) -> None:
     at = visit(quoted)
-    expect(at.page.get_by_role("list", name="Questions to begin with")).to_be_visible()
+    expect(at.page.get_by_role("list", name="Suggested questions")).to_be_visible()
     at.page.keyboard.press("Tab")
     expect(at.page.get_by_role("link", name="Go to the question")).to_be_focused()
     at.page.keyboard.press("Enter")
@@ -106,7 +106,7 @@ def test_the_tab_key_goes_from_the_top_to_the_bottom(quoted: str, visit: Open) -
     assert names.index(" New conversation") < names.index(" Sources")
 
 
-def test_a_phone_has_room_for_everything(quoted: str, visit: Open) -> None:
+def test_fits_a_phone(quoted: str, visit: Open) -> None:
     at = visit(quoted, **PHONE)
     turn = at.ask(ROMANS)
     wide = "document.documentElement.scrollWidth > innerWidth"
@@ -133,7 +133,7 @@ def test_a_phone_has_room_for_everything(quoted: str, visit: Open) -> None:
     assert not at.page.evaluate(wide)
 
 
-def test_the_colours_follow_the_system_until_one_chooses(quoted: str, visit: Open) -> None:
+def test_theme_follows_the_system_by_default(quoted: str, visit: Open) -> None:
     at = visit(quoted, color_scheme="dark")
     body = at.page.locator("body")
     expect(body).to_have_css("background-color", "rgb(20, 22, 20)")
@@ -143,7 +143,7 @@ def test_the_colours_follow_the_system_until_one_chooses(quoted: str, visit: Ope
     expect(body).to_have_css("background-color", "rgb(246, 244, 239)")
 
 
-def test_a_key_is_asked_for_sent_in_a_header_and_forgotten(kb: Path, visit: Open) -> None:
+def test_asks_for_a_key_and_forgets_it(kb: Path, visit: Open) -> None:
     locked = kb.with_name("locked")
     command = [sys.executable, "-c", START, "key", "make", "reader", "--scope", "read", "--kb", str(locked)]
     made = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(), timeout=60)

@@ -39,7 +39,7 @@ export function App() {
   const box = useRef<HTMLTextAreaElement>(null);
   const search = useRef<HTMLInputElement>(null);
 
-  // While one looks at the sources, the conversation stays as it is.
+  // The conversation is kept while the sources are shown.
   const session = useRef<string | null>(null);
   if (route.view === "chat") session.current = route.session;
   const chat = useChat(
@@ -69,7 +69,7 @@ export function App() {
   };
 
   const place = `${route.view} ${session.current}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a source belongs to the place it was opened from
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a source closes when its view does
   useEffect(() => {
     drop();
     setDrawer(false);
@@ -107,13 +107,13 @@ export function App() {
     await api.forget(what.session);
     refresh();
     if (what.session === session.current) go({ view: "chat", session: null });
-    announce("The conversation is deleted.");
+    announce("Conversation deleted.");
   };
   const remove = async (what: Listed) => {
     await api.remove(what.document_id);
     changed();
     drop();
-    announce("The document is deleted.");
+    announce("Document deleted.");
   };
   const skip = (event: MouseEvent) => {
     event.preventDefault();

@@ -1,7 +1,7 @@
-"""Web sites -> documents, politely: within a path, at a pace, by the site's rules, and no page twice.
+"""Crawl web sites politely: within a path, at a pace, by the rules of the site, and no page twice.
 
-`crawl` is all that others need. Inside, `run` decides, `polite` and `fetch` make the requests, `guard` says
-where they may go, and `state` remembers.
+`crawl` is the entry point. `run` makes the decisions, `polite` and `fetch` make the requests, `rules` selects the URLs,
+and `state` stores the progress.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ragstone.acquire.crawl.polite import Client
 from ragstone.acquire.crawl.records import Batch, Event, Gone, Page, Site, find_site
 from ragstone.acquire.crawl.run import Crawl
 from ragstone.acquire.crawl.state import State
-from ragstone.contracts import Document, Skipped, Unchanged
-from ragstone.errors import SourceError
+from ragstone.core.errors import SourceError
+from ragstone.core.records import Document, Skipped, Unchanged
 
 __all__ = ["Batch", "Site", "ToDocuments", "crawl", "find_site"]
 
 ToDocuments = Callable[[bytes, str, str], Iterator[Document | Skipped]]
-"""A page's bytes, its Content-Type and its address to the documents in it."""
+"""Return the documents of a page, given its bytes, content type and URL."""
 
 _PAGES = 32
 _BYTES = 8_000_000
@@ -41,22 +41,22 @@ async def crawl(
     holds: Callable[[Sequence[str]], bool] = _holds_all,
     client: Client | None = None,
 ) -> AsyncGenerator[Batch, None]:
-    """The documents of a site that are new, changed or gone since the last time, a batch at a time.
+    """Yield the documents of a site that are new, changed or gone since the last crawl, in batches.
 
-    Asking for the next batch says that this one is stored, and its ``gone`` removed. A crawl that is stopped
-    before that, in whatever way, hands it out again the next time, and goes on from there.
+    The request for the next batch confirms that the caller has stored this one and removed its ``gone`` documents. If
+    a crawl stops before that, the next one yields the batch again and continues from there.
 
     Args:
-        site: what `find_site` made of a name or an address.
-        state: file that remembers the crawl. It belongs to one knowledge base and one site; whoever calls sees to
-            it that no second crawl uses it meanwhile.
-        to_documents: reads a page; runs in a thread.
-        force: fetch pages that have not changed, too.
-        holds: whether documents of these ids are still stored; a page without them is fetched anew.
-        client: makes the requests, and is closed at the end; by default one made for the site's settings.
+        site: the site, from `find_site`.
+        state: the file with the progress of the crawl. It belongs to one knowledge base and one site; the caller makes
+            sure that only one crawl uses it at a time.
+        to_documents: reads a page, in a thread.
+        force: also fetch pages that have not changed.
+        holds: returns whether documents with these ids are still stored. If not, their page is fetched again.
+        client: makes the requests, and is closed at the end. By default, a client for the settings of the site.
 
     Raises:
-        SourceError: robots.txt or the start cannot be had, or the site no longer answers.
+        SourceError: robots.txt or the start page cannot be fetched, or the site stops answering.
     """
     requests = client or Client(Fetcher(site.settings), site.settings)
     with closing(State(state)) as memory:
@@ -73,7 +73,7 @@ async def crawl(
 
 
 async def _parts(events: AsyncGenerator[Event, None]) -> AsyncGenerator[list[Event], None]:
-    """Events, some at a time; bounded also by the bytes of their pages."""
+    """Group events into parts of limited size."""
     part: list[Event] = []
     held = 0
     try:
@@ -84,7 +84,7 @@ async def _parts(events: AsyncGenerator[Event, None]) -> AsyncGenerator[list[Eve
                 yield part
                 part, held = [], 0
     except SourceError:
-        # What was read before the site fell silent is worth storing.
+        # Store what was read before the site stopped answering.
         if part:
             yield part
         raise
@@ -95,7 +95,7 @@ async def _parts(events: AsyncGenerator[Event, None]) -> AsyncGenerator[list[Eve
 def _read(
     part: list[Event], to_documents: ToDocuments, visited: int, waiting: int
 ) -> tuple[Batch, list[tuple[str, list[str]]]]:
-    """A batch, and which documents each of its pages is stored as once the batch is."""
+    """Return a batch, and the ids of the documents of each of its pages."""
     documents: list[Document] = []
     gone: list[str] = []
     skipped: list[Skipped] = []
@@ -120,10 +120,10 @@ def _read(
                 unchanged.append(event.source)
     batch = Batch(
         documents=tuple(documents),
-        # A page may be lost and found again within a batch.
+        # A page may be gone and found again within one batch.
         gone=tuple(id for id in gone if id not in {document.id for document in documents}),
         skipped=tuple(skipped),
-        told=(*(url for url, _ in stored), *unchanged),
+        urls=(*(url for url, _ in stored), *unchanged),
         unchanged=len(unchanged),
         visited=visited,
         waiting=waiting,

@@ -1,7 +1,7 @@
-"""One request over HTTP, within limits of time and size, to an address that was checked.
+"""A single HTTP request, within limits of time and size, to a checked address.
 
-Redirects are handed back, not followed, so that every hop passes here again. Of the environment's proxies nothing
-is read.
+The fetcher returns redirects instead of following them, so that each hop is checked. It ignores the proxies of the
+environment.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from typing import cast
 import httpcore2
 
 from ragstone.acquire.crawl.urls import Address
-from ragstone.models.network import Resolve, is_public, resolve
-from ragstone.models.pinned import FetchError, PinnedBackend, in_words
-from ragstone.sections import CrawlSettings
+from ragstone.services.network import Resolve, is_public, resolve
+from ragstone.services.pinned import FetchError, PinnedBackend, in_words
+from ragstone.settings import CrawlSettings
 
 Headers = Mapping[str, str]
-"""Header fields by their names in small letters."""
+"""Header fields by their names in lower case."""
 
 _NO_HEADERS: Headers = {}
-# For each address of a host, so that one that is silent leaves time for the next.
+_MOST_BYTES = 10_000_000
+# For each address of a host, so that a silent one leaves time for the next.
 _TIMEOUTS = {"timeout": {"connect": 10.0}}
 Refuse = Callable[[Headers], str]
-"""Why an answer with these header fields is of no use, or nothing."""
+"""Return why a response with these header fields is not wanted; empty if it is."""
 
 
 def refuse_none(_headers: Headers) -> str:
@@ -36,7 +37,7 @@ def refuse_none(_headers: Headers) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """An answer. Only a success (2xx) has its body read."""
+    """A response. The body is read only on success (2xx)."""
 
     status: int
     headers: Headers
@@ -44,12 +45,12 @@ class Response:
 
 
 class Fetcher:
-    """Makes requests; keeps connections open between them.
+    """An HTTP client that keeps connections open between requests.
 
     Args:
-        settings: limits, names and whether private addresses are allowed.
-        resolve: how names become addresses.
-        backend: makes the connections, to addresses already checked.
+        settings: limits, the user agent, and whether private addresses are allowed.
+        resolve: resolves host names.
+        backend: opens connections to checked addresses.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Fetcher:
         inner = backend or cast(httpcore2.AsyncNetworkBackend, httpcore2.AnyIOBackend())
         tls = httpcore2.default_ssl_context()
         if settings.proxy:
-            # The proxy resolves the names, and is itself on a private network as a rule.
+            # The proxy resolves names, and is usually on a private network itself.
             proxy = httpcore2.Proxy(settings.proxy)
             self._pool = httpcore2.AsyncConnectionPool(tls, proxy=proxy, network_backend=inner)
         else:
@@ -79,15 +80,15 @@ class Fetcher:
         *,
         refuse: Refuse = refuse_none,
     ) -> Response:
-        """Ask for a page.
+        """Fetch a page.
 
         Args:
-            address: what is asked for.
-            headers: sent with the usual ones.
-            refuse: told the header fields of a success; a reason it gives ends the request before the body.
+            address: the URL.
+            headers: extra header fields.
+            refuse: receives the header fields of a success. If it returns a reason, the body is not read.
 
         Raises:
-            FetchError: no answer, one that is too large or too slow, or one that was refused.
+            FetchError: there is no response, or it is too large, too slow or refused.
         """
         seconds = self._settings.page_seconds
         try:
@@ -129,15 +130,15 @@ class Fetcher:
             return Response(status=answer.status, headers=fields, body=body)
 
     async def _body(self, parts: AsyncIterator[bytes], headers: Headers) -> bytes:
-        """The body, unpacked. Both what arrives and what it unpacks to are bounded as they come."""
-        limit = int(self._settings.max_page_mb * 1_000_000)
-        too_large = FetchError(f"larger than acquire.crawl.max_page_mb={self._settings.max_page_mb:g}")
+        """Return the unpacked body. Its packed and its unpacked size are limited while it arrives."""
+        limit = _MOST_BYTES
+        too_large = FetchError(f"larger than {_MOST_BYTES // 1_000_000} MB")
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > limit:
             raise too_large
         encoding = headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("gzip", "x-gzip", "identity", ""):
-            raise FetchError(f"packed as {encoding}, which was not asked for")
+            raise FetchError(f"the content encoding {encoding} was not requested")
         unpack = zlib.decompressobj(31) if "gzip" in encoding else None
         body = bytearray()
         arrived = 0
@@ -155,7 +156,7 @@ class Fetcher:
 
 
 def _fields(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Header fields by name; those that come more than once are joined, as HTTP has it."""
+    """Return header fields by name, with repeated fields joined as HTTP defines."""
     fields: dict[str, str] = {}
     for name, value in raw:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")

@@ -1,7 +1,7 @@
-"""What a crawler reads in a page: where it leads, what its proper address is, and what it asks of crawlers.
+"""The links, canonical URL and robots directives of a page.
 
-A page of a stranger may be made to keep a parser busy, so tags are found in one pass over the page, and the
-attributes of each within a bounded window.
+A hostile page may try to keep a parser busy, and this code runs in our own process. So it finds tags in one pass over
+the page, and reads the attributes of each within a bounded window.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 
 @dataclass(slots=True, kw_only=True)
 class Links:
-    """Addresses as the page writes them, relative to ``base``."""
+    """URLs as the page writes them, relative to ``base``."""
 
     hrefs: list[str]
     base: str = ""
@@ -40,7 +40,7 @@ class Links:
 
 
 def read_links(page: str) -> Links:
-    """The links of an HTML page, in order, each once."""
+    """Return the links of an HTML page, in order, without repetitions."""
     found = Links(hrefs=[])
     hrefs: dict[str, None] = {}
     tags = position = 0
@@ -49,7 +49,7 @@ def read_links(page: str) -> Links:
         if tag["name"] is None:
             continue
         tags += 1
-        # The search goes on behind the attributes, so that no character is looked at again and again.
+        # The search continues after the attributes, so that it examines no character twice.
         attributes, position = _attributes(page, position)
         href = attributes.get("href", "").strip()
         match tag["name"].lower():
@@ -63,25 +63,27 @@ def read_links(page: str) -> Links:
                 found.canonical = found.canonical or href
             case "meta":
                 _read_meta(attributes, found, hrefs)
+            case _:
+                pass
     found.hrefs = list(hrefs)
     return found
 
 
 def read_robots_words(text: str, found: Links) -> None:
-    """The words of a robots header or meta tag: ``noindex``, ``nofollow``, ``none``."""
+    """Read the directives of a robots header or meta tag: ``noindex``, ``nofollow``, ``none``."""
     words = set(re.split(r"[\s,]+", text.lower()))
     found.noindex |= bool(words & {"noindex", "none"})
     found.nofollow |= bool(words & {"nofollow", "none"})
 
 
 def decoded(body: bytes, content_type: str) -> str:
-    """A page's bytes as text, good enough for its links, which are ASCII nearly always."""
+    """Return a page as text, well enough for its links, which are nearly always ASCII."""
     declared = re.search(r"charset\s*=\s*[\"']?([\w:.-]+)", content_type, re.IGNORECASE)
     marked = next((name for mark, name in _MARKS if body.startswith(mark)), "")
     inside = _CHARSET.search(body[:4096])
     name = marked or (declared[1] if declared else "") or (inside[1].decode("ascii") if inside else "")
     try:
-        # Some codecs of Python are not of text, such as zlib.
+        # Some codecs of Python, such as zlib, do not decode text.
         text = body.decode(name or "utf-8", errors="replace")
     except (LookupError, ValueError):
         text = body.decode("utf-8", errors="replace")
@@ -97,7 +99,7 @@ def _read_meta(attributes: dict[str, str], found: Links, hrefs: dict[str, None])
 
 
 def _attributes(page: str, position: int) -> tuple[dict[str, str], int]:
-    """The attributes from a position to the tag's end, and where that is; the first of a name counts."""
+    """Return the attributes from a position to the end of the tag, and that end. The first of a name counts."""
     attributes: dict[str, str] = {}
     window = position + _WINDOW
     while part := _ATTRIBUTE.match(page, position, window):

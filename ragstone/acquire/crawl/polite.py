@@ -1,4 +1,4 @@
-"""Requests at the pace a site can bear: one after the other with a pause, and again later where it says so."""
+"""Requests at a polite pace: one after another with a pause, and repeated later if the site asks for that."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from email.utils import parsedate_to_datetime
 
 from ragstone.acquire.crawl.fetch import Fetcher, FetchError, Headers, Refuse, Response, refuse_none
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
-from ragstone.sections import CrawlSettings
+from ragstone.settings import CrawlSettings
 
 MOVED = (301, 302, 303, 307, 308)
 PASSING = (429, 500, 502, 503, 504)
+LONGEST_WAIT = 60.0
+"""Seconds that a site may ask to wait."""
+MOST_REDIRECTS = 5
+"""Redirects to follow from one URL."""
 _FIRST_PAUSE = 1.0
 
 
 class Pace:
-    """Turns: two requests to a host never begin closer together than its delay."""
+    """A pace: two requests to one host begin at least its delay apart."""
 
     def __init__(
         self,
@@ -35,23 +39,23 @@ class Pace:
         self._sleep = sleep
 
     async def turn(self, host: str) -> None:
-        """Wait until a request may be made to the host."""
-        # Others may have waited too and been faster, or the host have asked for more time.
+        """Wait until a request to the host is allowed."""
+        # Meanwhile another task may have taken the turn, or the host may have asked for more time.
         while (wait := self._free.get(host, 0.0) - self._clock()) > 0:
             await self._sleep(wait)
         self._free[host] = self._clock() + self._delays.get(host, self._delay)
 
     def slow(self, host: str, delay: float) -> None:
-        """The host wants so much time between requests; never less than was set."""
+        """Set the delay between requests to a host, but not below the setting."""
         self._delays[host] = max(delay, self._delay)
 
     def hold(self, host: str, seconds: float) -> None:
-        """No request to the host for so long."""
+        """Block requests to the host for a time."""
         self._free[host] = max(self._free.get(host, 0.0), self._clock() + seconds)
 
 
 class Client:
-    """A fetcher that keeps the pace and repeats what may succeed later."""
+    """A fetcher that keeps the pace and retries what may succeed later."""
 
     def __init__(self, fetcher: Fetcher, settings: CrawlSettings, pace: Pace | None = None) -> None:
         self._fetcher = fetcher
@@ -59,7 +63,7 @@ class Client:
         self.pace = pace or Pace(settings.delay_seconds)
 
     async def get(self, address: Address, headers: Headers | None = None, *, refuse: Refuse = refuse_none) -> Response:
-        """As `Fetcher.get`; an answer that says "later" is returned only after the last attempt."""
+        """Fetch as `Fetcher.get` does, and retry while the site answers that it is busy."""
         attempt = 0
         while True:
             await self.pace.turn(address.host)
@@ -68,39 +72,39 @@ class Client:
                 if response.status not in PASSING or attempt == self._settings.retries:
                     return response
                 wait = _retry_after(response.headers.get("retry-after", ""))
-                if wait is not None and wait > self._settings.max_wait_seconds:
+                if wait is not None and wait > LONGEST_WAIT:
                     return response
             except FetchError as error:
                 if not error.passing or attempt == self._settings.retries:
                     raise
                 wait = None
-            # Doubled each time, and never the same for two crawlers that failed together.
+            # Exponential, with jitter so that crawlers that fail together do not retry together.
             pause = _FIRST_PAUSE * 2**attempt * random.uniform(0.75, 1.25) if wait is None else wait
-            self.pace.hold(address.host, min(pause, self._settings.max_wait_seconds))
+            self.pace.hold(address.host, min(pause, LONGEST_WAIT))
             attempt += 1
 
     async def follow(self, address: Address) -> Response:
-        """As `get`, through redirects to wherever they lead; each hop is checked as any request is.
+        """Fetch as `get` does, and follow redirects. Each hop is checked like any request.
 
         Raises:
             FetchError: as `get`, or too many redirects.
         """
-        for _ in range(self._settings.max_redirects + 1):
+        for _ in range(MOST_REDIRECTS + 1):
             response = await self.get(address)
             if response.status not in MOVED:
                 return response
             try:
                 address = parse(response.headers.get("location", ""), address)
             except BadAddress as error:
-                raise FetchError(f"redirects to no address: {error}") from error
-        raise FetchError(f"more than acquire.crawl.max_redirects={self._settings.max_redirects}")
+                raise FetchError(f"redirects to an invalid URL: {error}") from error
+        raise FetchError(f"more than {MOST_REDIRECTS} redirects")
 
     async def aclose(self) -> None:
         await self._fetcher.aclose()
 
 
 def _retry_after(text: str) -> float | None:
-    """Seconds that a Retry-After field asks for, written as a number or as a date; nothing where it is neither."""
+    """Return the seconds that a Retry-After field asks for, as a number or a date; None if it is neither."""
     if text.strip().isdecimal():
         return float(text)
     try:

@@ -1,4 +1,4 @@
-"""What a crawl reports, address by address, and what becomes of a site's name."""
+"""The events and batches of a crawl, and the site to crawl."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
-from ragstone.contracts import Document, Skipped, Unchanged
-from ragstone.errors import UsageError
-from ragstone.sections import AcquireSettings, CrawlSettings
+from ragstone.core.errors import UsageError
+from ragstone.core.records import Document, Skipped, Unchanged
+from ragstone.settings import AcquireSettings, CrawlSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page that is new or has changed. ``before``: ids of the documents stored for its earlier text."""
+    """A page that is new or has changed. ``before`` holds the ids of the documents stored for its earlier text."""
 
     url: str
     content_type: str
@@ -25,7 +25,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """A page that was stored and is there no more, or not for us; ``documents`` are the ids it was stored as."""
+    """A stored page that is gone or no longer allowed. ``documents`` holds the ids that it was stored under."""
 
     url: str
     reason: str
@@ -37,25 +37,25 @@ Event = Page | Unchanged | Gone | Skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """A few pages' worth of work for whoever stores documents."""
+    """Documents to store and to remove, from a few pages."""
 
     documents: tuple[Document, ...]
     gone: tuple[str, ...]
     """Ids of documents to remove."""
     skipped: tuple[Skipped, ...]
-    told: tuple[str, ...]
-    """Addresses that are what they are now: new, unchanged or gone. None of them is skipped any more."""
+    urls: tuple[str, ...]
+    """URLs that are new, unchanged or gone now. A note that they were skipped is out of date."""
     unchanged: int
-    """Pages that are as they were."""
+    """Pages that have not changed."""
     visited: int
-    """Addresses visited in this run so far."""
+    """URLs visited in this run so far."""
     waiting: int
-    """Addresses still to visit, as far as is known."""
+    """Known URLs still to visit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """Something to crawl. ``name`` is also fit to be a file's."""
+    """A site to crawl. ``name`` can serve as a file name."""
 
     name: str
     start: Address
@@ -63,10 +63,10 @@ class Site:
 
 
 def find_site(what: str, settings: AcquireSettings) -> Site:
-    """The site a user means by a name of ``acquire.sites``, or by an address.
+    """Return the site for a name in ``acquire.sites`` or for a URL.
 
     Raises:
-        UsageError: no such name, or not an address of the web.
+        UsageError: no site has this name, or the URL is not a web address.
     """
     named = settings.sites.get(what)
     if named is None and "://" not in what:

@@ -1,4 +1,4 @@
-"""What a site says to crawlers in /robots.txt (RFC 9309)."""
+"""The rules of a site for crawlers, from /robots.txt (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from protego import Protego
 from ragstone.acquire.crawl.fetch import FetchError
 from ragstone.acquire.crawl.polite import Client
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
-from ragstone.errors import SourceError
-from ragstone.sections import CrawlSettings
+from ragstone.core.errors import SourceError
+from ragstone.settings import CrawlSettings
 
 _MOST_BYTES = 500 * 1024
-"""The standard has crawlers read this much; a longer file is cut."""
+"""The part of the file that the standard has crawlers read."""
 
 
 class Robots:
@@ -21,7 +21,7 @@ class Robots:
 
     def __init__(self, text: str, user_agent: str, home: Address) -> None:
         self._rules = Protego.parse(text)
-        # Rules name a crawler by the first word of what it calls itself.
+        # Rules name a crawler by the first word of its user agent.
         self._name = re.split(r"[/\s]", user_agent.strip(), maxsplit=1)[0]
         self._home = home
 
@@ -30,12 +30,12 @@ class Robots:
 
     @property
     def delay(self) -> float | None:
-        """Seconds between requests, where the site asks for any."""
+        """Seconds between requests that the site asks for, if any."""
         return self._rules.crawl_delay(self._name)
 
     @property
     def sitemaps(self) -> list[Address]:
-        """Where the site says its sitemaps are; only those on its own host are believed."""
+        """The sitemaps that the site names on its own host."""
         found: list[Address] = []
         for text in self._rules.sitemaps:
             try:
@@ -48,10 +48,10 @@ class Robots:
 
 
 async def read_robots(client: Client, home: Address, settings: CrawlSettings) -> Robots:
-    """The rules of the host of ``home``; none where it has no such file.
+    """Return the rules of the host of ``home``; no rules if it has no such file.
 
     Raises:
-        SourceError: the file cannot be had now. The standard has a crawler keep away then.
+        SourceError: the file cannot be fetched now. The standard forbids crawling in this case.
     """
     if not settings.robots:
         return Robots("", settings.user_agent, home)
@@ -61,6 +61,6 @@ async def read_robots(client: Client, home: Address, settings: CrawlSettings) ->
     except FetchError as error:
         raise SourceError(f"{address}: {error}") from error
     if response.status == 429 or response.status >= 500:
-        raise SourceError(f"{address} answers {response.status}, so nothing may be crawled now; try again later")
+        raise SourceError(f"{address} answers {response.status}, so crawling is not allowed now; try again later")
     text = response.body[:_MOST_BYTES].decode("utf-8-sig", errors="replace")
     return Robots(text, settings.user_agent, home)

@@ -1,4 +1,4 @@
-"""Which addresses a crawl visits, and which kinds of pages it reads."""
+"""The URLs that a crawl visits, and the kinds of pages that it reads."""
 
 from __future__ import annotations
 
@@ -7,18 +7,9 @@ from fnmatch import fnmatchcase
 from ragstone.acquire.crawl.fetch import Headers
 from ragstone.acquire.crawl.robots import Robots
 from ragstone.acquire.crawl.urls import Address, Scope, looks_like_a_trap, worth_asking
-from ragstone.sections import CrawlSettings
+from ragstone.acquire.readers import SUFFIX_OF_TYPE
+from ragstone.settings import CrawlSettings
 
-_KINDS = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "text/markdown": "markdown",
-    "text/x-markdown": "markdown",
-    "text/x-rst": "rst",
-    "text/prs.fallenstein.rst": "rst",
-    "text/plain": "text",
-    "application/pdf": "pdf",
-}
 _SUFFIXES = {
     "html": "text/html",
     "htm": "text/html",
@@ -30,11 +21,11 @@ _SUFFIXES = {
     "pdf": "application/pdf",
 }
 _VAGUE = ("", "text/plain", "application/octet-stream", "binary/octet-stream")
-"""What servers say of files they know nothing about."""
+"""Content types of servers that do not know the kind of a file."""
 
 
 class Rules:
-    """What the settings and the site's robots.txt say of an address."""
+    """The rules for URLs, from the settings and the robots.txt of the site."""
 
     def __init__(self, start: Address, settings: CrawlSettings, robots: Robots) -> None:
         self.scope = Scope(start)
@@ -42,34 +33,34 @@ class Rules:
         self._robots = robots
 
     def interesting(self, address: Address) -> bool:
-        """Whether a link is worth a thought: most links of a page lead elsewhere, and nobody wants to hear of it."""
+        """Return whether a link belongs to the crawl. Most links lead elsewhere, and are not reported."""
         return self.scope.holds(address) and worth_asking(address) and not self._excluded(address)
 
     def refusal(self, address: Address) -> str:
-        """Why an address is not visited, or nothing."""
+        """Return why a URL is not visited; empty if it is."""
         if not self.scope.holds(address):
             return f"outside of {self.scope}"
         if self._excluded(address):
             return "left out by acquire.crawl.exclude"
         if looks_like_a_trap(address):
-            return "looks like one of endlessly many"
+            return "looks like one of infinitely many"
         if not self._robots.allows(address):
-            return "robots.txt forbids it; acquire.crawl.robots=false ignores that, where the site is your own"
+            return "robots.txt forbids it; if the site is yours, set acquire.crawl.robots=false"
         return ""
 
     def unwanted(self, address: Address, headers: Headers) -> str:
-        """Why a page of this kind is not read, or nothing."""
+        """Return why a page of this kind is not read; empty if it is."""
         kind = content_type(address, headers).partition(";")[0]
-        if _KINDS.get(kind) in self._settings.kinds:
+        if kind in SUFFIX_OF_TYPE:
             return ""
-        return f"{kind}, not among acquire.crawl.kinds"
+        return f"{kind}, which is not read"
 
     def _excluded(self, address: Address) -> bool:
         return any(fnmatchcase(address.path, pattern) for pattern in self._settings.exclude)
 
 
 def content_type(address: Address, headers: Headers) -> str:
-    """The Content-Type field; where it says nothing of use, what the name of the page stands for."""
+    """Return the Content-Type of a page; if it is too vague, the type that the name of the page suggests."""
     written = headers.get("content-type", "")
     kind, semicolon, parameters = written.partition(";")
     kind = kind.strip().lower()

@@ -1,6 +1,6 @@
-"""A crawl: from the start, along links and sitemaps, to what became of every page.
+"""A run over a site: from the start, along links and sitemaps, to the outcome of every page.
 
-Requests run side by side, a few at a time; all decisions are made in one place, one answer after the other.
+A few requests run concurrently. All decisions are made in one place, one response after another.
 """
 
 from __future__ import annotations
@@ -13,26 +13,29 @@ from dataclasses import dataclass
 
 from ragstone.acquire.crawl.fetch import FetchError, Response
 from ragstone.acquire.crawl.links import Links, decoded, read_links, read_robots_words
-from ragstone.acquire.crawl.polite import MOVED, PASSING, Client
+from ragstone.acquire.crawl.polite import LONGEST_WAIT, MOST_REDIRECTS, MOVED, PASSING, Client
 from ragstone.acquire.crawl.records import Event, Gone, Page, Site
 from ragstone.acquire.crawl.robots import Robots, read_robots
 from ragstone.acquire.crawl.rules import Rules, content_type
 from ragstone.acquire.crawl.sitemap import read_sitemaps
 from ragstone.acquire.crawl.state import Row, State, Visit
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
-from ragstone.contracts import Skipped, Unchanged
-from ragstone.errors import SourceError
+from ragstone.core.errors import SourceError
+from ragstone.core.records import Skipped, Unchanged
 
 _PERMANENT = (301, 308)
 _VANISHED = (404, 410)
 _MOST_LINKS = 5000
 _MOST_FAILURES = 10
 _FOUND_PER_VISIT = 20
+_CONCURRENT = 2
+_MOST_QUERIES = 20
+"""URLs to visit that differ only in their query string."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What a request brought: a response, with its links where it is a page of HTML, or a failure."""
+    """The result of a request: a response, with its links if it is an HTML page, or a failure."""
 
     row: Row
     address: Address
@@ -46,11 +49,11 @@ class Crawl:
     """One run over a site.
 
     Args:
-        site: what to crawl.
-        state: what is known of it; a run that was interrupted is gone on with.
+        site: the site to crawl.
+        state: its progress. An interrupted run continues.
         client: makes the requests.
-        force: fetch pages that have not changed, too.
-        holds: whether documents of these ids are still stored; a page without them is fetched anew.
+        force: also fetch pages that have not changed.
+        holds: returns whether documents with these ids are still stored. If not, their page is fetched again.
     """
 
     def __init__(
@@ -67,10 +70,10 @@ class Crawl:
         self._left_out: dict[str, str] = {}
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """What became of each page, as it becomes known.
+        """Yield the outcome of each page.
 
         Raises:
-            SourceError: robots.txt or the start cannot be had, or the site no longer answers.
+            SourceError: robots.txt or the start page cannot be fetched, or the site stops answering.
         """
         site, state = self._site, self._state
         state.begin(force=self._force)
@@ -79,12 +82,12 @@ class Crawl:
         if refusal := self._rules.refusal(site.start):
             raise SourceError(f"{site.start}: {refusal}")
         if robots.delay:
-            self._client.pace.slow(site.start.host, min(robots.delay, self._settings.max_wait_seconds))
+            self._client.pace.slow(site.start.host, min(robots.delay, LONGEST_WAIT))
         seeds = await self._sitemap_pages(robots)
         state.add(site.start, 0)
         if (first := state.get(str(site.start))) and not first.done:
             answer = await self._visit(first)
-            # Before anything is called gone: a site that is down or has moved as a whole is no reason to remove it.
+            # First of all, so that a site that is down, or has moved, does not count as a site without pages.
             if not seeds and (problem := self._problem(answer)):
                 raise SourceError(f"{site.start}: {problem}")
             for event in self._events_of(answer):
@@ -96,9 +99,9 @@ class Crawl:
                 yield event
         if waiting := state.waiting():
             limit = f"acquire.crawl.max_pages={self._settings.max_pages}"
-            yield Skipped(source=str(site.start), reason=f"stopped at {limit}; {waiting} addresses were not visited")
+            yield Skipped(source=str(site.start), reason=f"stopped at {limit}; {waiting} URLs were not visited")
         for reason, example in self._left_out.items():
-            yield Skipped(source=example, reason=f"left out, perhaps with others like it: {reason}")
+            yield Skipped(source=example, reason=f"left out, and possibly similar URLs: {reason}")
 
     async def _sitemap_pages(self, robots: Robots) -> list[Address]:
         if not self._settings.sitemap:
@@ -110,11 +113,11 @@ class Crawl:
         return [page for page in pages if self._rules.interesting(page)]
 
     async def _visits(self) -> AsyncGenerator[Event, None]:
-        """Visit all that waits, and all that is found on the way."""
+        """Visit all known URLs, and those found on the way."""
         under_way: dict[asyncio.Task[_Answer], str] = {}
         try:
             while True:
-                while len(under_way) < self._settings.concurrency and (row := self._next(under_way.values())):
+                while len(under_way) < _CONCURRENT and (row := self._next(under_way.values())):
                     under_way[asyncio.create_task(self._visit(row))] = row.url
                 if not under_way:
                     return
@@ -158,7 +161,7 @@ class Crawl:
         return row.outcome == "canonical" or (row.outcome == "page" and row.stored and self._holds(row.documents))
 
     def _problem(self, answer: _Answer) -> str:
-        """Why nothing can begin with this answer of the start, or nothing."""
+        """Return why the crawl cannot begin with this answer from the start page; empty if it can."""
         if answer.response is None:
             return answer.failure
         status = answer.response.status
@@ -169,7 +172,7 @@ class Crawl:
 
     # ------------------------------------------------------------ decisions
     def _events_of(self, answer: _Answer) -> list[Event]:
-        """Note what an answer means, and say what there is to say."""
+        """Record an answer and return its events."""
         response = answer.response
         if response is None:
             return self._failed(answer)
@@ -190,7 +193,7 @@ class Crawl:
 
     def _unchanged(self, answer: _Answer) -> list[Event]:
         row = answer.row
-        # Links first, here as everywhere: a visit that was noted is not made again after an interruption.
+        # Links first, here as everywhere: a recorded visit is not repeated after an interruption.
         self._offer_all(row.links, row.depth + 1)
         if row.outcome == "canonical":
             self._offer_all([row.target], row.depth)
@@ -232,24 +235,24 @@ class Crawl:
         self._state.add(target, row.depth, row.hops + 1)
         visit = Visit(outcome="redirect", target=str(target))
         if self._state.leads_to(str(target), row.url):
-            # A page that calls this address its proper one, which leads back to it: then it counts for itself.
+            # The canonical link of the target leads back here, so the target counts as a page of its own.
             self._state.reclaim(row.url)
         if permanent or not row.stored:
             return self._lost(answer, visit, f"moved to {target}", silent=True)
         self._state.record(row.url, visit)
-        return [Skipped(source=row.url, reason=f"redirects to {target} for now; what was stored is kept")]
+        return [Skipped(source=row.url, reason=f"temporarily redirects to {target}; its stored documents are kept")]
 
     def _target(self, answer: _Answer) -> Address | str:
-        """Where a redirect leads, or why it is not followed."""
+        """Return the target of a redirect, or why it is not followed."""
         assert answer.response is not None
         try:
             target = self._parsed(answer.response.headers.get("location", ""), answer.address)
         except BadAddress as error:
-            return f"redirects to no address: {error}"
+            return f"redirects to an invalid URL: {error}"
         if refusal := self._rules.refusal(target):
             return f"redirects to {target}: {refusal}"
-        if answer.row.hops >= self._settings.max_redirects:
-            return f"more than acquire.crawl.max_redirects={self._settings.max_redirects}"
+        if answer.row.hops >= MOST_REDIRECTS:
+            return f"more than {MOST_REDIRECTS} redirects"
         if self._state.leads_to(str(target), answer.row.url, by=["redirect"]):
             return "redirects in a circle"
         return target
@@ -262,18 +265,18 @@ class Crawl:
         return self._kept(answer, answer.failure)
 
     def _give_up_on_silence(self, failure: str) -> None:
-        """Count a failure that may pass; after many in a row, it is the site that has failed."""
+        """Count a temporary failure. After many in a row, give up on the site."""
         self._failures += 1
         if self._failures >= _MOST_FAILURES:
             raise SourceError(
-                f"{self._site.start.origin} no longer answers ({failure}); what was read so far is kept, "
-                "and the same command goes on from there"
+                f"{self._site.start.origin} no longer answers ({failure}); the pages read so far are kept, "
+                "and the same command continues from there"
             )
 
     def _lost(self, answer: _Answer, visit: Visit, reason: str, *, silent: bool = False) -> list[Event]:
-        """There is no page at this address: what was stored of it has to go.
+        """Record that there is no page at this URL, so that its stored documents are removed.
 
-        ``silent``: its text is found at another address, so nobody misses anything.
+        With ``silent``, nothing is reported, because the text is found at another URL.
         """
         row = answer.row
         gone = Visit(
@@ -292,7 +295,7 @@ class Crawl:
         return [] if silent else [Skipped(source=row.url, reason=reason)]
 
     def _kept(self, answer: _Answer, reason: str) -> list[Event]:
-        """The page could not be had this time: what was stored of it stays, and so does what is known of it."""
+        """Record that the page could not be fetched this time. Its stored documents stay."""
         row = answer.row
         if row.stored:
             self._state.keep(row.url)
@@ -303,7 +306,7 @@ class Crawl:
 
     # ------------------------------------------------------------ links
     def _onward(self, address: Address, links: Links) -> list[str]:
-        """Where a page leads to within the crawl."""
+        """Return the links of a page within the crawl."""
         base = self._base(address, links)
         found: dict[str, None] = {}
         for href in links.hrefs:
@@ -316,7 +319,7 @@ class Crawl:
         return list(found)
 
     def _proper_address(self, address: Address, links: Links) -> str | None:
-        """The address that a page calls its own, where that is another one and may be believed."""
+        """Return the canonical URL of a page, if it is another URL and plausible."""
         if not links.canonical:
             return None
         try:
@@ -343,12 +346,12 @@ class Crawl:
             self._offer(parse(url), depth)
 
     def _offer(self, address: Address, depth: int) -> None:
-        """Have an address visited, unless it goes too far."""
+        """Add a URL to visit, unless it is beyond the limits."""
         settings, state = self._settings, self._state
         if depth > settings.max_depth:
             reason = f"more than acquire.crawl.max_depth={settings.max_depth} links from the start"
-        elif address.query and state.queries(address) >= settings.max_queries:
-            reason = f"more than acquire.crawl.max_queries={settings.max_queries} that differ only behind the ?"
+        elif address.query and state.queries(address) >= _MOST_QUERIES:
+            reason = f"more than {_MOST_QUERIES} URLs that differ only in their query string"
         elif state.found >= settings.max_pages * _FOUND_PER_VISIT:
             reason = f"many times more than acquire.crawl.max_pages={settings.max_pages}"
         else:

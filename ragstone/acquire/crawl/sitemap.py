@@ -1,4 +1,4 @@
-"""Addresses from a site's sitemaps: indexes, gzip, plain lists; all of it bounded."""
+"""URLs from the sitemaps of a site: indexes, gzip and plain lists, all within limits."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ragstone.acquire.crawl.polite import Client
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
 
 _LOCATION = re.compile(r"<(?:\w+:)?loc\s*>\s*(?:<!\[CDATA\[)?([^<\]]{1,4000})", re.IGNORECASE)
-"""No XML parser reads a stranger's file here, so no entity of it can do anything."""
+"""A regular expression instead of an XML parser, so that entities of a hostile file do nothing."""
 _INDEX = re.compile(r"<(?:\w+:)?sitemapindex[\s>]", re.IGNORECASE)
 _MOST_FILES = 50
 _MOST_BYTES = 50_000_000
 
 
 async def read_sitemaps(client: Client, wanted: list[Address], limit: int) -> list[Address]:
-    """The pages that sitemaps name, those of the same host only, each once.
+    """Return the pages on the same host that sitemaps name, without repetitions.
 
     Args:
         client: fetches the files.
-        wanted: sitemaps to begin with; one that is not there is passed over.
-        limit: most pages.
+        wanted: the first sitemaps; missing ones are ignored.
+        limit: the largest number of pages to return.
     """
     pages: dict[Address, None] = {}
     asked: set[Address] = set()
@@ -46,7 +46,7 @@ async def read_sitemaps(client: Client, wanted: list[Address], limit: int) -> li
 
 
 def read_sitemap(body: bytes, address: Address, limit: int) -> tuple[bool, list[Address]]:
-    """The addresses on the same host in a sitemap, and whether they are of further sitemaps."""
+    """Return whether a sitemap is an index of further sitemaps, and its URLs on the same host."""
     if body.startswith(b"\x1f\x8b"):
         try:
             body = zlib.decompressobj(31).decompress(body, _MOST_BYTES)

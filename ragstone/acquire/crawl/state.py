@@ -1,8 +1,8 @@
-"""What a crawl knows, kept in an SQLite file so that it survives being stopped at any moment.
+"""The progress of a crawl, in an SQLite file, so that it survives an interruption at any moment.
 
-A run visits each address at most once. It is closed when nothing is left to visit; the next call then begins a
-new one, and a call after an interruption goes on with the old one. What a page gave counts only once it is
-*settled*: when the documents made of it are stored. A page fetched but not settled is fetched again.
+A run visits each URL at most once. It is closed when nothing is left to visit. The next call begins a new run; a call
+after an interruption continues the old one. A page is *settled* when its documents are stored. A page that was fetched
+but not settled is fetched again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.acquire.crawl.urls import Address
-from ragstone.errors import Damaged, SourceError
+from ragstone.core.errors import Damaged, SourceError
+from ragstone.storage.sqlite import connect_private
 
 _VERSION = 1
 _SCHEMA = """
@@ -24,20 +25,20 @@ INSERT INTO crawl VALUES (0, 0, 1);
 CREATE TABLE page (
     number INTEGER PRIMARY KEY,
     url TEXT NOT NULL UNIQUE,
-    bare TEXT NOT NULL,                    -- the address without its query
+    bare TEXT NOT NULL,                    -- the URL without its query
     depth INTEGER NOT NULL,                -- links from the start
     hops INTEGER NOT NULL DEFAULT 0,       -- redirects that led here
-    seen INTEGER NOT NULL,                 -- the last run that wants it visited
+    seen INTEGER NOT NULL,                 -- the last run that is to visit it
     done INTEGER NOT NULL DEFAULT 0,       -- the last run that visited it
     outcome TEXT NOT NULL DEFAULT '',      -- page, redirect, canonical, duplicate, gone or skipped
-    target TEXT NOT NULL DEFAULT '',                      -- where it leads, or which page it is another address of
-    alone INTEGER NOT NULL DEFAULT 0,      -- counts for itself: the address it calls its proper one holds no page
+    target TEXT NOT NULL DEFAULT '',       -- its redirect target, or the page that it duplicates
+    alone INTEGER NOT NULL DEFAULT 0,      -- a page of its own: its canonical URL holds no page
     etag TEXT NOT NULL DEFAULT '',
     modified TEXT NOT NULL DEFAULT '',
     digest TEXT NOT NULL DEFAULT '',
     links TEXT NOT NULL DEFAULT '[]',
     settled INTEGER NOT NULL DEFAULT 1,
-    documents TEXT                         -- ids of the documents stored for it; NULL where there are none
+    documents TEXT                         -- ids of its stored documents; NULL if there are none
 );
 CREATE INDEX waiting ON page (seen, done, depth, number);
 CREATE INDEX bare ON page (bare, seen);
@@ -48,7 +49,7 @@ CREATE INDEX target ON page (target);
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An address, and what is known of it; ``done``: this run has visited it."""
+    """A URL and what is known about it. ``done``: this run has visited it."""
 
     url: str
     depth: int
@@ -71,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """What came of a visit. ``settled``: nothing has to be stored or removed because of it."""
+    """The result of a visit. ``settled``: it leaves nothing to store or remove."""
 
     outcome: str
     target: str = ""
@@ -83,18 +84,18 @@ class Visit:
 
 
 class State:
-    """The addresses of one site. Used by one crawl at a time; the caller sees to that.
+    """The URLs of one site. The caller makes sure that only one crawl uses it at a time.
 
     Raises:
         SourceError: the file cannot be opened.
-        Damaged: it is not one of ours, or not whole.
+        Damaged: the file is damaged, or no crawl state.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None)
+            self._db = connect_private(path)
         except (OSError, sqlite3.OperationalError) as error:
             raise SourceError(f"{path} cannot be opened: {error}") from error
         self._db.row_factory = sqlite3.Row
@@ -102,7 +103,7 @@ class State:
             self._prepare()
         except sqlite3.DatabaseError as error:
             self.close()
-            raise Damaged(f"{path} is damaged ({error}); remove it to crawl anew") from error
+            raise Damaged(f"{path} is damaged ({error}); remove it to crawl the site from the start") from error
         self.run = 0
         self.visited = self.found = 0
 
@@ -117,12 +118,14 @@ class State:
             self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
         elif version != _VERSION:
             self.close()
-            raise Damaged(f"{self._path} was written by another version of Ragstone; remove it to crawl anew")
+            raise Damaged(
+                f"{self._path} was written by another version of Ragstone; remove it to crawl the site from the start"
+            )
 
     def begin(self, *, force: bool) -> None:
-        """Open a run, or go on with the one that was interrupted.
+        """Begin a run, or continue the one that was interrupted.
 
-        A new run visits all pages of which documents are stored, whether or not links still lead there.
+        A new run visits all pages with stored documents, even if no link leads there any more.
         """
         run, forced, closed = self._db.execute("SELECT run, forced, closed FROM crawl").fetchone()
         with self._transaction():
@@ -137,13 +140,13 @@ class State:
         self.found = self._one("SELECT count(*) FROM page WHERE seen = ?", run)
 
     def finish(self) -> None:
-        """Close the run; what it met no more is forgotten."""
+        """Close the run and forget the URLs that it did not find."""
         with self._transaction():
             self._db.execute("DELETE FROM page WHERE seen < ? AND documents IS NULL", [self.run])
             self._db.execute("UPDATE crawl SET closed = 1")
 
     def add(self, address: Address, depth: int, hops: int = 0) -> None:
-        """Have an address visited in this run, unless it was met already."""
+        """Add a URL to visit in this run, unless the run knows it."""
         changed = self._db.execute(
             "INSERT INTO page (url, bare, depth, hops, seen) VALUES (?, ?, ?, ?, ?) ON CONFLICT (url) DO UPDATE "
             "SET depth = excluded.depth, hops = excluded.hops, seen = excluded.seen WHERE seen < excluded.seen",
@@ -152,12 +155,12 @@ class State:
         self.found += changed.rowcount
 
     def queries(self, address: Address) -> int:
-        """How many addresses of this run differ from this one only in the query."""
+        """Return how many URLs of this run differ from this one only in the query."""
         bare = address.origin + address.path
         return self._one("SELECT count(*) FROM page WHERE bare = ? AND seen = ? AND url <> bare", bare, self.run)
 
     def next(self, busy: Iterable[str] = ()) -> Row | None:
-        """The next address to visit, of those that nobody is busy with: nearest to the start, then first met."""
+        """Return the next URL to visit that is not ``busy``: nearest to the start, then first found."""
         found = self._db.execute(
             "SELECT * FROM page WHERE seen = ? AND done < ? AND url NOT IN (SELECT value FROM json_each(?)) "
             "ORDER BY depth, number LIMIT 1",
@@ -173,7 +176,7 @@ class State:
         return self._row(found) if found else None
 
     def leads_to(self, url: str, goal: str, by: Sequence[str] = ("redirect", "canonical")) -> bool:
-        """Whether redirects and proper addresses, as this run met them, lead from one address to another."""
+        """Return whether the redirects and canonical links of this run lead from one URL to another."""
         passed: set[str] = set()
         while url != goal:
             row = self.get(url)
@@ -184,7 +187,7 @@ class State:
         return True
 
     def twin(self, digest: str, url: str) -> str:
-        """The address of another page with the same bytes, or nothing."""
+        """Return the URL of another page with the same content; empty if there is none."""
         found = self._db.execute(
             "SELECT url FROM page WHERE digest = ? AND outcome = 'page' AND seen = ? AND url <> ? LIMIT 1",
             [digest, self.run, url],
@@ -192,7 +195,7 @@ class State:
         return found[0] if found else ""
 
     def record(self, url: str, visit: Visit) -> None:
-        """Note what came of a visit. The ids of what is stored for the page stay until it is settled."""
+        """Record the result of a visit. The ids of the stored documents stay until the page is settled."""
         self.visited += 1
         self._db.execute(
             "UPDATE page SET done = ?, outcome = ?, target = ?, etag = ?, modified = ?, digest = ?, links = ?, "
@@ -204,12 +207,12 @@ class State:
         )
 
     def keep(self, url: str) -> None:
-        """Note a visit that changed nothing of what is known."""
+        """Record a visit that changed nothing."""
         self.visited += 1
         self._db.execute("UPDATE page SET done = ? WHERE url = ?", [self.run, url])
 
     def reclaim(self, url: str) -> None:
-        """An address holds no page: have those visited again that call it their proper one."""
+        """Visit pages again whose canonical link leads to this URL, because it holds no page."""
         failed, passed = [url], set[str]()
         while failed:
             url = failed.pop()
@@ -224,7 +227,7 @@ class State:
                 )
 
     def settle(self, stored: Iterable[tuple[str, Sequence[str]]]) -> None:
-        """These pages are stored as these documents; without any, what was stored of the page is removed."""
+        """Record that these pages are stored as these documents; a page without any is no longer stored."""
         with self._transaction():
             self._db.executemany(
                 "UPDATE page SET settled = 1, documents = ? WHERE url = ?",
@@ -233,7 +236,7 @@ class State:
 
     def _transaction(self) -> sqlite3.Connection:
         self._db.execute("BEGIN IMMEDIATE")
-        return self._db  # As a context manager, it commits or rolls back.
+        return self._db  # As a context manager, the connection commits or rolls back.
 
     def _one(self, query: str, *values: Any) -> int:
         return self._db.execute(query, values).fetchone()[0]

@@ -1,4 +1,8 @@
-"""Addresses of pages: one spelling for each, what belongs to a crawl, and what looks like a trap."""
+"""URLs of pages: one spelling for each, the scope of a crawl, and crawler traps.
+
+courlan 1.4 does not replace this: it keeps fragments, dots in paths, passwords, IDN hosts, numeric hosts such as 127.1
+and ports of other services, and adds 36 MB.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +16,12 @@ from urllib.parse import quote, urljoin, urlsplit
 import idna
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# Ports of services that are not the web, most of them below 1024; a request can be made to mean something to them.
+# Ports of other services, most of them below 1024: a request could be crafted to mean something to them.
 _LOW_PORTS = (80, 81, 443, 591)
-_REFUSED_PORTS = frozenset(
-    (
-        1719,
-        1720,
-        1723,
-        2049,
-        3659,
-        4045,
-        4190,
-        5060,
-        5061,
-        6000,
-        6379,
-        6566,
-        *range(6665, 6670),
-        6679,
-        6697,
-        10080,
-        11211,
-    )
-)
+_REFUSED_PORTS = frozenset((
+    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, *range(6665, 6670), 6679, 6697,
+    10080, 11211,
+))  # fmt: skip
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _NUMERIC = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)")
 _EDGES = "".join(map(chr, range(33)))
@@ -58,12 +45,12 @@ _MOST_REPEATS = 3
 
 
 class BadAddress(ValueError):
-    """Not an address of the web; the text says why."""
+    """The text is not a web address; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """An address in its one spelling: as text it is the key under which a page is known."""
+    """A URL in its canonical spelling, which identifies a page."""
 
     scheme: str
     host: str
@@ -81,7 +68,7 @@ class Address:
 
     @property
     def target(self) -> str:
-        """What is asked of the server: the path, and the query where there is one."""
+        """The path, and the query if there is one: the target of a request."""
         return f"{self.path}?{self.query}" if self.query else self.path
 
     @property
@@ -89,22 +76,22 @@ class Address:
         return self.port == _DEFAULT_PORTS[self.scheme]
 
     def at(self, path: str) -> Address:
-        """Another path of the same server."""
+        """Return the URL of another path on the same server."""
         return replace(self, path=path, query="")
 
 
 def parse(text: str, base: Address | None = None, *, query: Literal["keep", "drop"] = "keep") -> Address:
-    """An address in its one spelling.
+    """Return a URL in its canonical spelling.
 
-    What does not change the page is made alike: case, default ports, dots in the path, escapes, the fragment,
-    the order of parameters and those that only track visitors.
+    Differences that do not change the page are removed: case, default ports, dots in the path, escapes, fragments,
+    the order of parameters, and parameters that track visitors.
 
     Raises:
-        BadAddress: not http or https, with a password, or malformed.
+        BadAddress: the scheme is not http or https, or the URL is malformed or holds a password.
     """
     head, mark, tail = text.strip(_EDGES).partition("?")
     try:
-        # Browsers take a backslash for a slash.
+        # Browsers read a backslash as a slash.
         joined = urljoin(str(base) if base else "", head.replace("\\", "/") + mark + tail)
         parts = urlsplit(joined)
         port = parts.port
@@ -114,22 +101,22 @@ def parse(text: str, base: Address | None = None, *, query: Literal["keep", "dro
     if scheme not in _DEFAULT_PORTS:
         raise BadAddress(f"{scheme or 'no scheme'}: only http and https are fetched")
     if "@" in parts.netloc:
-        raise BadAddress("a name or password in the address")
+        raise BadAddress("the address contains a user name or password")
     port = _DEFAULT_PORTS[scheme] if port is None else port
     if port in _REFUSED_PORTS or (port < 1024 and port not in _LOW_PORTS):
-        raise BadAddress(f"port {port} is not one of the web")
+        raise BadAddress(f"port {port} is not a web port")
     host = _host(parts.hostname or "")
     path = _without_dots(_escaped(parts.path or "/"))
     return Address(scheme=scheme, host=host, port=port, path=path, query=_query(parts.query) if query == "keep" else "")
 
 
 class Scope:
-    """What a crawl may visit: the host of its start, and what lies under the start's folder."""
+    """The URLs that a crawl may visit: those on the host of its start, below the folder of its start."""
 
     def __init__(self, start: Address) -> None:
         folder, _, name = start.path.rpartition("/")
         self._start = start
-        # A last part without a slash is a folder too, unless it has the name of a file: /docs and /docs/v1.2 are.
+        # A last part without a slash is a folder too, like /docs and /docs/v1.2, unless it is the name of a file.
         self.prefix = f"{folder}/" if not name or _FILE.fullmatch(name) else f"{start.path}/"
 
     def __str__(self) -> str:
@@ -141,18 +128,18 @@ class Scope:
         return address.host == self._start.host and same_port and inside
 
     def link(self, address: Address) -> Address:
-        """The address as this crawl visits it: a site reached by https is not left for plain http."""
+        """Return the URL as this crawl visits it: it does not leave https for http."""
         downgrade = self._start.scheme == "https" and address.scheme == "http" and address.has_default_port
         return replace(address, scheme="https", port=443) if downgrade and self.holds(address) else address
 
 
 def worth_asking(address: Address) -> bool:
-    """Whether the name leaves it possible that the page holds text."""
+    """Return whether a page with this name may hold text."""
     return not _NO_TEXT.fullmatch(address.path)
 
 
 def looks_like_a_trap(address: Address) -> bool:
-    """An address of a kind that sites make up without end: very long, very deep, or in circles."""
+    """Return whether a URL is very long, very deep or repetitive, like those that sites generate without end."""
     segments = [segment for segment in address.path.split("/") if segment]
     most = max(Counter(segments).values(), default=0)
     return len(str(address)) > _LONGEST or len(segments) > _DEEPEST or most > _MOST_REPEATS
@@ -160,13 +147,13 @@ def looks_like_a_trap(address: Address) -> bool:
 
 def _host(name: str) -> str:
     try:
-        if ":" in name and "%" not in name:  # With a zone, it means something on this machine only.
+        if ":" in name and "%" not in name:  # With a zone, the address is local to this machine.
             return str(ipaddress.IPv6Address(name))
         host = name.rstrip(".").lower()
         if not host.isascii():
             host = idna.encode(host, uts46=True).decode("ascii")
         if _NUMERIC.fullmatch(host):
-            # 127.1, 0x7f000001 and 2130706433 are addresses too for some libraries, and for no honest link.
+            # Some libraries accept 127.1, 0x7f000001 and 2130706433 as addresses; no honest link uses them.
             return str(ipaddress.IPv4Address(host))
     except ValueError as error:
         raise BadAddress(f"'{name}' is not a host") from error
@@ -176,7 +163,7 @@ def _host(name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """One way of escaping: nothing that need not be, everything that must."""
+    """Escape what must be escaped, and nothing else."""
 
     def shorter(found: re.Match[str]) -> str:
         character = chr(int(found[1], 16))
@@ -186,7 +173,7 @@ def _escaped(text: str) -> str:
     try:
         return quote(text, safe=_PATH_SAFE)
     except UnicodeEncodeError as error:
-        raise BadAddress("characters that are none") from error
+        raise BadAddress("it contains invalid characters") from error
 
 
 def _without_dots(path: str) -> str:
@@ -210,4 +197,4 @@ def _escaped_query(part: str) -> str:
     try:
         return quote(_STRAY_PERCENT.sub("%25", part), safe=_PATH_SAFE + "?")
     except UnicodeEncodeError as error:
-        raise BadAddress("characters that are none") from error
+        raise BadAddress("it contains invalid characters") from error

@@ -1,1 +1,77 @@
-"""Readers: a file of each kind to the documents in it. What does this format say?"""
+"""Readers: one module per file format.
+
+To add a format:
+
+1. Write a module in this folder with a function ``parse(file: File) -> Parsed``. `parsed.Writer` builds the text and
+   records headings, code, tables and pages as exact spans. Raise `Unreadable`, with the reason, if there is no text.
+2. Add one line to `READERS`: the suffix and the name of the module.
+
+A reader named in the table is imported and run in a separate process, with limits on time and memory, because the file
+may be hostile and the library that parses it may crash. A reader given as a function runs in this process: that is for
+formats whose lines we read ourselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
+
+from ragstone.acquire.readers import markdown, notebook, restructured, tables, text
+from ragstone.acquire.readers.parsed import File, Parsed
+from ragstone.core.records import Document, Skipped
+
+Rows = Iterator[Document | Skipped]
+Reader = str | Callable[[File], Parsed] | Callable[[File], Rows] | Callable[[File], Parsed | Rows]
+"""The name of a module of this package, or a function that returns the text of a file, or the documents of its rows."""
+
+READERS: dict[str, Reader] = {
+    ".txt": text.parse,
+    ".text": text.parse,
+    ".md": markdown.parse,
+    ".markdown": markdown.parse,
+    ".rst": restructured.parse,
+    ".csv": tables.read_csv,
+    ".tsv": tables.read_csv,
+    ".jsonl": tables.read_jsonl,
+    ".ndjson": tables.read_jsonl,
+    ".json": tables.read_json,
+    ".ipynb": notebook.parse,
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+    ".docx": "word",
+    ".pptx": "slides",
+    ".xlsx": "sheets",
+    ".xls": "sheets",
+    ".ods": "sheets",
+    ".odt": "opendocument",
+    ".epub": "epub",
+    ".rtf": "rtf",
+    ".eml": "mail",
+}
+ARCHIVES = (".zip", ".gz")
+"""Suffixes of archives; `sources.archives` takes the files out of them."""
+
+SUFFIX_OF_TYPE = {
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "text/markdown": ".md",
+    "text/x-markdown": ".md",
+    "text/x-rst": ".rst",
+    "text/prs.fallenstein.rst": ".rst",
+    "text/plain": ".txt",
+    "application/pdf": ".pdf",
+}
+"""The content types that web pages are read as."""
+
+
+def is_known(name: str) -> bool:
+    """Return whether a file of this name can be read, judged by its suffix."""
+    suffix = PurePath(name).suffix.lower()
+    return suffix in READERS or suffix in ARCHIVES
+
+
+def kinds() -> str:
+    """Return the suffixes of all files that can be read, separated by spaces."""
+    return " ".join([*READERS, *ARCHIVES])

@@ -1,4 +1,4 @@
-"""Finding out how a file's bytes become text, without holding the file in memory."""
+"""The encoding of a text file, found without holding the file in memory."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from ragstone.errors import SourceError
-from ragstone.sections import AcquireSettings
+from ragstone.core.errors import SourceError
+from ragstone.settings import AcquireSettings
 
 _BLOCK = 1 << 20
 MEGABYTE = 1_000_000
+LONGEST_LINE = 8 * MEGABYTE
 
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
-    # Before UTF-16, whose mark is the beginning of theirs.
+    # Before UTF-16, because its mark is a prefix of these.
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -32,21 +33,21 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """How to open a file as text; ``note`` says what was guessed or lost, and is empty where nothing was."""
+    """An encoding to open a file with. ``note`` says what was guessed or lost; it is empty if nothing was."""
 
     name: str
     note: str = ""
 
 
 class Unreadable(SourceError):
-    """A file, or the rest of it, is skipped; the text says why."""
+    """A file, or the rest of it, is skipped; the message says why."""
 
 
 def detect(path: Path, settings: AcquireSettings) -> Encoding:
-    """The encoding of a text file.
+    """Return the encoding of a text file.
 
-    A byte order mark decides; else UTF-8 if it fits. Bytes that do not fit are replaced where most of the
-    file is UTF-8; a file of single accented bytes is Windows-1252.
+    A byte order mark decides. Without one, the file is UTF-8 if that fits. If most of it is UTF-8, the bytes that do
+    not fit are replaced; a file with single accented bytes is Windows-1252.
 
     Raises:
         Unreadable: the file is empty, binary, too large, has too long a line, or is in an unknown encoding.
@@ -54,7 +55,7 @@ def detect(path: Path, settings: AcquireSettings) -> Encoding:
     size = path.stat().st_size
     if size > settings.max_file_mb * MEGABYTE:
         raise Unreadable(f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={settings.max_file_mb:g}")
-    _refuse_long_lines(path, int(settings.max_line_mb * MEGABYTE))
+    _refuse_long_lines(path, LONGEST_LINE)
     with path.open("rb") as stream:
         start = stream.read(4)
     if not start:
@@ -75,7 +76,7 @@ def detect(path: Path, settings: AcquireSettings) -> Encoding:
 
 
 def clean(text: str) -> str:
-    """Text as documents hold it: lines end in ``\\n``; what no database or UTF-8 file can hold is replaced."""
+    """Return text with ``\\n`` as its line ending, and without characters that no database or UTF-8 file can hold."""
     return _UNSTORABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -92,7 +93,7 @@ def _refuse_long_lines(path: Path, limit: int) -> None:
         length += len(first)
         longest = max(length, *map(len, others)) if others else length
         if longest > limit:
-            raise Unreadable(f"a line longer than acquire.max_line_mb={limit / MEGABYTE:g}")
+            raise Unreadable(f"a line longer than {limit / MEGABYTE:g} MB")
         if others:
             length = len(others[-1])
 
@@ -123,7 +124,7 @@ def _is_valid(path: Path, encoding: str) -> bool:
 
 
 def _count_characters(path: Path, encoding: str) -> tuple[int, int, int]:
-    """How many characters were replaced, how many others are not ASCII, and how many there are in all."""
+    """Return how many characters were replaced, how many others are not ASCII, and how many there are in total."""
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     replaced = ascii_only = total = 0
     for block in chain(_blocks(path), [b""]):

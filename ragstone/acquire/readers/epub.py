@@ -1,4 +1,4 @@
-"""E-books (epub): the chapters in the order of reading, as one document."""
+"""E-books (epub): the chapters in reading order, as one document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAGES = ("application/xhtml+xml", "text/html")
 
 
 def parse(file: File) -> Parsed:
-    """The chapters of a book; those that cannot be read are told.
+    """Return the chapters of a book. The fact ``partial`` names those that cannot be read.
 
     Raises:
         Unreadable: it is encrypted or damaged.
@@ -41,19 +41,19 @@ def parse(file: File) -> Parsed:
                 continue
             writer.marked(chapter.text, chapter.marks)
     if chapters and len(lost) == len(chapters):
-        # Shops that sell books encrypt the chapters and leave the rest open.
+        # Bookshops encrypt the chapters and leave the rest readable.
         raise Unreadable(
             "encrypted" if "META-INF/encryption.xml" in package.names else "damaged: no chapter can be read"
         )
 
-    def said(tag: str) -> str:
+    def field(tag: str) -> str:
         return " ".join((next((one.text for one in book.iter(f"{_DC}{tag}")), "") or "").split())
 
     facts = {
         "kind": "epub",
-        "author": said("creator"),
-        "created": iso_date(said("date")),
-        "lang": said("language"),
+        "author": field("creator"),
+        "created": iso_date(field("date")),
+        "lang": field("language"),
         "partial": f"chapters that cannot be read: {', '.join(lost)}" if lost else "",
     }
-    return writer.parsed(title=said("title"), facts=facts)
+    return writer.parsed(title=field("title"), facts=facts)

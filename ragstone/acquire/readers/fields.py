@@ -1,4 +1,4 @@
-"""What a cell of a table, or a field of a JSON record, is worth as text and as metadata."""
+"""Cells of a table and fields of a JSON record, as text and as metadata."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import html
 import math
 import re
 from datetime import datetime
-from typing import Any
+from typing import TypeAlias
 
 from ragstone.acquire.readers.decode import clean
-from ragstone.conditions import Scalar
+from ragstone.core.filters import Scalar
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 # No leading zeros, so that "007" stays text; no more digits than 64 bits hold.
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)
@@ -17,28 +19,29 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:[eE][-+]?\d+)?", re.ASCII)
 _DAY_FIRST = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})(?:[ T]+(\d{1,2}):(\d\d)(?::(\d\d))?)?", re.ASCII)
 # A tag has a letter right after its bracket, so that "a < b" is kept.
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-# No second beginning inside, so that a text of nothing but beginnings is not searched to its end for each.
+# No second opening inside: otherwise a text made of openings is searched to its end for each of them.
 _UNSEEN = re.compile(
     r"<(script|style)\b(?:(?!<(?:script|style)\b).)*?</\1\s*>|<!--(?:(?!<!--).)*?-->", re.DOTALL | re.IGNORECASE
 )
 _BREAK = re.compile(r"<(?:br|/p|/div|/li|/h[1-6]|/tr)\b[^<>]*>", re.IGNORECASE)
 
 
-def as_text(value: Any) -> str:
-    """A field that is to be read: text, a number, or a list of texts, one a line."""
+def as_text(value: Json) -> str:
+    """Return a field as text. A list of texts has one per line; other nested values are empty."""
     match value:
         case str():
             return clean(value)
         case int() | float():
             return str(value)
-        case list() if all(isinstance(item, str) for item in value):
-            return clean("\n".join(value))
+        case list():
+            lines = [item for item in value if isinstance(item, str)]
+            return clean("\n".join(lines)) if len(lines) == len(value) else ""
         case _:
             return ""
 
 
-def as_fact(value: Any) -> Scalar | tuple[Scalar, ...] | None:
-    """A field as metadata; nothing where it is empty, not a finite number, or nested deeper."""
+def as_fact(value: Json) -> Scalar | tuple[Scalar, ...] | None:
+    """Return a field as metadata; None if it is empty, nested deeper than one list, or no finite number."""
     match value:
         case str():
             return clean(value).strip() or None
@@ -55,7 +58,7 @@ def as_fact(value: Any) -> Scalar | tuple[Scalar, ...] | None:
 
 
 def typed(cell: str) -> str | int | float | bool:
-    """A number or truth value where the cell is written as one."""
+    """Return a cell as a number or truth value if it is written as one."""
     bare = cell.strip()
     if bare.lower() in ("true", "false"):
         return bare.lower() == "true"
@@ -67,7 +70,7 @@ def typed(cell: str) -> str | int | float | bool:
 
 
 def as_time(cell: str) -> str:
-    """A time as ISO 8601, from ISO 8601 or with the day before the month; any other text stays as it is."""
+    """Return a time as ISO 8601, read from ISO 8601 or with the day before the month; other text stays unchanged."""
     bare = cell.strip()
     try:
         if found := _DAY_FIRST.fullmatch(bare):
@@ -81,10 +84,10 @@ def as_time(cell: str) -> str:
 
 
 def as_list(cell: str) -> tuple[str, ...]:
-    """The items of a list that stands in a cell: ``['a', 'b']``, ``a; b``, ``a | b``, or a single one."""
+    """Return the items of a list in a cell: ``['a', 'b']``, ``a; b``, ``a | b``, or a single item."""
     bare = cell.strip()
     if bare.startswith("[") and bare.endswith("]"):
-        # Quotes are optional and may be of either kind, so this is neither JSON nor Python.
+        # Quotes are optional and of either kind, so this is neither JSON nor Python.
         items = re.findall(r"\"([^\"]*)\"|'((?:[^']|'(?!\s*[,\]]))*)'|([^,\[\]\"']+)", bare)
         parts = ["".join(item) for item in items]
     else:
@@ -92,8 +95,8 @@ def as_list(cell: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def tidy(text: str) -> str:
-    """Text without markup, entities written out, and no runs of blanks or empty lines."""
+def without_markup(text: str) -> str:
+    """Return text without markup, entities, runs of spaces and empty lines."""
     if "<" in text:
         text = _TAG.sub("", _BREAK.sub("\n", _UNSEEN.sub("", text)))
     lines = (" ".join(line.split()) for line in html.unescape(text).split("\n"))

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.html_main import main_content
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
-from ragstone.conditions import Scalar
+from ragstone.core.filters import Scalar
 
 _BLOCKS = {
     "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div", "dl", "dt",
@@ -25,16 +25,16 @@ _SPACE = re.compile(r"[ \t\n\r\f]+")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush|sourceCode)[-:\s]+([\w+#.-]+)")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s{0,9}=\s{0,9}[\"']?([\w-]+)", re.IGNORECASE)
 _DEEPEST = 250
-"""A page nested deeper, as none is that people made, is read without its structure, which takes the cube of it."""
+"""A deeper page is read without its structure, because that takes the cube of the depth. People make no such pages."""
 _AUTHORS = ("author", "article:author", "dc.creator", "citation_author")
 _DATES = ("article:published_time", "date", "dc.date", "citation_publication_date", "datePublished", "pubdate")
 
 
 def parse(file: File) -> Parsed:
-    """A page as text.
+    """Return a page as text.
 
     Raises:
-        Unreadable: there is no page in the file.
+        Unreadable: the file holds no page.
     """
     data = file.path.read_bytes()
     if data[:1000].count(0) > 5 and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -43,7 +43,7 @@ def parse(file: File) -> Parsed:
 
 
 def parse_page(page: str) -> Parsed:
-    """A page as text, its headings, code and tables marked."""
+    """Return a page as text, with headings, code and tables marked."""
     tree = LexborHTMLParser(page)
     if tree.body is None:
         raise Unreadable("empty")
@@ -62,13 +62,13 @@ def parse_page(page: str) -> Parsed:
     else:
         _Renderer(writer).block(main_content(tree.body))
     parsed = writer.parsed(title=window, url=url, facts=facts)
-    # The title of the window often adds the name of the site to the heading.
+    # The page title often adds the name of the site to the heading.
     own = next((mark.label for mark in parsed.marks if mark.kind == "heading" and mark.level == 1), "")
     return replace(parsed, title=own) if own and own in parsed.title else parsed
 
 
 def decoded(data: bytes) -> str:
-    """The text of a page: by its byte order mark, else UTF-8 if it fits, else as it says itself."""
+    """Return the text of a page, decoded by its byte order mark, else as UTF-8 if that fits, else as it declares."""
     for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
         if data.startswith(mark):
             return data.decode(encoding, "replace")
@@ -78,14 +78,14 @@ def decoded(data: bytes) -> str:
         declared = _CHARSET.search(data[:4096])
         try:
             name = codecs.lookup(declared[1].decode()).name if declared else "cp1252"
-            # To browsers the two are the same.
+            # Browsers treat the two as the same.
             return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name, "replace")
         except LookupError:
             return data.decode("utf-8", "replace")
 
 
 class _Renderer:
-    """Writes elements as blocks of text. White space means what it means in a browser."""
+    """A renderer of elements as blocks of text. White space means what it means in a browser."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -93,7 +93,7 @@ class _Renderer:
         self.item = ""
 
     def block(self, node: LexborNode) -> None:
-        """What an element holds, as blocks of its own."""
+        """Write the content of an element as blocks."""
         self._flush()
         for child in node.iter(include_text=True):
             self._node(child)
@@ -126,7 +126,7 @@ class _Renderer:
                 self._node(child)
 
     def _flush(self) -> None:
-        """Write the words met since the last block as a paragraph, or as an item of a list."""
+        """Write the words since the last block as a paragraph or a list item."""
         lines = (_collapsed(line) for line in "".join(self.words).split("\v"))
         text = "\n".join(line for line in lines if line)
         self.words.clear()
@@ -143,7 +143,7 @@ class _Renderer:
             return
         caption = table.css_first("caption")
         rows = [[_inline(cell) for cell in row.iter() if cell.tag in ("td", "th")] for row in _rows(table)]
-        if max((len(row) for row in rows), default=0) < 2:  # A list in a frame.
+        if max((len(row) for row in rows), default=0) < 2:  # A list drawn as a table.
             for cell in _cells(table):
                 self.block(cell)
             return
@@ -164,12 +164,12 @@ def _cells(table: LexborNode) -> Iterator[LexborNode]:
 
 
 def _is_layout(table: LexborNode) -> bool:
-    """Whether the table only places things: it holds headings, code or other tables."""
+    """Return whether the table is there for layout: it holds headings, code or other tables."""
     return table.css_first("td table, td h1, td h2, td h3, td pre, th pre") is not None
 
 
 def _inline(node: LexborNode) -> str:
-    """All the words of an element on one line, those of its blocks apart."""
+    """Return the words of an element on one line, with spaces between its blocks."""
     words: list[str] = []
 
     def add(inner: LexborNode) -> None:
@@ -191,7 +191,7 @@ def _collapsed(text: str) -> str:
 
 
 def _language(pre: LexborNode) -> str:
-    """The language of a block of code, from the class of it, what is in it or what it is in."""
+    """Return the language of a code block, from its class, that of its child, or that of its parents."""
     inner = pre.css_first("code")
     node: LexborNode | None = pre if inner is None else inner
     for _ in range(5):
@@ -212,7 +212,7 @@ def _is_deeper(root: LexborNode, limit: int) -> bool:
 
 
 def _title(tree: LexborHTMLParser) -> str:
-    """The title of the page; where several headings of level 1 or none could be it, that of the window."""
+    """Return the title that the page declares."""
     og, window = _meta(tree, ("og:title",)), tree.css_first("head title") or tree.css_first("title")
     return og or (_collapsed(window.text()) if window else "")
 

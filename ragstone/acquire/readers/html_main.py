@@ -1,8 +1,8 @@
-"""Which part of an HTML page is its content, and which is furniture: menus, headers, footers, notices.
+"""The main content of an HTML page, without its furniture: menus, headers, footers and notices.
 
-First what is never content goes, then what is named as furniture. The content is the element the page calls
-``main``; where it calls none so, the smallest element that holds most of the prose. Elements are taken out
-from the last to the first, so that none is looked at after what it stood in is gone.
+First we remove elements that are never content, then those with the name of furniture. The content is the element
+that the page calls ``main``, or else the smallest element that holds most of the prose. Elements are removed from last
+to first, so that none is examined after its parent is gone.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ _MAIN = (
     "[role=main]", "main", "[itemprop=articleBody]", ".mw-parser-output", "#mw-content-text", "article",
     "#main-content", "#content", ".post-content", ".entry-content", ".article-body",
 )  # fmt: skip
+_CONTAINERS = ("div", "section", "article", "main", "center", "table", "tbody", "tr", "td")
 _ENOUGH = 0.25
-"""Share of the page's prose that an element called main must hold to be believed."""
+"""Share of the page's prose that an element called main must hold."""
 _MOST = 0.7
-"""Share of the prose that an element must hold for the rest around it to be left out."""
+"""Share of the prose that an element must hold for the rest to be dropped."""
 _LINKS = 0.6
-"""A block of which more than this is links is a menu, where the page itself does not call it content."""
+"""A block with a larger share of links is a menu, unless the page names its content."""
 
 
 def main_content(body: LexborNode) -> LexborNode:
-    """The element with the content of a page. What is furniture is taken out of the tree."""
+    """Return the element with the content of a page. Furniture is removed from the tree."""
     for node in reversed(body.css(_NEVER)):
         node.decompose()
     whole = _prose(body)
@@ -59,21 +60,21 @@ def main_content(body: LexborNode) -> LexborNode:
 def _named_main(body: LexborNode, whole: int) -> LexborNode | None:
     for selector in _MAIN:
         found = body.css(selector)
-        # Several articles on a page are an overview; it is wanted whole.
+        # A page with several articles is an overview; keep all of it.
         if len(found) == 1 and _prose(found[0]) >= _ENOUGH * whole:
             return found[0]
     return None
 
 
 def _holds_article(node: LexborNode) -> bool:
-    """Whether this header is that of an article, with its title, and not that of the site."""
+    """Return whether a header belongs to an article, with its title, and not to the site."""
     return node.tag == "header" and node.css_first("h1") is not None
 
 
 def _remove_furniture(root: LexborNode, whole: int) -> None:
     for node in reversed(root.css(_NAMED)):
         names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
-        # A page whose very body is called so would be left with nothing.
+        # If the body itself has such a name, nothing would be left.
         if (node.tag == "form" or _FURNITURE.search(names)) and node.mem_id != root.mem_id and _prose(node) < whole / 2:
             node.decompose()
 
@@ -89,29 +90,17 @@ def _remove_menus(root: LexborNode) -> None:
 
 
 def _densest(root: LexborNode) -> LexborNode:
-    """Go inwards as long as one child holds most of the prose."""
+    """Descend as long as one child holds most of the prose."""
     whole = _prose(root)
     while True:
         best = max(root.iter(), key=_prose, default=None)
-        inside = best is not None and best.tag in (
-            "div",
-            "section",
-            "article",
-            "main",
-            "center",
-            "table",
-            "tbody",
-            "tr",
-            "td",
-        )
-        if best is None or not inside or _prose(best) < _MOST * whole:
+        if best is None or best.tag not in _CONTAINERS or _prose(best) < _MOST * whole:
             return root
-        # A row or a cell is no table on its own; its content is what is wanted.
         root = best
 
 
 def _prose(node: LexborNode) -> int:
-    """Characters in paragraphs, code, cells and headings: what menus have little of."""
+    """Return the characters in paragraphs, code, cells and headings: menus have few of them."""
     return sum(_length(one) for one in node.css("p, pre, blockquote, dd, h1, h2, h3, h4, td, li")) or _length(node)
 
 

@@ -1,4 +1,4 @@
-"""E-mails (eml): who, when, about what, and the text; attachments become documents of their own."""
+"""E-mails (eml): the text, its sender, recipient, date and subject. Attachments become documents of their own."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from email.utils import parsedate_to_datetime
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.html import parse_page
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
-from ragstone.conditions import Scalar
+from ragstone.core.filters import Scalar
 
 _MOST_PARTS = 500
 
 
 def parse(file: File) -> Parsed:
-    """The text of an e-mail, the plain one where it has both, titled by its subject.
+    """Return the text of an e-mail, preferring plain text to HTML. Its title is the subject.
 
     Raises:
-        Unreadable: it is no e-mail.
+        Unreadable: the file is no e-mail.
     """
-    # The older policy: the newer one parses headers with a grammar that a hostile header can keep busy for ever.
+    # The older policy, because a hostile header can keep the header grammar of the newer one busy forever.
     mail = message_from_bytes(file.path.read_bytes(), policy=policy.compat32)
     if not any(mail.get(name) for name in ("From", "To", "Subject", "Date", "Message-ID", "Content-Type")):
-        raise Unreadable("no e-mail: it has no headers")
+        raise Unreadable("not an e-mail: it has no headers")
     plain: list[str] = []
     pages: list[str] = []
     attached: list[Part] = []
@@ -75,9 +75,9 @@ def _text(part: Message) -> str:
 
 
 def _header(written: object) -> str:
-    """A header's words, its encoded parts decoded."""
+    """Return the words of a header, decoded."""
     text = str(written)
-    with suppress(ValueError, LookupError):  # Then it stays as it is written.
+    with suppress(ValueError, LookupError):  # Keep the header as it is written.
         text = str(make_header(decode_header(text)))
     return " ".join(tidy(text).split())
 

@@ -1,4 +1,4 @@
-"""Markdown: the text stays as it is written; headings, code and tables are marked in it."""
+"""Markdown: the text as it is written, with its headings, code and tables marked."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ragstone.contracts import Mark
+from ragstone.acquire.readers.parsed import File, Parsed
+from ragstone.acquire.readers.text import text_of
+from ragstone.core.records import Mark
 
-# Every pattern takes time in proportion to its line, for a line may be millions of characters long.
+# A line may be millions of characters long, so every pattern takes time linear in its length.
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)$")
 _HASHES = re.compile(r" {0,3}(#{1,6})(?=[ \t])")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
@@ -21,16 +23,24 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n\s*[\w-]+[ \t]*:")
 _FRONT_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
-def find_marks(text: str) -> tuple[Mark, ...]:
-    """The headings, code blocks and tables of a Markdown text.
+def parse(file: File) -> Parsed:
+    """Return a Markdown file. Its title comes from its front matter, or else from its first heading."""
+    text, facts = text_of(file)
+    return Parsed(
+        text=text, title=_front_matter_title(text), marks=find_marks(text), facts={"kind": "markdown", **facts}
+    )
 
-    The span of a code block is the code without its fences; that of a heading is the line of its words.
+
+def find_marks(text: str) -> tuple[Mark, ...]:
+    """Return the headings, code blocks and tables of a Markdown text.
+
+    A code block spans its code without the fences; a heading spans the line of its words.
     """
     return tuple(_Scan(text).marks())
 
 
-def front_matter_title(text: str) -> str:
-    """The title given in a block of ``key: value`` lines before the text; empty where there is none."""
+def _front_matter_title(text: str) -> str:
+    """Return the title from a block of ``key: value`` lines before the text; empty if there is none."""
     for line in text[: _front_matter_end(text)].split("\n"):
         key, colon, value = line.partition(":")
         if colon and key.strip().lower() == "title":
@@ -39,14 +49,14 @@ def front_matter_title(text: str) -> str:
 
 
 class _Scan:
-    """One pass over the lines of a text."""
+    """A single pass over the lines of a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         first = _front_matter_end(text)
         starts = [first, *(match.end() for match in re.finditer("\n", text[first:]))]
         starts = [starts[0], *(start + first for start in starts[1:])]
-        # A line's end leaves out the line break, of which the last line has none.
+        # A line ends before its line break.
         self.lines = [(a, b - 1) for a, b in pairwise([*starts, len(text) + 1])]
 
     def line(self, number: int) -> str:
@@ -65,12 +75,12 @@ class _Scan:
                 paragraph = False
             else:
                 paragraph = not _NO_PARAGRAPH.match(line)
-                # A list goes on until something stands at the margin that is no item of it.
+                # A list ends at the first line at the margin that is not an item.
                 in_list = bool(_ITEM.match(line)) or (in_list and line[:1] in " \t")
             number = number_after
 
     def _block_at(self, number: int, *, paragraph: bool, in_list: bool) -> tuple[Mark | None, int]:
-        """What begins at a line, and the line after it."""
+        """Return the block that begins at a line, if any, and the number of the line after it."""
         line = self.line(number)
         if (fence := _FENCE.match(line)) and (in_list or len(fence[1].expandtabs(4)) < 4):
             return self._fenced(number, fence[2], fence[3])
@@ -89,7 +99,7 @@ class _Scan:
 
     def _heading(self, number: int, level: int, words: str) -> Mark:
         start, end = self.lines[number]
-        return Mark(kind="heading", start=start, end=end, level=level, label=plain(words))
+        return Mark(kind="heading", start=start, end=end, level=level, label=_plain(words))
 
     def _fenced(self, number: int, fence: str, info: str) -> tuple[Mark | None, int]:
         last = number + 1
@@ -110,7 +120,7 @@ class _Scan:
         return self._code(number, last, ""), after
 
     def _code(self, first: int, last: int, language: str) -> Mark | None:
-        """The lines of a block of code, from the first up to the last; nothing where they are blank."""
+        """Return the mark of the code in these lines, the last excluded; None if they are blank."""
         if first >= last or first >= len(self.lines):
             return None
         start, end = self.lines[first][0], self.lines[last - 1][1]
@@ -123,20 +133,20 @@ class _Scan:
         return Mark(kind="table", start=self.lines[number][0], end=self.lines[last - 1][1]), last
 
 
-def plain(heading: str) -> str:
-    """A heading's words without links, emphasis and code."""
+def _plain(heading: str) -> str:
+    """Return the words of a heading without links, emphasis and code."""
     return re.sub(r"[*`]|\\(?=\W)", "", _LINK.sub(r"\1", heading)).strip()
 
 
 def _without_closing(words: str) -> str:
-    """A heading's words without the hashes that may stand after them."""
+    """Return the words of a heading without closing hashes."""
     words = words.strip()
     bare = words.rstrip("#")
     return bare.rstrip() if not bare or bare[-1] in " \t" else words
 
 
 def _language(info: str) -> str:
-    """The language of a fence: ``python``, ``{.python}``, or ``{code-block} python``."""
+    """Return the language of a fence: ``python``, ``{.python}``, or ``{code-block} python``."""
     words = info.split()
     if len(words) > 1 and words[0].startswith("{") and words[0].endswith("}"):
         return words[1]
@@ -144,7 +154,7 @@ def _language(info: str) -> str:
 
 
 def _front_matter_end(text: str) -> int:
-    """Where the text begins after a block of front matter; 0 where there is none."""
+    """Return where the text begins after front matter; 0 if there is none."""
     if not _FRONT_MATTER.match(text):
         return 0
     end = _FRONT_END.search(text, 4)

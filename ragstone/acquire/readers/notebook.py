@@ -1,35 +1,33 @@
-"""Jupyter notebooks: Markdown cells as they are, code cells as code, and what they printed."""
+"""Jupyter notebooks: Markdown cells as they are, code cells as code, and the printed output."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 from ragstone.acquire.readers import markdown
 from ragstone.acquire.readers.decode import Unreadable, clean
-from ragstone.acquire.readers.parsed import File, Writer
+from ragstone.acquire.readers.fields import Json
+from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.text import text_of
-from ragstone.contracts import Document
 
 MOST_OUTPUT = 1000
-"""Characters of a cell's output that are kept: enough for a result, too little for a log."""
+"""Characters of a cell's output to keep: enough for a result, too few for a log."""
 
 
-def read_notebook(file: File) -> Iterator[Document]:
-    """A notebook as a document; its first heading is its title.
+def parse(file: File) -> Parsed:
+    """Return the cells of a notebook. Its title comes from its metadata, or else from its first heading.
 
     Raises:
-        Unreadable: it is no notebook, or holds no text.
+        Unreadable: the file is no notebook.
     """
     text, facts = text_of(file)
     try:
         book = json.loads(text)
-        # Format 3 kept the cells in worksheets.
-        cells = book["cells"] if "cells" in book else book["worksheets"][0]["cells"]
-        about = book.get("metadata", {})
+        # Format 3 keeps the cells in worksheets.
+        cells: Json = book["cells"] if "cells" in book else book["worksheets"][0]["cells"]
+        about: Json = book.get("metadata", {})
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        raise Unreadable(f"damaged: no notebook in it: {error}") from error
+        raise Unreadable(f"damaged: not a notebook: {error}") from error
     writer = Writer()
     language = _language(about)
     for cell in cells if isinstance(cells, list) else []:
@@ -37,10 +35,10 @@ def read_notebook(file: File) -> Iterator[Document]:
             _write(writer, cell, language)
     title = about.get("title", "") if isinstance(about, dict) else ""
     facts = {"kind": "notebook", **facts}
-    yield writer.parsed(title=title if isinstance(title, str) else "", facts=facts).document(file)
+    return writer.parsed(title=title if isinstance(title, str) else "", facts=facts)
 
 
-def _write(writer: Writer, cell: dict[str, Any], language: str) -> None:
+def _write(writer: Writer, cell: dict[str, Json], language: str) -> None:
     source = clean(_joined(cell.get("source", cell.get("input", ""))))
     match cell.get("cell_type"):
         case "markdown":
@@ -59,10 +57,12 @@ def _write(writer: Writer, cell: dict[str, Any], language: str) -> None:
             writer.paragraph(cut + ("\n..." if len(printed.rstrip()) > len(cut) else ""))
         case "raw":
             writer.paragraph(source)
+        case _:
+            pass
 
 
-def _printed(output: dict[str, Any]) -> str:
-    """The text of an output; pictures and errors are none."""
+def _printed(output: dict[str, Json]) -> str:
+    """Return the text of an output; empty for pictures and errors."""
     match output.get("output_type"):
         case "stream" if output.get("name") != "stderr":
             return _joined(output.get("text", ""))
@@ -73,14 +73,14 @@ def _printed(output: dict[str, Any]) -> str:
             return ""
 
 
-def _joined(text: Any) -> str:
-    """A text that may be kept as a list of lines."""
+def _joined(text: Json) -> str:
+    """Return a text that may be stored as a list of lines."""
     if isinstance(text, list):
         return "".join(line for line in text if isinstance(line, str))
     return text if isinstance(text, str) else ""
 
 
-def _language(about: Any) -> str:
+def _language(about: Json) -> str:
     for key in ("language_info", "kernelspec"):
         inner = about.get(key) if isinstance(about, dict) else None
         name = inner.get("name" if key == "language_info" else "language") if isinstance(inner, dict) else None

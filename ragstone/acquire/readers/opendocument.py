@@ -19,7 +19,7 @@ _DEEPEST = 60
 
 
 def parse(file: File) -> Parsed:
-    """The text of an OpenDocument file.
+    """Return the text of an OpenDocument file.
 
     Raises:
         Unreadable: it is encrypted, damaged, or refused.
@@ -33,11 +33,11 @@ def parse(file: File) -> Parsed:
         raise Unreadable("damaged: there is no text document in it")
     writer = Writer()
     _write(writer, text, 0)
-    title, author, creator, created = (_said(about, tag) for tag in _FACTS)
+    title, author, creator, created = (_property(about, tag) for tag in _FACTS)
     return writer.parsed(title=title, facts={"kind": "odt", "author": author or creator, "created": iso_date(created)})
 
 
-def _said(about: Element | None, tag: str) -> str:
+def _property(about: Element | None, tag: str) -> str:
     return ((about.findtext(tag) if about is not None else "") or "").strip()
 
 
@@ -56,6 +56,8 @@ def _write(writer: Writer, parent: Element, depth: int, bullet: str = "") -> Non
                 writer.table([_row(row) for row in element.iter(f"{_TABLE}table-row")])
             case tag if tag not in _SKIPPED and depth < _DEEPEST:
                 _write(writer, element, depth + 1, "- " if tag == "list" else bullet)
+            case _:
+                pass
 
 
 def _row(row: Element) -> list[str]:
@@ -63,7 +65,7 @@ def _row(row: Element) -> list[str]:
 
 
 def _words(element: Element, depth: int = 0) -> Iterator[str]:
-    """The words of a paragraph: what stands before, in and after its parts."""
+    """Yield the words of a paragraph: those before, inside and after its child elements."""
     yield element.text or ""
     for child in element:
         match child.tag.rpartition("}")[2]:
@@ -76,4 +78,6 @@ def _words(element: Element, depth: int = 0) -> Iterator[str]:
                 yield "\n"
             case tag if tag not in _SKIPPED and depth < _DEEPEST:
                 yield from _words(child, depth + 1)
+            case _:
+                pass
         yield child.tail or ""

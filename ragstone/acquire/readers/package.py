@@ -1,4 +1,4 @@
-"""Office files are zip packages of XML: opened here without trusting them."""
+"""Office files: zip packages of XML, opened without trusting them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from xml.parsers import expat
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import iso_date, tidy
-from ragstone.conditions import Scalar
+from ragstone.core.filters import Scalar
 
 Element = ElementTree.Element
 
 _BIGGEST = 100_000_000
-"""Bytes that a part may expand to. Word's own limit on a document is far below."""
+"""Bytes that a part may expand to. Word limits its own documents to much less."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _CORE = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
@@ -26,15 +26,15 @@ _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relat
 
 
 class Package:
-    """The parts of an office file by their names.
+    """The parts of an office file, by name.
 
     Raises:
-        Unreadable: it is encrypted, or no such file.
+        Unreadable: the file is encrypted, or no office file.
     """
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as stream:
-            # Office keeps a package with a password inside its older container.
+            # A package with a password is stored inside the older OLE container.
             if stream.read(8) == _OLE:
                 raise Unreadable("encrypted, or in an older format under this name")
         try:
@@ -50,7 +50,7 @@ class Package:
         self._zip.close()
 
     def bytes(self, name: str) -> bytes:
-        """A part as it is."""
+        """Return the content of a part."""
         try:
             with self._zip.open(name) as stream:
                 data = stream.read(_BIGGEST + 1)
@@ -63,11 +63,11 @@ class Package:
         return data
 
     def xml(self, name: str) -> Element:
-        """A part as XML."""
+        """Return a part as XML."""
         return parse_xml(self.bytes(name), name)
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
-        """The parts that a part points to, by id: the last word of the kind, and the name."""
+        """Return the parts that a part refers to: the last word of the kind, and the name, by id."""
         folder, _, file = name.rpartition("/")
         listed = f"{folder}/_rels/{file}.rels" if folder else f"_rels/{file}.rels"
         if listed not in self.names:
@@ -80,25 +80,25 @@ class Package:
         return found
 
     def properties(self) -> tuple[str, dict[str, Scalar]]:
-        """The title of a Microsoft Office file, its author and the day it was made."""
+        """Return the title of a Microsoft Office file, and the facts ``author`` and ``created``."""
         if "docProps/core.xml" not in self.names:
             return "", {}
         try:
             core = self.xml("docProps/core.xml")
         except Unreadable:
-            return "", {}  # The text may be whole all the same.
+            return "", {}  # The text may still be intact.
 
-        def said(tag: str) -> str:
+        def field(tag: str) -> str:
             return tidy(core.findtext(tag) or "").strip()
 
-        return said(f"{_DC}title"), {"author": said(f"{_DC}creator"), "created": iso_date(said(f"{_TERMS}created"))}
+        return field(f"{_DC}title"), {"author": field(f"{_DC}creator"), "created": iso_date(field(f"{_TERMS}created"))}
 
 
 def parse_xml(data: bytes, name: str) -> Element:
-    """XML without a document type.
+    """Parse XML that has no document type.
 
     Raises:
-        Unreadable: it has one, or is no XML.
+        Unreadable: the data has a document type, or is no XML.
     """
     refuse_document_type(data)
     try:
@@ -108,21 +108,21 @@ def parse_xml(data: bytes, name: str) -> Element:
 
 
 def refuse_document_type(data: bytes) -> None:
-    """A document type is where XML declares bombs and references to other files; office files have none.
+    """Refuse XML with a document type: it can declare bombs and references to other files. Office files have none.
 
     Raises:
-        Unreadable: there is one.
+        Unreadable: the data has a document type.
     """
     prolog = expat.ParserCreate()
     prolog.StartDoctypeDeclHandler = _refuse
     prolog.StartElementHandler = _enough
-    # What else is wrong, the parser that reads it will say.
+    # The parser that reads the data reports other errors.
     with suppress(_Enough, expat.ExpatError, ValueError):
         prolog.Parse(data, True)
 
 
 def joined(folder: str, target: str) -> str:
-    """The name of a part as another part, in this folder, writes it."""
+    """Return the name of a part that a part in this folder refers to."""
     steps = [] if target.startswith("/") else [step for step in folder.split("/") if step]
     for step in target.split("/"):
         if step == "..":
@@ -133,7 +133,7 @@ def joined(folder: str, target: str) -> str:
 
 
 class _Enough(Exception):
-    """The prolog is over."""
+    """The prolog has ended."""
 
 
 def _refuse(*_: object) -> None:

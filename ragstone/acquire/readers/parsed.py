@@ -1,8 +1,7 @@
-"""What readers work on and what they make: a file, its text with marks, and the document of both."""
+"""The input and output of readers: a file, and its text with marks."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.acquire.readers.decode import Unreadable, clean
-from ragstone.conditions import Scalar
-from ragstone.contracts import Document, Mark
-from ragstone.sections import AcquireSettings
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Document, Mark
+from ragstone.settings import AcquireSettings
 
 _INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u200e\u200f\u2060\ufeff")
-"""Soft hyphens and marks without width: they part words that readers, and searches, see as one."""
+"""Soft hyphens and marks without width: they divide words that readers and searches see as one."""
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 _DATE = re.compile(r"(\d{4})-?(\d\d)?-?(\d\d)?(?:[T ]?(\d\d):?(\d\d):?(\d\d)?)?", re.ASCII)
 
 
 @dataclass(slots=True, kw_only=True)
 class Budget:
-    """What may still come out of an archive and of the archives in it."""
+    """The bytes and files that an archive, and the archives in it, may still give."""
 
     bytes_left: int
     files_left: int
@@ -31,11 +30,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file to read: where its bytes are, and what it is known by.
+    """A file to read.
 
-    ``name`` is the id of its document, ``source`` what people see, and ``suffix``, such as ``.pdf``, decides how it
-    is read. For a member of an archive ``path`` is a temporary file, ``depth`` says how many archives it came
-    out of, and ``budget`` what they may still give.
+    ``path`` is where its bytes are, ``name`` the id of its document, and ``source`` what people see. ``suffix``, such
+    as ``.pdf``, selects the reader. For a member of an archive, ``path`` is a temporary file, ``depth`` the number of
+    archives around it, and ``budget`` how much they may still give.
     """
 
     path: Path
@@ -57,20 +56,20 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """What a file says. ``facts`` become metadata; ``parts`` are read as files of their own."""
+    """The text of a file. ``facts`` become metadata; ``parts`` are read as files of their own."""
 
     text: str
     title: str = ""
     url: str = ""
     marks: tuple[Mark, ...] = ()
-    facts: Mapping[str, Scalar] = field(default_factory=dict)
+    facts: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
     parts: tuple[Part, ...] = ()
 
     def document(self, file: File) -> Document:
-        """The document of a file.
+        """Return the document of a file.
 
         Raises:
-            Unreadable: there is no text in it.
+            Unreadable: there is no text.
         """
         if not self.text.strip():
             raise Unreadable("empty")
@@ -87,14 +86,14 @@ class Parsed:
 
 
 def tidy(text: str) -> str:
-    """Text as a reader sees it: cleaned, without invisible characters, ligatures as letters."""
+    """Return text as a reader sees it: without invisible characters, and with letters for ligatures."""
     return clean(text).translate(_INVISIBLE).translate(_LIGATURES)
 
 
 class Writer:
-    """Puts a text together block by block and marks the blocks as it goes.
+    """A builder of a text and its marks, block by block.
 
-    Blocks are separated by a blank line. Whatever is given is cleaned here, so spans are exact.
+    A blank line separates blocks. The writer cleans each text that it receives, so that spans are exact.
     """
 
     def __init__(self) -> None:
@@ -108,7 +107,7 @@ class Writer:
         self._block(tidy(text).strip())
 
     def line(self, text: str) -> None:
-        """A line that belongs to the one before, such as the item of a list."""
+        """Add a line that follows the one before without a blank line, such as a list item."""
         self._gap = "\n" if self._length else ""
         self._block(tidy(text).rstrip())
 
@@ -123,7 +122,7 @@ class Writer:
         self._mark("code", "\n".join(lines).rstrip(), label=language)
 
     def table(self, rows: Sequence[Sequence[str]], caption: str = "") -> None:
-        """The rows of a table, one a line, cells apart by a bar; empty rows and columns are left out."""
+        """Add a table, one row per line, with bars between cells and without empty rows and columns."""
         cells = [[" ".join(tidy(cell).split()) for cell in row] for row in rows]
         width = max((len(row) for row in cells), default=0)
         used = [n for n in range(width) if any(n < len(row) and row[n] for row in cells)]
@@ -131,11 +130,11 @@ class Writer:
         self._mark("table", "\n".join(lines), label=" ".join(tidy(caption).split()))
 
     def page(self, label: str) -> None:
-        """What follows stands on a page of this label."""
+        """Begin a page with this label."""
         self._pages.append((label, self._length))
 
     def marked(self, text: str, marks: Sequence[Mark]) -> None:
-        """A text with marks of its own, such as that of a page inside a book."""
+        """Add a text with marks of its own, such as a chapter of a book."""
         start = self._block(text)
         if start is not None:
             self._marks += [replace(mark, start=mark.start + start, end=mark.end + start) for mark in marks]
@@ -143,7 +142,7 @@ class Writer:
     def parsed(
         self, *, title: str = "", url: str = "", facts: Mapping[str, Scalar] | None = None, parts: Sequence[Part] = ()
     ) -> Parsed:
-        """The text, its marks in order, and what is known about it."""
+        """Return the text with its marks in order."""
         text, marks = "".join(self._pieces), [*self._marks]
         for (label, start), (_, end) in pairwise([*self._pages, ("", self._length)]):
             words = text[start:end].strip()  # The blank line between two pages belongs to neither.
@@ -161,7 +160,7 @@ class Writer:
         )
 
     def _block(self, text: str) -> int | None:
-        """Where the block begins; nothing where it is empty."""
+        """Add a block and return where it begins; None if it is empty."""
         if not text.strip():
             return None
         for piece in (self._gap, text):
@@ -177,41 +176,16 @@ class Writer:
 
 
 def first_heading(marks: Sequence[Mark]) -> str:
-    """The words of the first heading; empty if there is none."""
+    """Return the words of the first heading; empty if there is none."""
     return next((mark.label for mark in marks if mark.kind == "heading" and mark.label), "")
 
 
 def iso_date(written: str) -> str:
-    """A date of a document's properties as ISO 8601; empty where it is none. PDF writes ``D:20240506...``."""
+    """Return a date from document properties as ISO 8601; empty if it is no date. PDF writes ``D:20240506...``."""
     found = _DATE.match(written.strip().removeprefix("D:"))
     if not found:
         return ""
     year, month, day, *clock = found.groups()
     date = "-".join(part for part in (year, month, day) if part)
-    # A time without its seconds is a time; one without a day is none.
+    # A time may lack its seconds, but not its day.
     return f"{date}T{':'.join(part or '00' for part in clock)}" if day and clock[0] else date
-
-
-# ---------------------------------------------------------------- between processes
-
-
-def to_json(parsed: Parsed) -> bytes:
-    """As a worker sends it. Latin-1 makes text of the bytes of a part, and bytes again."""
-    marks = [(mark.kind, mark.start, mark.end, mark.level, mark.label) for mark in parsed.marks]
-    parts = [(part.name, part.data.decode("latin-1")) for part in parsed.parts]
-    return json.dumps([parsed.text, parsed.title, parsed.url, marks, dict(parsed.facts), parts]).encode()
-
-
-def from_json(data: bytes) -> Parsed:
-    """As it was sent."""
-    text, title, url, marks, facts, parts = json.loads(data)
-    return Parsed(
-        text=text,
-        title=title,
-        url=url,
-        marks=tuple(
-            Mark(kind=k, start=start, end=end, level=level, label=label) for k, start, end, level, label in marks
-        ),
-        facts=facts,
-        parts=tuple(Part(name=name, data=data.encode("latin-1")) for name, data in parts),
-    )

@@ -1,4 +1,4 @@
-"""PDF: the text of each page in reading order, pages labelled as printed."""
+"""PDF: the text of each page in reading order, with page labels as printed."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import ctypes
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any, cast
 
-import pypdfium2
-import pypdfium2.raw as pdfium
+import pypdfium2  # pyright: ignore[reportMissingTypeStubs]
+import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date, tidy
 from ragstone.acquire.readers.pdf_layout import Line, Word, vocabulary, write_page
 
 _HYPHENS = "\x02\ufffe"
-"""How PDFium shows a hyphen that only ends a line."""
+"""How PDFium shows a hyphen that divides a word at the end of a line."""
 _LINE = re.compile(rf"[^\r\n{_HYPHENS}]*[\r\n{_HYPHENS}]?")
 _WORD = re.compile(r"[^\s\x00-\x1f\ufffe\uffff]+")
 _LEFT_BEHIND = re.compile(
@@ -23,19 +26,19 @@ _LEFT_BEHIND = re.compile(
 )
 _MOST_OUTLINE = 5000
 _SHARE_OF_TIME = 0.5
-"""Of the time allowed for a file: after it the pages read so far are laid out, rather than all be lost."""
+"""Share of the time allowed for a file. After that, the pages read so far are laid out, so that not all is lost."""
 
 
 def parse(file: File) -> Parsed:
-    """The pages of a PDF. One without a password for reading opens, whatever it forbids its viewers.
+    """Return the pages of a PDF. Permissions do not matter: only a password for opening makes it unreadable.
 
     Raises:
-        Unreadable: it is encrypted or damaged, or there is no text in it, as in a scan.
+        Unreadable: the file is encrypted or damaged, or has no text, like a scan.
     """
     try:
         book = pypdfium2.PdfDocument(file.path)
     except pypdfium2.PdfiumError as error:
-        # Such as "Failed to load document (PDFium: Data format error)."
+        # For instance "Failed to load document (PDFium: Data format error)."
         reason = str(error).partition("PDFium: ")[2].rstrip(").").lower() or str(error)
         if "password" in reason or "security" in reason:
             raise Unreadable("encrypted") from error
@@ -54,11 +57,12 @@ def parse(file: File) -> Parsed:
     if not any(pages):
         if lost:
             raise Unreadable("damaged: none of its pages can be read")
-        raise Unreadable("no text in it; to read a scan, recognise its text (OCR) first")
+        raise Unreadable("no text in it; if it is a scan, run OCR on it first")
     words, headings = vocabulary(pages), _outline(book)
     writer = Writer()
     for number, lines in enumerate(pages):
-        writer.page(book.get_page_label(number) or str(number + 1))
+        label = book.get_page_label(number)  # pyright: ignore[reportUnknownMemberType]
+        writer.page(label or str(number + 1))
         write_page(writer, lines, words, headings.get(number, {}))
     about = book.get_metadata_dict()
     facts = {
@@ -72,16 +76,16 @@ def parse(file: File) -> Parsed:
 
 
 def _missing(lost: Sequence[str], read: int, total: int) -> str:
-    """What is not in the text, in words; empty where all is."""
+    """Return what is missing from the text; empty if nothing is."""
     if read < total:
-        return f"{read} of {total} pages; the time allowed, acquire.parse_seconds, was over"
+        return f"only {read} of {total} pages were read within acquire.parse_seconds"
     return f"pages that cannot be read: {', '.join(lost[:20])}" if lost else ""
 
 
 def _lines(book: pypdfium2.PdfDocument, number: int) -> list[Line]:
-    """The lines of a page in the order the file has them, each word with its place."""
+    """Return the lines of a page in the order of the file, with the position of each word."""
     page = book[number]
-    # Both are kept until the end: what PDFium is asked about must still be open.
+    # Keep a reference to both: PDFium needs them open until the last call.
     text_page = page.get_textpage()
     raw, text = text_page.raw, _characters(text_page)
     box = [ctypes.c_double() for _ in range(4)]
@@ -109,35 +113,32 @@ def _lines(book: pypdfium2.PdfDocument, number: int) -> list[Line]:
 
 
 def _characters(page: pypdfium2.PdfTextPage) -> str:
-    """The text of a page with one character for each that PDFium counts."""
+    """Return the text of a page, with one character for each that PDFium counts."""
     count = page.count_chars()
     text = page.get_text_range() if count else ""
     if len(text) == count:
         return text
-    # PDFium leaves out what it cannot name; then each has to be asked for.
+    # PDFium leaves out characters that it cannot name; ask for each of them.
     return "".join(chr(pdfium.FPDFText_GetUnicode(page.raw, index)) for index in range(count))
 
 
 def _whole(text: str) -> str:
-    """Characters beyond 16 bits, which PDFium counts as two, as one again."""
+    """Join the two halves that PDFium gives for a character beyond 16 bits."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if not text.isascii() else text
 
 
 def _outline(book: pypdfium2.PdfDocument) -> dict[int, dict[str, int]]:
-    """The bookmarks of each page: the level of each title, as the layout compares it."""
+    """Return the level of each bookmark, by page and by title in lower case."""
     found: dict[int, dict[str, int]] = {}
-    try:
+    with suppress(pypdfium2.PdfiumError, UnicodeError, ValueError):  # A broken outline loses headings, not the text.
         for level, title, page in _bookmarks(book):
             found.setdefault(page, {}).setdefault(" ".join(tidy(title).split()).casefold(), level + 1)
-    except (pypdfium2.PdfiumError, UnicodeError, ValueError):
-        pass  # A broken outline loses headings, not the text.
     return found
 
 
 def _bookmarks(book: pypdfium2.PdfDocument) -> Iterator[tuple[int, str, int]]:
-    for count, mark in enumerate(book.get_toc()):
-        if count >= _MOST_OUTLINE:
-            return
+    marks = cast("Iterator[Any]", book.get_toc())  # pyright: ignore[reportUnknownMemberType]
+    for mark in islice(marks, _MOST_OUTLINE):
         target = mark.get_dest()
         page = target.get_index() if target else None
         if page is not None:
@@ -145,6 +146,6 @@ def _bookmarks(book: pypdfium2.PdfDocument) -> Iterator[tuple[int, str, int]]:
 
 
 def _named(written: str) -> str:
-    """A title or author of the properties, unless it is what a program left there."""
+    """Return a title or author from the properties, unless a program left it there."""
     words = " ".join(tidy(written).split())
     return "" if _LEFT_BEHIND.match(words) else words

@@ -1,7 +1,7 @@
-"""From the words of a page and their places to paragraphs and tables in reading order.
+"""The layout of a PDF page: paragraphs and tables in reading order, from the positions of words.
 
-The order of the file is kept, for it is nearly always right, even across columns. One rule corrects it: what
-stands above something in the same column is read first.
+The order of the file is nearly always right, even across columns, so we keep it. One rule corrects it: a block comes
+after the blocks above it in the same column.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from statistics import median
 from ragstone.acquire.readers.parsed import Writer
 
 _CELL_GAP = 1.3
-"""Words further apart than so many heights of a line are in different cells. A space is a third of a height."""
+"""Words farther apart than this, in line heights, belong to different cells. A space is a third of a height."""
 _ROW_GAP = 4.0
 _PARAGRAPH_GAP = 1.0
 _PROSE = 30
-"""A cell as long as this, in most rows, is a column of text and not of a table."""
+"""If most cells are longer than this, the columns are columns of text, not of a table."""
 _MOST_BLOCKS = 400
-"""Above this a page is a drawing or a map; its blocks are not sorted, which takes the square of their number."""
+"""A page with more blocks is a drawing or a map. We do not sort it: that takes the square of their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Word:
 
 @dataclass(kw_only=True)
 class Line:
-    """Words beside each other. ``hyphen`` says that the last one goes on in the next line."""
+    """Words side by side. ``hyphen`` says that the last word continues in the next line."""
 
     words: Sequence[Word]
     hyphen: bool = False
@@ -61,7 +61,7 @@ class Line:
 
     @cached_property
     def cells(self) -> list[Line]:
-        """The line cut where the words are far apart."""
+        """The line, divided where words are far apart."""
         cells: list[list[Word]] = []
         height = max(self.top - self.bottom, 1.0)
         for word in self.words:
@@ -73,7 +73,7 @@ class Line:
 
 
 class _Block:
-    """Lines that belong together: a paragraph, or a table with the bounds of its columns."""
+    """A paragraph, or a table with the bounds of its columns."""
 
     def __init__(self, lines: Sequence[Line], columns: Sequence[tuple[float, float]] = ()) -> None:
         self.lines = lines
@@ -84,13 +84,13 @@ class _Block:
         self.right = max(line.right for line in lines)
 
     def is_before(self, other: _Block) -> bool:
-        """Whether it stands above the other in the same column."""
+        """Return whether this block is above another in the same column."""
         shared = min(self.right, other.right) - max(self.left, other.left)
         return shared > 1.0 and self.bottom >= other.top - 1.0
 
 
 def vocabulary(pages: Sequence[Sequence[Line]]) -> frozenset[str]:
-    """The words of a document that no end of a line has cut: they tell how to join those that are cut."""
+    """Return the words that no line end divides. They show how to join the words that one does."""
     words: set[str] = set()
     for lines in pages:
         after_hyphen = False
@@ -107,10 +107,10 @@ def write_page(
     """Write the lines of a page as blocks.
 
     Args:
-        writer: what they are written to.
-        lines: in the order of the file.
+        writer: receives the blocks.
+        lines: the lines in the order of the file.
         words: the vocabulary of the document.
-        headings: the level of each heading that is known to stand on the page, by its words in lower case.
+        headings: the level of each known heading on the page, by its words in lower case.
     """
     for block in _in_order(_blocks(lines)):
         if block.columns:
@@ -136,7 +136,7 @@ def _blocks(lines: Sequence[Line]) -> list[_Block]:
         columns = _columns(lines[number:end])
         if end - number >= 3 and len(columns) > 1:
             if _is_prose(lines[number:end]):
-                # Two columns of text, which the file has line beside line.
+                # Two columns of text, which the file stores line by line across both.
                 blocks += (_Block(column) for column in _apart(lines[number:end], columns))
             else:
                 blocks.append(_Block(lines[number:end], columns))
@@ -145,7 +145,7 @@ def _blocks(lines: Sequence[Line]) -> list[_Block]:
         end = number + 1
         while end < len(lines) and _goes_on(lines[end - 1], lines[end]):
             end += 1
-        # Where a table begins inside, the paragraph ends.
+        # The paragraph ends where a table begins.
         start = next((n for n in range(number + 1, end) if len(lines[n].cells) > 1 and _is_table(lines, n)), end)
         blocks.append(_Block(lines[number:start]))
         number = start
@@ -158,7 +158,7 @@ def _is_table(lines: Sequence[Line], number: int) -> bool:
 
 
 def _table_end(lines: Sequence[Line], number: int) -> int:
-    """The line after a run of lines with cells, each below the one before. A line with one cell may be among them."""
+    """Return the line after a run of lines with cells. Lines with a single cell may be among them."""
     end = number
     while end < len(lines) and end - number < 500:
         line = lines[end]
@@ -181,7 +181,7 @@ def _fits_a_column(line: Line, rows: Sequence[Line]) -> bool:
 
 
 def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
-    """The bounds of the columns: where cells overlap from row to row, they are of one column."""
+    """Return the bounds of the columns: cells that overlap from row to row belong to one column."""
     columns: list[tuple[float, float]] = []
     for left, right in sorted((cell.left, cell.right) for row in rows for cell in row.cells):
         if columns and left <= columns[-1][1]:
@@ -209,19 +209,19 @@ def _row(line: Line, columns: Sequence[tuple[float, float]]) -> list[str]:
 
 
 def _goes_on(line: Line, below: Line) -> bool:
-    """Whether the second line continues the paragraph of the first."""
+    """Return whether the second line continues the paragraph of the first."""
     height = max(line.top - line.bottom, below.top - below.bottom, 1.0)
     shared = min(line.right, below.right) - max(line.left, below.left)
     return shared > 0 and -0.6 * height <= line.bottom - below.top <= _PARAGRAPH_GAP * height
 
 
 def _in_order(blocks: Sequence[_Block]) -> list[_Block]:
-    """As the file has them, but never one before another that stands above it in its column."""
+    """Return the blocks in the order of the file, but each after the blocks above it in its column."""
     if len(blocks) > _MOST_BLOCKS:
         return [*blocks]
     left, ordered = [*blocks], list[_Block]()
     while left:
-        # Blocks that overlap may each be above another; then the file decides.
+        # Overlapping blocks may be above one another; then the file decides.
         free = (b for b in left if not any(other.is_before(b) for other in left if other is not b))
         chosen = next(free, left[0])
         left.remove(chosen)
@@ -230,7 +230,7 @@ def _in_order(blocks: Sequence[_Block]) -> list[_Block]:
 
 
 def _joined(lines: Sequence[Line], words: frozenset[str]) -> str:
-    """The lines of a paragraph, words that the end of a line had cut made whole."""
+    """Join the lines of a paragraph, and the words that line ends divide."""
     text = ""
     cut = False
     for line in lines:
@@ -245,13 +245,12 @@ def _joined(lines: Sequence[Line], words: frozenset[str]) -> str:
 
 
 def _hyphen(before: str, after: str, words: frozenset[str]) -> str:
-    """The hyphen between two halves of a word, or nothing: the rest of the document knows, else the letters.
+    """Return the hyphen between two halves of a word, or nothing, judged by the rest of the document or the letters.
 
-    Taking every such hyphen away would make "conversationcentric"; keeping every one would hide "reasoning"
-    from a search.
+    Dropping every such hyphen would give "conversationcentric"; keeping every one would hide "reasoning" from search.
     """
     left, right = before.strip("([\"'“‘").casefold(), after.strip(".,;:!?)]\"'”’").casefold()
     if f"{left}-{right}" in words and left + right not in words:
         return "-"
-    # A name or a number after it is no second half: "Anglo-Saxon", "F-16".
+    # A name or a number is not the second half of a word: "Anglo-Saxon", "F-16".
     return "" if before[-1:].isalpha() and after[:1].islower() else "-"

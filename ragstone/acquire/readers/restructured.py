@@ -1,19 +1,20 @@
-"""reStructuredText: what a page of it says, without its markup.
+"""reStructuredText: the words of a page without its markup.
 
-Sphinx and docutils would need the whole project and its extensions; this reads one file on its own. Nothing is
-included from other files. A directive that is not known gives the text it holds.
+We read each file on its own and include nothing from other files; an unknown directive gives the text inside it.
+docutils 0.23 does not know the directives of Sphinx: on the 65 pages of CUDA-Q it loses 9,900 of 45,800 words and 236
+of 382 code blocks, and it takes 15 times as long. Sphinx itself needs the whole project and its extensions.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.restructured_table import grid_table, is_border, list_table, simple_table
 from ragstone.acquire.readers.text import text_of
-from ragstone.contracts import Document
 
 _ADORNMENT = re.compile(r"([!-/:-@[-`{-~])\1*$")
 _DIRECTIVE = re.compile(r"([\w:.+-]+?)::(?:[ \t]+(.*))?$")
@@ -38,15 +39,14 @@ _NOTHING = {
 _DEEPEST = 40
 
 
-def read_restructured(file: File) -> Iterator[Document]:
-    """A reStructuredText file as a document; its first heading is its title."""
+def parse(file: File) -> Parsed:
+    """Return a reStructuredText file. Its first heading is its title."""
     text, facts = text_of(file)
-    parsed = parse(text)
-    yield Parsed(text=parsed.text, marks=parsed.marks, facts={"kind": "restructuredtext", **facts}).document(file)
+    return replace(parse_text(text), facts={"kind": "restructuredtext", **facts})
 
 
-def parse(text: str) -> Parsed:
-    """The text of a page with its headings, code and tables marked."""
+def parse_text(text: str) -> Parsed:
+    """Return the words of a page, with headings, code and tables marked."""
     page = _Page()
     page.read([line.expandtabs(8).rstrip() for line in text.split("\n")], depth=0)
     return page.writer.parsed()
@@ -58,7 +58,7 @@ class _Page:
         self.styles: list[str] = []
 
     def read(self, lines: Sequence[str], *, depth: int) -> None:
-        """The blocks of some lines, the indentation of which has been taken off."""
+        """Write the blocks of lines without their common indentation."""
         number = 0
         while number < len(lines):
             line = lines[number]
@@ -83,7 +83,7 @@ class _Page:
             self.writer.paragraph("\n".join(lines))
 
     def _heading(self, lines: Sequence[str], number: int) -> int | None:
-        """The line after a heading that begins here. Each new style of underline is one level deeper."""
+        """Write the heading that begins here, and return the line after it; a new underline is one level deeper."""
         line, below = lines[number], lines[number + 1] if number + 1 < len(lines) else ""
         under = lines[number + 2] if number + 2 < len(lines) else ""
         if _ADORNMENT.match(line) and len(line) > 1 and below and under == line:
@@ -91,12 +91,12 @@ class _Page:
         elif _ADORNMENT.match(below) and not _ADORNMENT.match(line) and len(below) >= min(len(line), 4):
             style, words, after = below[0], line, number + 2
         elif _ADORNMENT.match(line) and len(line) >= 4 and not below:
-            return number + 1  # A line across the page.
+            return number + 1  # A horizontal rule.
         else:
             return None
         if style not in self.styles:
             self.styles.append(style)
-        self.writer.heading(inline(words), self.styles.index(style) + 1)
+        self.writer.heading(_inline(words), self.styles.index(style) + 1)
         return after
 
     def _table(self, lines: Sequence[str], number: int) -> int | None:
@@ -115,13 +115,13 @@ class _Page:
         return None
 
     def _text(self, lines: Sequence[str], number: int, depth: int) -> int:
-        """A paragraph, an item of a list or a field; the line after it."""
+        """Write a paragraph, a list item or a field, and return the line after it."""
         line = lines[number]
         if item := _ITEM.match(line):
             end = _end_of_indented(lines, number + 1)
             first = [line[item.end() :], *_dedented(lines[number + 1 : end])]
             stop = first.index("") if "" in first else len(first)
-            text = inline("\n".join(first[:stop]))
+            text = _inline("\n".join(first[:stop]))
             literal = text.endswith("::")
             self.writer.line(f"{item[0].strip()} {text.removesuffix(':') if literal else text}")
             if literal:
@@ -132,8 +132,8 @@ class _Page:
         if _OPTION.match(line) and line.count(":") >= 2 and "`" not in line.split(":", 2)[1]:
             end = _end_of_indented(lines, number + 1)
             words = line.split(":", 2)[2].strip()
-            if words:  # A field without a value, such as :orphan:, tells the reader nothing.
-                self.writer.line(inline("\n".join([line.strip(":"), *_dedented(lines[number + 1 : end])])))
+            if words:  # A field without a value, such as :orphan:, says nothing.
+                self.writer.line(_inline("\n".join([line.strip(":"), *_dedented(lines[number + 1 : end])])))
             return end
         end = number
         while end < len(lines) and lines[end] and (end == number or lines[end][0] != " "):
@@ -143,17 +143,17 @@ class _Page:
             self.writer.code(text, "python")
             return end
         if not text.endswith("::"):
-            self.writer.paragraph(inline(text))
+            self.writer.paragraph(_inline(text))
             return end
-        self.writer.paragraph(inline(text[:-1] if text[-3:-2].strip() else text[:-2]))
+        self.writer.paragraph(_inline(text[:-1] if text[-3:-2].strip() else text[:-2]))
         after = _end_of_indented(lines, end)
         self.writer.code("\n".join(_dedented(lines[end:after])))
         return after
 
     def _explicit(self, head: str, body: Sequence[str], depth: int) -> None:
-        """What stands after two points: a directive, a footnote, or a comment or target, which say nothing."""
+        """Write what follows two dots: a directive or a footnote. Comments and targets say nothing."""
         if _FOOTNOTE.match(head):
-            self.writer.paragraph(inline("\n".join([head, *_dedented(body)])))
+            self.writer.paragraph(_inline("\n".join([head, *_dedented(body)])))
             return
         directive = _DIRECTIVE.match(head)
         if not directive or _SUBSTITUTION.match(head) or head.startswith("_"):
@@ -165,30 +165,30 @@ class _Page:
         if name in _NOTHING:
             return
         if name in _CODE:
-            # Some write the code itself where the language belongs.
+            # Some pages have the code itself in place of the language.
             one_word = len(argument.split()) < 2
             self.writer.code("\n".join(body if one_word else [argument, *body]), argument if one_word else "")
         elif name == "list-table":
-            self.writer.table(_plain_cells(list_table(body)), caption=inline(argument))
+            self.writer.table(_plain_cells(list_table(body)), caption=_inline(argument))
         elif name == "csv-table":
-            self.writer.table(_plain_cells(_csv_rows(body)), caption=inline(argument))
+            self.writer.table(_plain_cells(_csv_rows(body)), caption=_inline(argument))
         elif name == "math":
             self.writer.paragraph("\n".join([argument, *body]))
         else:
             if name != "figure" and not name.startswith("only"):
-                self.writer.paragraph(inline(argument))
+                self.writer.paragraph(_inline(argument))
             self._inside(body, depth)
 
 
-def inline(text: str) -> str:
-    """The words of a text without roles, links, emphasis and literals."""
+def _inline(text: str) -> str:
+    """Return the words of a text without roles, links, emphasis and literals."""
     for pattern, words in _INLINE:
         text = pattern.sub(words, text)
     return text
 
 
 def _csv_rows(lines: Sequence[str]) -> list[list[str]]:
-    """The rows of a table written as CSV; a line each where they are none that can be read."""
+    """Return the rows of a CSV table; if it cannot be read, one row per line."""
     try:
         return list(csv.reader(lines))
     except csv.Error:  # such as a cell beyond 131,072 characters
@@ -196,18 +196,18 @@ def _csv_rows(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _plain_cells(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    return [[inline(cell) for cell in row] for row in rows]
+    return [[_inline(cell) for cell in row] for row in rows]
 
 
 def _end_of_indented(lines: Sequence[str], number: int) -> int:
-    """The line after all that are indented or blank from here on."""
+    """Return the first line from here on that is neither indented nor blank."""
     while number < len(lines) and (not lines[number] or lines[number][0] == " "):
         number += 1
     return number
 
 
 def _end_of_table(lines: Sequence[str], number: int) -> int:
-    """The line after a simple table: blank, or the end, after a border that is not its first."""
+    """Return the line after a simple table, which ends with a border before a blank line or the end."""
     borders = 0
     for n in range(number, len(lines)):
         borders += is_border(lines[n])

@@ -1,4 +1,4 @@
-"""The tables of reStructuredText: drawn as a grid, between rules, or as a list of lists."""
+"""Tables in reStructuredText: grids, columns between rules, and lists of lists."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _RULE = re.compile(r"\+(?:[-=]+\+)+$")
 
 
 def is_border(line: str) -> bool:
-    """Whether this is a rule of a simple table, such as ``===  ===``."""
+    """Return whether a line is a rule of a simple table, such as ``===  ===``."""
     return bool(_BORDER.match(line))
 
 
 def grid_table(lines: Sequence[str]) -> list[list[str]]:
-    """The rows of a table drawn with ``+---+`` and bars. A cell of several rows belongs to its first."""
+    """Return the rows of a table drawn with ``+---+`` and bars. A cell that spans rows belongs to the first of them."""
     rows: list[list[str]] = []
     cells: list[str] | None = None
     for line in lines:
@@ -23,7 +23,7 @@ def grid_table(lines: Sequence[str]) -> list[list[str]]:
             if cells:
                 rows.append(cells)
             cells = None
-            if not _RULE.match(line):  # A cell goes on beside the rule.
+            if not _RULE.match(line):  # A cell continues next to the rule.
                 continue
         else:
             parts = [part.strip() for part in line.strip("|").split("|")]
@@ -35,7 +35,7 @@ def grid_table(lines: Sequence[str]) -> list[list[str]]:
 
 
 def simple_table(lines: Sequence[str]) -> list[list[str]]:
-    """The rows of a table whose columns stand under the runs of its first rule."""
+    """Return the rows of a table whose columns lie below the runs of its first rule."""
     starts = [match.start() for match in re.finditer(r"=+", lines[0])]
     ends = [*starts[1:], None]
     rows: list[list[str]] = []
@@ -45,13 +45,13 @@ def simple_table(lines: Sequence[str]) -> list[list[str]]:
         cells = [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
         if cells[0] or not rows:
             rows.append(cells)
-        else:  # Without a first cell it goes on with the row above.
+        else:  # A line without a first cell continues the row above.
             rows[-1] = [f"{a} {b}".strip() for a, b in zip(rows[-1], cells, strict=True)]
     return rows
 
 
 def list_table(lines: Sequence[str]) -> list[list[str]]:
-    """The rows of a list of lists: ``* -`` begins a row and ``-`` a cell."""
+    """Return the rows of a list of lists: ``* -`` begins a row and ``-`` a cell."""
     rows: list[list[str]] = []
     for line in lines:
         words = line.strip()

@@ -1,7 +1,8 @@
 r"""Rich Text Format: the words between its control words.
 
-A document is groups in braces; ``\par`` and the like are control words, and a group may hold what is not text,
-such as fonts. That is little enough to read here.
+A document consists of groups in braces. ``\par``, for example, is a control word, and some groups, such as the font
+table, hold no text. We read the format ourselves: striprtf 0.0.35 is no faster, drops the first sentence of the RTF
+file in our test data, and does not give the title.
 """
 
 from __future__ import annotations
@@ -30,23 +31,23 @@ _WORDS = {
 
 @dataclass(slots=True)
 class _Group:
-    """What holds inside a pair of braces."""
+    """The state inside a pair of braces."""
 
     silent: bool = False
     title: bool = False
     fallback: int = 1
-    """Characters after a Unicode one that stand for it in older programs."""
+    """Characters after a Unicode character that replace it in older programs."""
 
 
 def parse(file: File) -> Parsed:
-    """The text of an RTF document.
+    """Return the text of an RTF document.
 
     Raises:
-        Unreadable: it is none.
+        Unreadable: the file is not RTF.
     """
     data = file.path.read_bytes()
     if not data.lstrip().startswith(b"{\\rtf"):
-        raise Unreadable("damaged: it does not begin as RTF does")
+        raise Unreadable("damaged: it does not begin like RTF")
     text, title = _read(data)
     writer = Writer()
     for paragraph in re.split(r"\n{2,}", text):
@@ -82,13 +83,15 @@ def _read(data: bytes) -> tuple[str, str]:
                 case "ansicpg" if number:
                     encoding = _known(f"cp{int(number)}")
                 case "bin" if number:
-                    group.silent = True  # Bytes of a picture follow, which may look like anything.
+                    group.silent = True  # Binary data of a picture follows.
                 case "title" if group.silent:
                     group.title = True
                 case name if name in _NO_TEXT:
                     group.silent, group.title = True, False
                 case name if name in _WORDS:
                     put(_WORDS[name])
+                case _:
+                    pass
         elif symbol:
             if symbol == b"*":
                 group.silent = True
@@ -97,7 +100,7 @@ def _read(data: bytes) -> tuple[str, str]:
                     {b"~": " ", b"_": "-", b"-": "", b"\n": "\n\n", b"\r": "\n\n"}.get(symbol, symbol.decode("latin-1"))
                 )
         elif skip and (byte or plain):
-            # Of plain characters only as many stand for the one before as it said.
+            # Drop the characters that replace the Unicode character before.
             put(plain[skip:].decode(encoding, "replace") if plain else "")
             skip = max(0, skip - (len(plain) if plain else 1))
         elif byte:

@@ -1,4 +1,4 @@
-"""Spreadsheets (xlsx, xls, ods): each sheet is a table under its name."""
+"""Spreadsheets (xlsx, xls, ods): each sheet is a table below a heading with its name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import python_calamine as calamine
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.package import Package, refuse_document_type
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
-from ragstone.conditions import Scalar
+from ragstone.core.filters import Scalar
 
 
 def parse(file: File) -> Parsed:
-    """The sheets of a workbook, in order, rows one a line.
+    """Return the visible sheets of a workbook in order, one row per line.
 
     Raises:
         Unreadable: it is encrypted or damaged.
@@ -26,7 +26,7 @@ def parse(file: File) -> Parsed:
             title, facts = package.properties()
             _check(package)
     try:
-        book = calamine.CalamineWorkbook.from_path(str(file.path))
+        book = calamine.CalamineWorkbook.from_path(str(file.path))  # pyright: ignore[reportUnknownMemberType]
     except calamine.PasswordError as error:
         raise Unreadable("encrypted") from error
     except (calamine.CalamineError, OSError) as error:
@@ -44,19 +44,19 @@ def parse(file: File) -> Parsed:
             writer.table([[_shown(cell) for cell in row] for row in rows], caption=sheet.name)
     partial = f"sheets that cannot be read: {', '.join(lost)}" if lost else ""
     facts = {"kind": file.suffix.removeprefix("."), "sheets": len(sheets), "partial": partial, **facts}
-    # Not the first heading, which would be "Sheet1".
+    # The first heading is no title: it is often "Sheet1".
     return writer.parsed(title=title or Path(file.name).stem, facts=facts)
 
 
 def _check(package: Package) -> None:
-    """Look at every part before the library does, which would trust them."""
+    """Check every part first, because the library trusts them."""
     for name in package.names:
         if name.endswith((".xml", ".rels")):
             refuse_document_type(package.bytes(name))
 
 
 def _shown(cell: Any) -> str:
-    """A cell as a sheet shows it by default."""
+    """Return a cell as a spreadsheet shows it by default."""
     match cell:
         case None:
             return ""

@@ -1,4 +1,4 @@
-"""PowerPoint presentations: each slide is a page, its title a heading, its notes at its end."""
+"""PowerPoint presentations: each slide is a page, with its title as a heading and its notes at the end."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
-"""Placeholders of the date, footer, number and picture of a slide."""
+"""Placeholders for the date, footer, number and picture of a slide."""
 
 
 def parse(file: File) -> Parsed:
-    """The slides of a presentation in their order.
+    """Return the slides of a presentation in order.
 
     Raises:
         Unreadable: it is encrypted, damaged, or refused.
@@ -36,8 +36,8 @@ def parse(file: File) -> Parsed:
             _slide(writer, package.xml(name))
             for kind, notes in package.relations(name).values():
                 if kind == "notesSlide" and notes in package.names:
-                    said = "\n".join(text for role, text in _shapes(package.xml(notes)) if role not in _FURNITURE)
-                    writer.paragraph(f"Notes: {said}" if said.strip() else "")
+                    words = "\n".join(text for role, text in _shapes(package.xml(notes)) if role not in _FURNITURE)
+                    writer.paragraph(f"Notes: {words}" if words.strip() else "")
     return writer.parsed(title=title, facts={"kind": "pptx", "pages": count, **facts})
 
 
@@ -64,7 +64,7 @@ def _role(shape: Element) -> str:
 
 
 def _text(shape: Element) -> str:
-    """The paragraphs of a shape, one a line."""
+    """Return the paragraphs of a shape, one per line."""
     lines: list[str] = []
     for paragraph in shape.iter(f"{_A}p"):
         words = (

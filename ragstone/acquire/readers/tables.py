@@ -1,4 +1,4 @@
-"""CSV, TSV, JSON Lines and JSON: one row, one document. Rows are read one at a time."""
+"""CSV, TSV, JSON Lines and JSON: each row is a document. Rows are read one at a time."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TextIO
+from typing import TextIO, cast
 
-from ragstone.access import READERS, groups_in
-from ragstone.acquire.readers.decode import MEGABYTE, Encoding, Unreadable, clean, detect
-from ragstone.acquire.readers.fields import as_fact, as_list, as_text, as_time, tidy, typed
+from ragstone.acquire.readers.decode import LONGEST_LINE, Encoding, Unreadable, clean, detect
+from ragstone.acquire.readers.fields import Json, as_fact, as_list, as_text, as_time, typed, without_markup
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.text import text_of
-from ragstone.conditions import Scalar
-from ragstone.contracts import Document, Skipped
-from ragstone.errors import SourceError
+from ragstone.core.access import READERS, groups_in
+from ragstone.core.errors import SourceError
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Document, Skipped
 
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
-"""In order of preference, where a header tells nothing."""
+"""In order of preference, if the header does not decide."""
 _FLATTENED = ("meta", "metadata")
 _LIKELY_TEXT = ("text", "content", "answer", "body", "abstract", "description", "article")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """A row's fields by their names as written; ``label`` is what a user finds it by."""
+    """The fields of a row by their names as written, and a ``label`` by which a user finds the row."""
 
     label: str
     number: int
-    fields: dict[str, Any]
+    fields: dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class _Table:
 
 
 def read_csv(file: File) -> Iterator[Document | Skipped]:
-    """The rows of a CSV or TSV file with a header.
+    """Yield the rows of a CSV or TSV file with a header.
 
     Raises:
         SourceError: the header lacks a column that the settings take text from.
@@ -58,7 +58,7 @@ def read_csv(file: File) -> Iterator[Document | Skipped]:
 
 
 def read_jsonl(file: File) -> Iterator[Document | Skipped]:
-    """The objects of a JSON Lines file.
+    """Yield the objects of a JSON Lines file.
 
     Raises:
         SourceError: the first object lacks a field that the settings take text from.
@@ -68,33 +68,32 @@ def read_jsonl(file: File) -> Iterator[Document | Skipped]:
         yield from _documents(table, _jsonl_rows(table, stream))
 
 
-def read_json(file: File) -> Iterator[Document | Skipped]:
-    """The objects of a JSON array, like those of a JSON Lines file; anything else as it is, indented.
+def read_json(file: File) -> Parsed | Iterator[Document | Skipped]:
+    """Return the objects of a JSON array as rows; anything else as one indented text.
 
     Raises:
         SourceError: the first object of an array lacks a field that the settings take text from.
     """
     text, facts = text_of(file)
     try:
-        content = json.loads(text)
+        content: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"damaged: not JSON: {error}") from error
-    if isinstance(content, list) and content and all(isinstance(one, dict) for one in content):
-        table = _Table(file=file, kind="json", encoding=Encoding(name="utf-8", note=str(facts.get("decoding", ""))))
-        yield from _documents(table, _json_rows(table, content))
-    elif content:
-        pretty = clean(json.dumps(content, ensure_ascii=False, indent=2))
-        yield Parsed(text=pretty, facts={"kind": "json", **facts}).document(file)
-    else:
+    if not content:
         raise Unreadable("empty")
+    if isinstance(content, list) and all(isinstance(one, dict) for one in content):
+        table = _Table(file=file, kind="json", encoding=Encoding(name="utf-8", note=str(facts.get("decoding", ""))))
+        return _documents(table, _json_rows(table, cast("list[dict[str, Json]]", content)))
+    pretty = clean(json.dumps(content, ensure_ascii=False, indent=2))
+    return Parsed(text=pretty, facts={"kind": "json", **facts})
 
 
 # ---------------------------------------------------------------- rows
 
 
 def _csv_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
-    # The limit is the process's; it is only ever raised.
-    csv.field_size_limit(max(csv.field_size_limit(), int(table.file.settings.max_line_mb * MEGABYTE)))
+    # The limit holds for the whole process, so it is never lowered.
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
     lines = (clean(line) for line in stream)
     first = next((line for line in lines if line.strip()), None)
     if first is None:
@@ -114,7 +113,7 @@ def _csv_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
         except csv.Error as error:
             number += 1
             if "field larger" in str(error):
-                # The reader is in the midst of a cell and cannot find the next row.
+                # The reader is inside a cell and cannot find the next row.
                 yield table.skip(f"row {number} and all after it", "a cell has no end; is a quote never closed?")
                 return
             unclosed = "unexpected end" in str(error)
@@ -126,8 +125,10 @@ def _csv_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
         if len(cells) > len(header):
             yield table.skip(f"row {number}", f"{len(cells)} cells, but the header has {len(header)}")
             continue
-        # Cells missing at the end are missing values. Of columns of one name the first counts.
-        fields = {column: cell for column, cell in reversed([*zip(header, cells, strict=False)]) if column}
+        # Cells missing at the end are missing values. The first of several columns with one name counts.
+        fields: dict[str, Json] = {
+            column: cell for column, cell in reversed([*zip(header, cells, strict=False)]) if column
+        }
         yield _Row(label=f"row {number}", number=number, fields=fields)
 
 
@@ -148,7 +149,7 @@ def _jsonl_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record: Json = json.loads(line)
         except (ValueError, RecursionError) as error:
             yield table.skip(label, f"not JSON: {error}")
             continue
@@ -162,7 +163,7 @@ def _jsonl_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
         yield _Row(label=label, number=number, fields=fields)
 
 
-def _json_rows(table: _Table, records: list[dict[str, Any]]) -> Iterator[_Row]:
+def _json_rows(table: _Table, records: list[dict[str, Json]]) -> Iterator[_Row]:
     for number, record in enumerate(records, 1):
         fields = _flat(record)
         if number == 1:
@@ -184,13 +185,13 @@ def _require_text(table: _Table, columns: list[str]) -> None:
 
 
 def _required(table: _Table) -> list[str]:
-    """The columns that text is taken from, but for those that may be missing."""
+    """Return the columns that hold text and must not be missing."""
     return [column for column in table.file.settings.columns.text if not column.endswith("?")]
 
 
-def _flat(record: dict[str, Any]) -> dict[str, Any]:
-    """Objects inside a record one level up: those of ``meta`` under their own names, others as ``outer.inner``."""
-    flat: dict[str, Any] = {}
+def _flat(record: dict[str, Json]) -> dict[str, Json]:
+    """Lift nested fields one level: those of ``meta`` keep their names, others become ``outer.inner``."""
+    flat: dict[str, Json] = {}
     for key, value in record.items():
         if isinstance(value, dict):
             prefix = "" if key.casefold() in _FLATTENED else f"{key}."
@@ -205,16 +206,16 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _documents(table: _Table, rows: Iterator[_Row | Skipped]) -> Iterator[Document | Skipped]:
-    seen: set[str] = set()
+    ids: set[str] = set()
     empty = True
     for row in rows:
         empty = False
         result = row if isinstance(row, Skipped) else _document(table, row)
         if isinstance(row, _Row) and isinstance(result, Document):
-            if result.id in seen:
+            if result.id in ids:
                 result = table.skip(row.label, f"an earlier row has the same id, {result.id}")
             else:
-                seen.add(result.id)
+                ids.add(result.id)
         yield result
     if empty:
         raise Unreadable("no rows")
@@ -227,7 +228,7 @@ def _document(table: _Table, row: _Row) -> Document | Skipped:
 
     def pick(*wanted: str) -> list[str]:
         cells = (as_text(values.get(column.casefold())) for column in wanted)
-        return [cell for cell in map(tidy if columns.tidy else str, cells) if cell.strip()]
+        return [cell for cell in map(without_markup if columns.tidy else str, cells) if cell.strip()]
 
     text = "\n\n".join(pick(*texts))
     if not text:
@@ -254,20 +255,20 @@ def _document(table: _Table, row: _Row) -> Document | Skipped:
     )
 
 
-def _groups(value: Any) -> tuple[str, ...]:
-    """The groups that a field names; none where it is empty."""
+def _groups(value: Json) -> tuple[str, ...]:
+    """Return the groups that a field names; none if it is empty."""
     if isinstance(value, str) and not value.strip().startswith("["):
         return groups_in(value)
     return groups_in(as_fact([*as_list(value)] if isinstance(value, str) else value))
 
 
-def _fact(table: _Table, column: str, value: Any) -> Scalar | tuple[Scalar, ...] | None:
-    """A field as metadata, of the kind that the settings say."""
+def _fact(table: _Table, column: str, value: Json) -> Scalar | tuple[Scalar, ...] | None:
+    """Return a field as metadata, of the type that the settings name."""
     columns = table.file.settings.columns
     if isinstance(value, str) and value.strip():
         if column in map(str.casefold, columns.dates):
             return as_fact(as_time(value))
         if column in map(str.casefold, columns.lists):
             return as_fact([*as_list(value)])
-    # A CSV knows no types, so there a value is what it looks like.
-    return as_fact(typed(value) if table.kind == "csv" else value)
+    # CSV has no types: a value has the type that it looks like.
+    return as_fact(typed(value) if table.kind == "csv" and isinstance(value, str) else value)

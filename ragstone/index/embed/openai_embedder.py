@@ -1,8 +1,8 @@
 """Embeddings of servers that speak the OpenAI protocol, and of Azure deployments.
 
-Texts go out in batches, bounded by number and by tokens. A text longer than the model reads goes out in windows of
-nearly equal length, whose vectors are added up, as the embedded models do. What comes back is checked: so many
-vectors, of the same length, of numbers.
+Texts are sent in batches, limited by number and tokens. A text longer than the model's window is sent in windows of
+nearly equal length, and their vectors are added, as the local models do. Replies are validated: the number of vectors,
+equal lengths, and finite numbers.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import asyncio
 import base64
 import binascii
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,26 +19,26 @@ import numpy as np
 from openai import APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, ValidationError
 
-from ragstone.contracts import Span
-from ragstone.errors import EmbeddingError, SettingsError
-from ragstone.models import estimate
-from ragstone.models.openai_api import OpenAIServer, said_by, sendable
-from ragstone.models.retries import Attempts, Setback, persist
-from ragstone.monitor import note_service
-from ragstone.protocols import Role
-from ragstone.services import ServiceSettings
+from ragstone.core.errors import EmbeddingError, SettingsError
+from ragstone.core.protocols import Role
+from ragstone.core.records import Span
+from ragstone.core.request import Meter, Request
+from ragstone.services import estimate
+from ragstone.services.openai_api import OpenAIServer, said_by, sendable
+from ragstone.services.retries import Attempts, Setback, persist
+from ragstone.settings.services import ServiceSettings
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Vector
+    from ragstone.core.records import Vector
 
 OWN = {"text-embedding-ada-002": 1536, "text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
-"""Dimensions of the models that are known."""
+"""Dimensions of known models."""
 FIXED = frozenset({"text-embedding-ada-002"})
-"""Models that give no fewer dimensions than their own."""
+"""Models whose dimensions cannot be reduced."""
 WINDOW = 8000
-"""Estimated tokens of a text that is sent whole; OpenAI's models read 8,191."""
+"""Estimated tokens of a text that is sent as a whole; OpenAI's models read 8,191."""
 BATCH_TEXTS, BATCH_TOKENS = 256, 100_000
-"""Texts, and estimated tokens, of one request; OpenAI takes 2,048 and 300,000."""
+"""Texts and estimated tokens per request; OpenAI accepts 2,048 and 300,000."""
 
 
 class _One(BaseModel):
@@ -52,32 +51,22 @@ class _Tokens(BaseModel):
 
 
 class _Answer(BaseModel):
-    """What is read of an answer."""
+    """The fields of a reply that are read."""
 
     data: list[_One]
     usage: _Tokens | None = None
 
 
-@dataclass(slots=True)
-class Spent:
-    """What the service was asked for so far: requests that were answered, tokens, and attempts that failed."""
-
-    calls: int = 0
-    tokens: int = 0
-    retries: int = 0
-
-
 class OpenAIEmbedder:
-    """A model on a server.
+    """An embedding model on a server.
 
     Args:
-        name: as the settings have it: ``openai:text-embedding-ada-002``, or ``azure:`` and a deployment.
-        services: where the server is, how long it may take, and how often it is tried.
-        dimensions: of the vectors; 0: the model's own. Of a model that is not known they are found out by embedding a
-            letter when they are first needed.
+        name: as in the settings: ``openai:text-embedding-ada-002``, or ``azure:`` and a deployment.
+        services: address, time-outs and retries.
+        dimensions: of the vectors; 0 for the model's own, which an unknown model reveals by embedding one letter.
 
     Raises:
-        SettingsError: the model gives no vectors of so many dimensions.
+        SettingsError: the model does not support these dimensions.
     """
 
     def __init__(self, name: str, services: ServiceSettings, *, dimensions: int = 0) -> None:
@@ -90,29 +79,28 @@ class OpenAIEmbedder:
         self._server = OpenAIServer(services, azure=vendor == "azure")
         self._most = BATCH_TEXTS
         self._sends_dimensions = bool(dimensions) and dimensions != own
-        self.spent = Spent()
         self.fingerprint = f"{name}-{self._known or 'own'}-{self._server.host}"
 
     @property
     def dimensions(self) -> int:
         """Length of a vector."""
         if not self._known:
-            self._known = _apart(self._probe)
+            self._known = _run_in_thread(self._probe)
         return self._known
 
     def familiarity(self, text: str) -> float:  # noqa: ARG002
-        """Always 1: the vocabulary is the server's."""
+        """Return 1, because the vocabulary is not known."""
         return 1.0
 
     def tokens(self, text: str) -> list[Span]:
-        """An estimate: the tokenizer is the server's own."""
+        """Estimate the tokens; only the server has the tokenizer."""
         return estimate.spans(text)
 
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Vector:  # noqa: ARG002
-        """One vector for each text, L2-normalised, shape (texts, dimensions).
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:  # noqa: ARG002
+        """Return one L2-normalised vector per text, shape (texts, dimensions).
 
         Raises:
-            EmbeddingError: the server cannot be reached, refuses, or answers with something else.
+            EmbeddingError: the server cannot be reached, refuses, or sends an invalid reply.
         """
         width = self._known or await asyncio.to_thread(lambda: self.dimensions)
         windows = [(owner, window) for owner, text in enumerate(texts) for window in _windows(text)]
@@ -121,29 +109,31 @@ class OpenAIEmbedder:
             start, most = 0, self._most
             while start < len(windows):
                 batch = windows[start : start + _fitting(windows[start : start + most])]
-                found = await self._batch(client, [window for _, window in batch])
+                found = await self._batch(client, [window for _, window in batch], request)
                 if found is None:
                     most = len(batch) // 2
                     continue
-                self._most = most  # so it is remembered only where that was what it took
+                self._most = most  # only after success, so that other failures do not shrink it
                 np.add.at(sums, [owner for owner, _ in batch], self._of_width(found))
                 start += len(batch)
         return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
 
-    async def _batch(self, client: AsyncOpenAI, texts: Sequence[str]) -> Vector | None:
-        """The vectors of some texts, shape (texts, dimensions); nothing where they were too many at once."""
+    async def _batch(self, client: AsyncOpenAI, texts: Sequence[str], request: Request) -> Vector | None:
+        """Return the vectors of a batch, shape (texts, dimensions); None if the batch was too large."""
 
         async def once(attempts: Attempts) -> Vector | None:
             if attempts.made > 1:
-                self._note(retries=1)
-            return await self._attempt(client, texts, attempts)
+                request.meter.count_embedding_calls(calls=0, tokens=0, retries=1)
+            return await self._attempt(client, texts, attempts, request.meter)
 
         try:
-            return await persist(once, self._services)
+            return await persist(once, self._services, request.deadline)
         except Setback as setback:
             raise EmbeddingError(f"{self._name} at {self._server.shown}: {setback}") from setback
 
-    async def _attempt(self, client: AsyncOpenAI, texts: Sequence[str], attempts: Attempts) -> Vector | None:
+    async def _attempt(
+        self, client: AsyncOpenAI, texts: Sequence[str], attempts: Attempts, meter: Meter
+    ) -> Vector | None:
         body: dict[str, Any] = {"model": self._model, "input": list(texts), "encoding_format": "base64"}
         if self._sends_dimensions:
             body["dimensions"] = self._asked_for
@@ -152,8 +142,8 @@ class OpenAIEmbedder:
                 answer = await client.post("/embeddings", cast_to=object, body=body)
         except APIStatusError as error:
             if self._sends_dimensions and "dimensions" in said_by(error)[0]:
-                self._sends_dimensions = False  # the server gives what it has; its width is checked
-                return await self._attempt(client, texts, attempts)
+                self._sends_dimensions = False  # the width of the reply is checked
+                return await self._attempt(client, texts, attempts, meter)
             if len(texts) > 1:
                 return None
             self._server.fail(error)
@@ -163,7 +153,7 @@ class OpenAIEmbedder:
         except (ValidationError, ValueError, binascii.Error) as error:
             self._server.fail(error)
         tokens = read.usage.total_tokens if read.usage else sum(map(estimate.count, texts))
-        self._note(calls=1, tokens=tokens)
+        meter.count_embedding_calls(calls=1, tokens=tokens, retries=0)
         return vectors
 
     def _of_width(self, vectors: Vector) -> Vector:
@@ -174,24 +164,18 @@ class OpenAIEmbedder:
             )
         return vectors
 
-    def _note(self, *, calls: int = 0, tokens: int = 0, retries: int = 0) -> None:
-        self.spent.calls += calls
-        self.spent.tokens += tokens
-        self.spent.retries += retries
-        note_service(calls=calls, tokens=tokens, retries=retries)
-
     async def _probe(self) -> int:
         async with self._server.connected() as client:
-            found = await self._batch(client, ["a"])
+            found = await self._batch(client, ["a"], Request.by_owner())
         assert found is not None, "one text is not too many"
         return found.shape[1]
 
 
 def _vectors(answer: _Answer, texts: int) -> Vector:
-    """The vectors in the order of the texts.
+    """Return the vectors in the order of the texts.
 
     Raises:
-        ValueError: there are not so many, or they have no numbers.
+        ValueError: the number of vectors is wrong, or they are not finite.
     """
     rows: list[Any] = [None] * texts
     for one in answer.data:
@@ -212,11 +196,11 @@ def _vectors(answer: _Answer, texts: int) -> Vector:
 
 
 def _windows(text: str) -> Iterator[str]:
-    """The text in pieces of like length, none with more tokens than the model reads at once."""
+    """Split a text into windows of about equal length that fit the model."""
     text = sendable(text)
     tokens = estimate.count(text)
     if tokens <= WINDOW:
-        yield text if text.strip() else "."  # servers refuse what is empty
+        yield text if text.strip() else "."  # servers refuse empty texts
         return
     spans = estimate.spans(text)
     count = -(-tokens // WINDOW)
@@ -226,7 +210,7 @@ def _windows(text: str) -> Iterator[str]:
 
 
 def _fitting(windows: Sequence[tuple[int, str]]) -> int:
-    """How many of these go into one request; one at least."""
+    """Return how many of these windows fit into one request, at least one."""
     tokens = 0
     for place, (_, window) in enumerate(windows):
         tokens += estimate.count(window)
@@ -235,8 +219,8 @@ def _fitting(windows: Sequence[tuple[int, str]]) -> int:
     return len(windows)
 
 
-def _apart(work: Any) -> int:
-    """The result of a coroutine that is waited for here, whether or not an event loop runs in this thread."""
+def _run_in_thread(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """Run a coroutine in a thread of its own and wait, whether or not this thread has an event loop."""
     found: list[int] = []
     failed: list[Exception] = []
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,14 +22,14 @@ import numpy as np
 from ragstone.index.embed.minilm.weights import DIMENSIONS, HEADS, LAYERS, Weights
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Vector
+    from ragstone.core.records import Vector
 
 _MASKED = -1e4
 """Added to the attention paid to padding: far below any real score, and within bfloat16."""
 
 
 @contextmanager
-def _without_telemetry() -> Iterator[None]:
+def _without_telemetry() -> Generator[None]:
     name = "openvino_telemetry"
     before = sys.modules.get(name)
     sys.modules[name] = None  # pyright: ignore[reportArgumentType]  # importing it is an ImportError

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.errors import Damaged
+from ragstone.core.errors import Damaged
 
 
 class Tensors:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.contracts import Span, TokenVectors
-from ragstone.errors import MissingExtra, SettingsError
-from ragstone.protocols import Role
+from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.protocols import Role
+from ragstone.core.records import Span, TokenVectors
+from ragstone.core.request import Request
 
 try:
     from sentence_transformers import SentenceTransformer  # pyright: ignore[reportMissingImports]
@@ -25,7 +26,7 @@ except ModuleNotFoundError as error:
     raise MissingExtra("sentence-transformers", extra="sentence-transformers") from error
 
 if TYPE_CHECKING:
-    from ragstone.contracts import Vector
+    from ragstone.core.records import Vector
 
 PROMPTS: Mapping[str, Mapping[Role, str]] = {
     r"(^|[-_/])e5-(small|base|large)": {"query": "query: ", "passage": "passage: "},
@@ -83,11 +84,17 @@ class SentenceTransformersEmbedder:
         """The tokens of a text, however long, in order."""
         return self._cut(text)
 
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Vector:
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:  # noqa: ARG002
         """One vector for each text, L2-normalised; a text beyond the model's reach is read in windows."""
         return await asyncio.to_thread(self._embed, texts, role)
 
-    async def embed_tokens(self, texts: Sequence[str], *, role: Role) -> list[TokenVectors]:
+    async def embed_tokens(
+        self,
+        texts: Sequence[str],
+        *,
+        role: Role,
+        request: Request,  # noqa: ARG002
+    ) -> list[TokenVectors]:
         """The vectors of the text's own tokens, L2-normalised; a text beyond the model's reach is cut off."""
         return await asyncio.to_thread(self._embed_tokens, texts, role)
 

@@ -17,33 +17,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragstone.conditions import Filter
-from ragstone.contracts import Matches
-from ragstone.errors import Damaged
-from ragstone.index.catalog.any_catalog import AnyCatalog
-from ragstone.index.columns import Column, Described, map_columns, verify, write_columns
-from ragstone.index.disk import drop, make_folder, sync_folder
-from ragstone.index.files import disposable, identity, read_json, write_json
-from ragstone.index.records import NO_MATCHES, Stamp
+from ragstone.core.catalog import NO_MATCHES, IndexedCatalog, Stamp
+from ragstone.core.errors import Damaged
+from ragstone.core.filters import Filter
+from ragstone.core.records import Matches
 from ragstone.index.vectors.segments import Segment, columns_of, mergeable, merged, nothing, segment_of
 from ragstone.index.vectors.sketch import Sketcher
+from ragstone.storage.columns import Column, Described, map_columns, verify, write_columns
+from ragstone.storage.disk import drop, make_folder, sync_folder
+from ragstone.storage.files import disposable, identity, read_json, write_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ragstone.contracts import Vector
+    from ragstone.core.records import Vector
 
 LEAST_UNWRITTEN = 2000
-"""So many changes since the files were written are kept in memory."""
+"""Changes to keep in memory before the files are written."""
 EXACT = 32
-"""Of the best by codes, so many are compared by their vectors."""
+"""Candidates by codes to compare by their vectors."""
 OUTGROWN = 10
-"""Codes are made anew, around another mean, when there are so many times more of them than when it was taken."""
+"""Growth after which all codes are computed again, around a new mean."""
 SAMPLED = 20_000
-"""Vectors that the mean is taken of."""
+"""Vectors to compute the mean from."""
 QUICK = 200_000
-"""Up to so many chunks are searched in a millisecond or two, where no file needs to be read and no filter worked out:
-quicker than a thread takes over and hands back."""
+"""Without a file to read or a filter to evaluate, this many chunks take a millisecond or two to search, which is faster
+than switching to a thread and back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,16 +82,16 @@ class _State:
 
 
 class EmbeddedVectors:
-    """The in-process vector index; the reference that other engines are compared with."""
+    """The embedded vector index, the reference for all other engines."""
 
-    def __init__(self, folder: Path, catalog: AnyCatalog, *, dimensions: int, exact_limit: int) -> None:
+    def __init__(self, folder: Path, catalog: IndexedCatalog, *, dimensions: int, exact_limit: int) -> None:
         self._folder, self._catalog = folder, catalog
         self._dimensions, self._exact_limit = dimensions, exact_limit
         self._following = threading.Lock()
         self._state = self._read()
 
     async def search(self, vector: Vector, k: int, where: Filter | None = None) -> Matches:
-        """The ``k`` nearest chunks by cosine similarity, best first, of those ``where`` lets through.
+        """Return the ``k`` nearest chunks by cosine similarity that match ``where``, best first.
 
         Above ``exact_limit`` chunks most of the nearest are found, not always all; the similarities of the best few
         are exact, those of the rest within a thousandth or so.
@@ -104,11 +103,11 @@ class EmbeddedVectors:
 
     @property
     def stamp(self) -> Stamp:
-        """The commit of the catalog this index was last brought up to."""
+        """The commit of the catalog this index was last synced to."""
         return self._state.stamp
 
     def follow(self, *, write: bool) -> None:
-        """Take in what the catalog has and this index has not.
+        """Take in what the catalog has and this index lacks.
 
         Args:
             write: whether files may be written; only for the process that holds the lock.
@@ -116,7 +115,7 @@ class EmbeddedVectors:
         with self._following:
             state = self._state
             if not write and state.unwritten > LEAST_UNWRITTEN and identity(self._manifest) != self._read_from:
-                state = self._read()  # what another process has written need not be worked out here
+                state = self._read()  # another process may have written it already
             state = self._caught_up(state)
             if write and state.unwritten > LEAST_UNWRITTEN:
                 with disposable(self._folder):
@@ -163,10 +162,10 @@ class EmbeddedVectors:
         return Matches(rows=rows[order], scores=scores[order])
 
     def _compare_exactly(self, vector: Vector, rows: NDArray[np.int64], scores: Vector) -> None:
-        """Put the similarity by their vectors in the place of that by codes, for the best few."""
+        """Replace the similarities by codes with those by vectors, for the best few."""
         best = np.argsort(-scores)[:EXACT]
         vectors = self._catalog.vectors(rows[best].tolist())
-        kept = [place for place in best.tolist() if int(rows[place]) in vectors]  # a row may be gone since
+        kept = [place for place in best.tolist() if int(rows[place]) in vectors]  # a row may have been removed since
         if kept:
             scores[kept] = np.stack([vectors[int(rows[place])] for place in kept]) @ vector
 
@@ -176,7 +175,7 @@ class EmbeddedVectors:
         with self._catalog.snapshot() as now:
             if now == state.stamp:
                 return state
-            if not self._catalog.knows(state.stamp):  # an older copy of the catalog was put in place
+            if not self._catalog.knows(state.stamp):  # a backup of the catalog was restored
                 state = self._empty()
             since = state.stamp.generation
             removed = np.array(self._catalog.removed_since(since), dtype=np.int64)
@@ -189,18 +188,18 @@ class EmbeddedVectors:
         return replace(state, stamp=now)
 
     def _with(self, state: _State, rows: NDArray[np.int64], vectors: Vector) -> _State:
-        """The state with chunks added."""
+        """Return the state with chunks added."""
         vectors = np.concatenate([state.late.vectors, vectors]) if state.late.vectors is not None else vectors
         late = Segment(rows=np.concatenate([state.late.rows, rows]), vectors=vectors)
         state = replace(state, late=late)
         if state.sketcher is None and (living := state.living) > self._exact_limit:
-            sketcher = Sketcher.of(self._catalog.some_vectors(SAMPLED, self._dimensions))
+            sketcher = Sketcher.of(self._catalog.sample_vectors(SAMPLED, self._dimensions))
             segments = tuple(part.coded(sketcher) for part in state.segments)
             state = replace(state, sketcher=sketcher, sketcher_file=None, drawn=living, segments=segments)
         return self._settled(state) if len(late) > LEAST_UNWRITTEN else state
 
     def _settled(self, state: _State) -> _State:
-        """The state with what came last as a segment in memory, put together with others there."""
+        """Return the state with the latest chunks merged into a segment in memory."""
         late = state.late.coded(state.sketcher) if state.sketcher else state.late
         memory = [part for part in state.segments if part.file is None]
         count = mergeable(memory, len(late))
@@ -219,7 +218,7 @@ class EmbeddedVectors:
         return self._folder / "manifest.json"
 
     def _written(self, state: _State) -> _State:
-        """The same chunks, all in files."""
+        """Return the state with all chunks in files."""
         make_folder(self._folder.absolute())
         if state.sketcher and (state.living > OUTGROWN * state.drawn or state.living < self._exact_limit // 2):
             state = self._caught_up(self._empty())
@@ -233,7 +232,7 @@ class EmbeddedVectors:
         try:
             for part in fresh:
                 if part.file is not None:
-                    verify(self._folder, part.file)  # what is damaged must not get a new checksum
+                    verify(self._folder, part.file)  # a damaged file must not get a new checksum
         except (OSError, ValueError):
             return self._written(self._caught_up(self._empty()))
         if any(part.living for part in fresh):

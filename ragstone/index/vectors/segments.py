@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragstone.index.columns import Column, Described
 from ragstone.index.vectors.sketch import Codes, Query, Sketcher, nearest
+from ragstone.storage.columns import Column, Described
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ragstone.contracts import Vector
-    from ragstone.index.columns import Arrays
+    from ragstone.core.records import Vector
+    from ragstone.storage.columns import Arrays
 
     Rows = NDArray[np.int64]
 
@@ -44,7 +44,7 @@ class Segment:
 
     @property
     def removed(self) -> Rows:
-        """Rows that are here and no longer in the catalog."""
+        """Rows in this segment that the catalog no longer has."""
         return self.rows[:0] if self.alive is None else self.rows[~self.alive]
 
     @property
@@ -52,7 +52,7 @@ class Segment:
         return len(self) if self.alive is None else int(np.count_nonzero(self.alive))
 
     def without(self, removed: Rows) -> Segment:
-        """The same, less these rows (ascending)."""
+        """Return the segment without these rows (ascending)."""
         gone = _positions(self.rows, removed)
         if not len(gone):
             return self
@@ -61,13 +61,13 @@ class Segment:
         return replace(self, alive=alive)
 
     def compact(self) -> Segment:
-        """The same vectors, in memory, without those that were removed."""
+        """Return the vectors, in memory, without removed ones."""
         if self.alive is None or self.vectors is None:
             return self
         return Segment(rows=self.rows[self.alive], vectors=self.vectors[self.alive])
 
     def coded(self, sketcher: Sketcher) -> Segment:
-        """The same chunks as codes."""
+        """Return the chunks as codes."""
         if self.vectors is None:
             return self
         parts = [sketcher.codes(self.vectors[i : i + _BLOCK]) for i in range(0, len(self), _BLOCK)]
@@ -80,7 +80,7 @@ class Segment:
         return Segment(rows=self.rows, codes=codes, alive=self.alive)
 
     def nearest(self, vector: Vector, query: Query | None, k: int, selected: Rows | None) -> tuple[Rows, Vector]:
-        """Rows and similarities of the ``k`` nearest and some more, in no order.
+        """Return rows and similarities of at least the ``k`` nearest, in no order.
 
         Args:
             vector: what they are compared with.
@@ -94,7 +94,7 @@ class Segment:
             if self.alive is not None:
                 part = part[self.alive[part]]
             passes = None
-            if len(part) * 4 > len(self):  # picking many takes longer than passing over the rest
+            if len(part) * 4 > len(self):  # picking many takes longer than skipping the rest
                 passes = np.zeros(len(self), dtype=np.bool_)
                 passes[part] = True
                 part = None
@@ -113,7 +113,7 @@ def nothing(dimensions: int) -> Segment:
 
 
 def mergeable(segments: Sequence[Segment], size: int) -> int:
-    """How many of the segments, from the last, are to be put together with a new one of a size."""
+    """Return how many of the last segments to merge with a new one of a size."""
     count = 0
     while count < len(segments) and len(segments[-1 - count]) < 2 * size:
         count += 1
@@ -122,7 +122,7 @@ def mergeable(segments: Sequence[Segment], size: int) -> int:
 
 
 def columns_of(parts: Sequence[Segment]) -> dict[str, Column]:
-    """What segments of one kind hold, together, without what was removed; read as it is asked for."""
+    """Return the content of segments of one kind without removed rows, read on demand."""
     count = sum(part.living for part in parts)
 
     def column(array_of: Callable[[Segment], NDArray[Any]], *more: int) -> Column:
@@ -147,7 +147,7 @@ def columns_of(parts: Sequence[Segment]) -> dict[str, Column]:
 
 
 def merged(parts: Sequence[Segment], dimensions: int) -> Segment:
-    """Segments of one kind as one, in memory, without what was removed."""
+    """Return segments of one kind as one, in memory, without removed rows."""
     columns = columns_of(parts)
     arrays = {name: np.concatenate(list(column.pieces)).reshape(column.shape) for name, column in columns.items()}
     return segment_of(arrays, dimensions)
@@ -192,12 +192,12 @@ def _pieces(parts: Sequence[Segment], array_of: Callable[[Segment], NDArray[Any]
 
 
 def _positions(rows: Rows, wanted: Rows) -> NDArray[np.intp]:
-    """Where those of the wanted rows stand that are here; both ascend."""
+    """Return the positions of the wanted rows that exist; both ascend."""
     if not len(rows):
         return np.empty(0, dtype=np.intp)
     first, end = np.searchsorted(wanted, [rows[0], rows[-1] + 1])
     wanted = wanted[first:end]
-    if rows[-1] - rows[0] + 1 == len(rows):  # as long as nothing was removed before it was written
+    if rows[-1] - rows[0] + 1 == len(rows):  # nothing was removed before it was written
         return wanted - rows[0]
     at = np.searchsorted(rows, wanted)
     return at[rows[at] == wanted]

@@ -23,7 +23,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ragstone.contracts import Vector
+    from ragstone.core.records import Vector
 
     Positions = NDArray[np.intp]
 
@@ -37,7 +37,7 @@ CLOSE = 200
 MEASURED_ON = 384
 """Dimensions for which these numbers were chosen. With fewer, signs tell less, and more stay: the work is the same."""
 FEW = 1500
-"""Up to so many vectors only the last comparison is made."""
+"""With at most this many vectors, only the last comparison is made."""
 _BLOCK, _SAMPLE = 16_384, 16_384
 _WORD = 64
 _PLACES = (1 << np.arange(STEPS, dtype=np.uint8))[:, None]
@@ -170,7 +170,7 @@ def _near(
     passes: NDArray[np.bool_] | None,
     count: int,
 ) -> Positions:
-    """About so many positions that differ from the query in the fewest signs; all where no more are allowed."""
+    """Return about this many positions whose signs differ least from the query's; all if no more are allowed."""
     if part is not None:
         bits = np.take(bits, part, axis=1)
     distance = _differing(bits, signs)

@@ -1,4 +1,4 @@
-"""The words that a question is understood by: one file a language. Another language is another file."""
+"""The words used to analyse questions, one YAML file per language. To add a language, add a file."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from ragstone.yaml_text import read_yaml
+from ragstone.settings.yaml_text import read_yaml
 
 _WORD = r"[^\W_]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lexicon:
-    """What the questions of a language are recognised by. Patterns match lower-case text."""
+    """Patterns that recognise the questions of a language; they match lower-case text."""
 
     intents: tuple[tuple[str, re.Pattern[str]], ...]
     code: re.Pattern[str]
@@ -29,13 +29,13 @@ class Lexicon:
 
 @cache
 def languages() -> tuple[str, ...]:
-    """Those that have a file, as ISO 639-1 codes."""
+    """Return the languages that have a file, as ISO 639-1 codes."""
     return tuple(sorted(file.name[:2] for file in files(__name__).iterdir() if file.name.endswith(".yaml")))
 
 
 @cache
 def lexicon(language: str) -> Lexicon:
-    """The words of a language; of all, where it has no file or is not known."""
+    """Return the lexicon of a language, or of all languages if it has no file."""
     known = (language,) if language in languages() else languages()
     tables = [read_yaml((files(__name__) / f"{name}.yaml").read_text(encoding="utf-8")) for name in known]
     names = dict.fromkeys(name for table in tables for name in table["intents"])
@@ -52,7 +52,7 @@ def lexicon(language: str) -> Lexicon:
 
 
 def _pattern(words: Sequence[str]) -> re.Pattern[str]:
-    """Any of the words, whole, as the files write them."""
+    """Return a pattern that matches any of the words, as the files write them."""
     return re.compile("|".join(map(_one, words)))
 
 

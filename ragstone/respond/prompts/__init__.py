@@ -1,1 +1,1 @@
-"""What a language model is told: readable templates, one for each kind of assistant."""
+"""Prompt templates, one YAML file for each kind of assistant."""

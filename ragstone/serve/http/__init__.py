@@ -1,4 +1,4 @@
 """The HTTP server. How do programs and browsers use Ragstone?
 
-`app.build_app` makes the application, `run.serve` runs it. FastAPI is imported nowhere else.
+`app.build_app` builds the application and `server.serve` runs it. FastAPI is imported nowhere else.
 """

@@ -1,103 +1,106 @@
-"""The application: routes, and the layers that every request passes on its way to them."""
+"""Builds the application: the routes, the page, and the layers that every request passes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from ipaddress import ip_address
+from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.staticfiles import StaticFiles
+from starlette.responses import Response
+from starlette.types import Scope
 
-from ragstone.engine import Engine
-from ragstone.errors import MissingExtra, RagstoneError
-from ragstone.index import Journal
-from ragstone.sections import ServeSettings
-from ragstone.serve.http import (
-    document,
-    page,
-    problems,
-    routes_asking,
-    routes_documents,
-    routes_jobs,
-    routes_openai,
-    routes_people,
-    routes_policies,
-    routes_service,
-)
-from ragstone.serve.http.door import Door
-from ragstone.serve.http.front import Front
-from ragstone.serve.http.gate import Gate
-from ragstone.serve.http.guard import Guard
-from ragstone.serve.http.jobs import Jobs
-from ragstone.serve.http.limits import Limits
-from ragstone.serve.http.openai_errors import OpenAIErrors
+from ragstone.core.errors import MissingExtra, RagstoneError
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.journal import Journal
+from ragstone.history.keys import Keys
+from ragstone.serve.http import errors, openapi
+from ragstone.serve.http.admission import Admission, QuestionSlots
+from ragstone.serve.http.authentication import Authenticator
+from ragstone.serve.http.job_runner import JobRunner
+from ragstone.serve.http.middleware import OriginGuard, RequestLog
+from ragstone.serve.http.routes import ask, documents, history, jobs, openai, status
 from ragstone.serve.http.service import Service
-from ragstone.serve.http.turns import Turns
-from ragstone.usage.keys import Keys
+from ragstone.settings import ServeSettings
 
 ROUTERS: tuple[APIRouter, ...] = (
-    routes_asking.router,
-    routes_documents.router,
-    routes_jobs.router,
-    routes_people.router,
-    routes_policies.router,
-    routes_service.router,
-    routes_openai.router,
+    ask.router,
+    documents.router,
+    jobs.router,
+    history.router,
+    status.router,
+    openai.router,
 )
-"""The routes, in the order of the OpenAPI document. More are added here."""
+"""The routers, in the order of the OpenAPI document. Add yours here."""
+PAGE = Path(__file__).parent.parent / "page"
+IMMUTABLE = "public, max-age=31536000, immutable"
+"""The name of a file in ``assets/`` contains a hash of its content."""
 
 
-def build_app(engine: Engine, settings: ServeSettings | None = None, *, more: Sequence[APIRouter] = ()) -> FastAPI:
-    """The application of an open engine, which stays the caller's to close.
+def build_app(
+    engine: KnowledgeBase, settings: ServeSettings | None = None, *, extra_routers: Sequence[APIRouter] = ()
+) -> FastAPI:
+    """Return the application of an open engine. The caller has to close the engine.
 
     Args:
-        engine: what answers.
+        engine: the knowledge base.
         settings: those of the engine if not given.
-        more: routes beside our own.
+        extra_routers: more routes.
     """
     own = settings or engine.settings.serve
-    door = Door(Keys(Journal(engine.folder)), may_be_open=is_loopback(own.host))
+    authenticator = Authenticator(Keys(Journal(engine.folder)), may_be_open=is_loopback(own.host))
     service = Service(
         engine=engine,
         settings=own,
-        door=door,
+        authenticator=authenticator,
         keys=Keys(Journal(engine.folder)),
-        turns=Turns(own.limits.questions),
-        jobs=Jobs(engine),
+        slots=QuestionSlots(own.limits.questions),
+        jobs=JobRunner(engine, own),
     )
     app = FastAPI(
         title="Ragstone",
-        docs_url=None,  # its pages load scripts from elsewhere
+        docs_url=None,  # those pages load scripts from other servers
         redoc_url=None,
         lifespan=_lifespan,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.service = service
-    routers = (*ROUTERS, *_of_extras(), *more)
+    routers = (*ROUTERS, *_optional_routers(), *extra_routers)
     for router in routers:
         app.include_router(router)
-    problems.install(app, [route for router in routers for route in router.routes])
-    document.install(app)
-    page.mount(app)
-    # The last one is the outermost.
-    app.add_middleware(Gate, door=door, limits=Limits(own.limits), settings=own, page=page.files())
-    app.add_middleware(Guard, origins=own.origins, names=_names(own), is_open=lambda: door.is_open)
-    app.add_middleware(Front, metrics=service.metrics)
-    app.add_middleware(OpenAIErrors)
+    errors.install(app, [route for router in routers for route in router.routes])
+    openapi.install(app)
+    page = page_files()
+    if page:  # mounted last, because it answers for every address that no route matches
+        app.mount("/", _Page(directory=PAGE, html=True), name="page")
+    # The last layer is the outermost.
+    app.add_middleware(Admission, authenticator=authenticator, settings=own, page=page)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=own.origins,
+        allow_methods=("GET", "HEAD", "POST", "DELETE"),
+        allow_headers=("accept", "authorization", "content-type", "x-request-id"),
+        expose_headers=("retry-after", "x-request-id"),
+    )
+    app.add_middleware(OriginGuard, origins=own.origins, names=_names(own), is_open=lambda: authenticator.is_open)
+    app.add_middleware(RequestLog, metrics=service.metrics)
     return app
 
 
-def _of_extras() -> Iterator[APIRouter]:
+def _optional_routers() -> Iterator[APIRouter]:
     with suppress(MissingExtra):
-        from ragstone.serve.http import routes_mcp
+        from ragstone.serve.http.routes import mcp
 
-        yield routes_mcp.router
+        yield mcp.router
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only."""
+    """Return whether only this machine can connect to an address."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -105,13 +108,28 @@ def is_loopback(host: str) -> bool:
 
 
 def _names(settings: ServeSettings) -> tuple[str, ...]:
-    """What the server may be called, where that was told."""
+    """Return the host names of the server, if the settings list any."""
     own = () if settings.host in ("0.0.0.0", "::") or is_loopback(settings.host) else (settings.host,)
     return (*settings.names, *own) if settings.names else ()
 
 
+class _Page(StaticFiles):
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = IMMUTABLE if path.startswith("assets/") else "no-cache"
+        return response
+
+
+def page_files() -> frozenset[str]:
+    """Return the addresses of the page's files; none if the page was not built."""
+    if not (PAGE / "index.html").is_file():
+        return frozenset()
+    paths = (file.relative_to(PAGE).as_posix() for file in PAGE.rglob("*") if file.is_file())
+    return frozenset({"/", *(f"/{path}" for path in paths)})
+
+
 @asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     service: Service = app.state.service
     warming = asyncio.create_task(_warm(service))
     await service.jobs.start()
@@ -122,11 +140,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await asyncio.gather(warming, return_exceptions=True)
         await service.jobs.stop()
         service.keys.close()
-        service.door.close()
+        service.authenticator.close()
 
 
 async def _warm(service: Service) -> None:
-    with suppress(RagstoneError):  # the first question tells what is wrong
+    with suppress(RagstoneError):  # the first question reports it
         await asyncio.to_thread(service.engine.warm)
     service.is_ready = True
-    service.turns.begin.set()
+    service.slots.opened.set()

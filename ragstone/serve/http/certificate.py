@@ -1,7 +1,7 @@
-"""A certificate of our own, for encrypted connections where nobody has given one.
+"""A self-signed certificate, for TLS if the settings name no certificate.
 
-It is made once and kept beside the knowledge base; the private key can be read by its owner only. Clients have to be
-told to trust it, by its fingerprint.
+It is made once and kept with the knowledge base; only its owner can read the private key. Clients have to be told to
+trust it, by its fingerprint. trustme would not help: it needs the same package, and makes an authority besides.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from ragstone.errors import KnowledgeBaseError
+from ragstone.core.errors import KnowledgeBaseError
 
 DAYS = 397
-"""Browsers take no certificate that is valid for longer."""
-RENEWED = 30
-"""Days before its end from which on a start makes a new one."""
+"""Browsers reject certificates that are valid for longer."""
+RENEWAL_DAYS = 30
+"""A start makes a new certificate if the old one expires within this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """The files of a certificate, and what tells it apart: SHA-256, in hexadecimal."""
+    """The files of a certificate, and its SHA-256 fingerprint in hexadecimal."""
 
     certificate: Path
     key: Path
     fingerprint: str
 
 
-def own(folder: Path, names: Sequence[str]) -> Certificate:
-    """The certificate in this folder; made where there is none, where it ends soon, or lacks one of the names.
+def self_signed(folder: Path, names: Sequence[str]) -> Certificate:
+    """Return the certificate in a folder. Make a new one if there is none, if it expires soon, or if it lacks a name.
 
     Raises:
         KnowledgeBaseError: it cannot be written.
@@ -46,30 +46,30 @@ def own(folder: Path, names: Sequence[str]) -> Certificate:
     files = folder / "certificate.pem", folder / "key.pem"
     wanted = list(dict.fromkeys(["localhost", "127.0.0.1", "::1", socket.gethostname(), *names]))
     try:
-        kept = _kept(*files, wanted)
-        if kept is None:
-            kept = _made(*files, wanted)
+        found = _stored(*files, wanted)
+        if found is None:
+            found = _make(*files, wanted)
     except OSError as error:
-        raise KnowledgeBaseError(f"no certificate could be made in {folder}: {error}") from error
-    print_ = kept.fingerprint(hashes.SHA256()).hex(":").upper()
-    return Certificate(certificate=files[0], key=files[1], fingerprint=print_)
+        raise KnowledgeBaseError(f"cannot write a certificate to {folder}: {error}") from error
+    fingerprint = found.fingerprint(hashes.SHA256()).hex(":").upper()
+    return Certificate(certificate=files[0], key=files[1], fingerprint=fingerprint)
 
 
-def _kept(certificate: Path, key: Path, wanted: Sequence[str]) -> x509.Certificate | None:
+def _stored(certificate: Path, key: Path, wanted: Sequence[str]) -> x509.Certificate | None:
     if not (certificate.is_file() and key.is_file()):
         return None
     with suppress(ValueError, x509.ExtensionNotFound):
-        kept = x509.load_pem_x509_certificate(certificate.read_bytes())
+        stored = x509.load_pem_x509_certificate(certificate.read_bytes())
         private = serialization.load_pem_private_key(key.read_bytes(), password=None)
-        names = kept.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        lasts = kept.not_valid_after_utc - datetime.now(UTC) > timedelta(days=RENEWED)
+        names = stored.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        is_fresh = stored.not_valid_after_utc - datetime.now(UTC) > timedelta(days=RENEWAL_DAYS)
         has = {*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress))}
-        if lasts and has.issuperset(wanted) and private.public_key() == kept.public_key():
-            return kept
+        if is_fresh and has.issuperset(wanted) and private.public_key() == stored.public_key():
+            return stored
     return None
 
 
-def _made(certificate: Path, key: Path, names: Sequence[str]) -> x509.Certificate:
+def _make(certificate: Path, key: Path, names: Sequence[str]) -> x509.Certificate:
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Ragstone")])
     now = datetime.now(UTC)
@@ -101,11 +101,11 @@ def _name(text: str) -> x509.GeneralName:
 
 
 def _write(file: Path, content: bytes, mode: int) -> None:
-    """The file in one step: readers see the old one or the new one, and nobody else ever more than they may."""
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    beside.unlink(missing_ok=True)
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
+    """Write a file in one step, never readable by more users than its mode allows."""
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
         out.write(content)
         out.flush()
         os.fsync(out.fileno())
-    beside.replace(file)
+    temporary.replace(file)

@@ -1,36 +1,149 @@
-"""What all routes share: the engine, the settings, and what is known of who asks."""
+"""What all routes share: the running server, and questions and searches as callers ask them."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Annotated
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
 
 from fastapi import Depends, Request
 
-from ragstone.engine import Engine
-from ragstone.sections import ServeSettings
-from ragstone.serve.http.door import Door
-from ragstone.serve.http.jobs import Jobs
-from ragstone.serve.http.metrics import Metrics
-from ragstone.serve.http.turns import Turns
-from ragstone.usage.keys import Keys
+from ragstone.core.answers import Answer, Answered, Event, Turn
+from ragstone.core.errors import KnowledgeBaseError, ResponseError
+from ragstone.core.filters import Filter
+from ragstone.core.protocols import Role
+from ragstone.core.records import Hit
+from ragstone.core.request import BILLION, Payer
+from ragstone.engine.knowledge_base import Embedded, KnowledgeBase
+from ragstone.history.keys import Keys
+from ragstone.serve.http.admission import QuestionSlots
+from ragstone.serve.http.authentication import Authenticator, Caller
+from ragstone.serve.http.errors import Refused
+from ragstone.serve.http.job_runner import JobRunner
+from ragstone.serve.http.telemetry import Metrics, log_error
+from ragstone.settings import ServeSettings, Settings
 
 
 @dataclass(slots=True, kw_only=True)
 class Service:
-    """One running server. ``is_ready`` becomes true when a question would not wait for models to load.
+    """One running server. ``is_ready`` becomes true once a question would not wait for models to load.
 
-    ``keys`` are for what keys cost; the door has a connection of its own, which nobody who writes keeps waiting.
+    ``keys`` records what keys spend; the authenticator has a connection of its own.
     """
 
-    engine: Engine
+    engine: KnowledgeBase
     settings: ServeSettings
-    door: Door
+    authenticator: Authenticator
     keys: Keys
-    turns: Turns
-    jobs: Jobs
+    slots: QuestionSlots
+    jobs: JobRunner
     metrics: Metrics = field(default_factory=Metrics)
     is_ready: bool = False
+
+    async def ask(
+        self,
+        caller: Caller,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        before: Sequence[Turn] = (),
+        session: str = "",
+        change: Callable[[Settings], Settings] | None = None,
+    ) -> AsyncGenerator[Event]:
+        """Yield the events of a question. Closing the generator stops the question.
+
+        Args:
+            caller: who asks and pays.
+            question: in any language.
+            where: a filter on the documents that may be used.
+            before: earlier turns of the conversation.
+            session: the name of a stored conversation.
+            change: returns the settings of this question from those of the server.
+
+        Raises:
+            Refused: the key has spent its daily limit, or too many questions wait.
+            RagstoneError: the question failed.
+        """
+        outcome: Literal["answered", "abstained", "failed", "left"] = "left"
+        view = caller.view
+        try:
+            async with self._slot(caller) as payer:
+                kb = self.engine.under(change) if change else self.engine
+                events = kb.stream(question, where, reader=caller.reader, before=before, session=session, payer=payer)
+                async with aclosing(events):
+                    async for event in events:
+                        if isinstance(event, Answered):
+                            outcome = "abstained" if event.answer.abstained else "answered"
+                        yield view.event(event)
+        except Exception:
+            outcome = "failed"
+            raise
+        finally:
+            self.metrics.count_question(outcome)
+
+    async def search(self, caller: Caller, query: str, k: int | None, where: Filter | str | None) -> tuple[Hit, ...]:
+        """Return the best hits, best first.
+
+        Raises:
+            Refused: the key has spent its daily limit, or too many questions wait.
+        """
+        async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
+            hits = await self.engine.search(query, k, where, reader=caller.reader, payer=payer)
+            return caller.view.hits(hits)
+
+    async def embed(self, caller: Caller, texts: Sequence[str], role: Role) -> Embedded:
+        """Return the vectors of texts.
+
+        Raises:
+            Refused: the key has spent its daily limit, or too many questions wait.
+        """
+        async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
+            return await self.engine.embed(texts, role=role, payer=payer)
+
+    @asynccontextmanager
+    async def _slot(self, caller: Caller) -> AsyncGenerator[Payer]:
+        """Hold a slot; what the payer is charged meanwhile is charged to the caller's key."""
+        await self._check_budget(caller)
+        payer = Payer()
+        try:
+            async with self.slots.slot():
+                yield payer
+        finally:
+            await self._charge(caller, payer)
+
+    async def _check_budget(self, caller: Caller) -> None:
+        if not caller.key:
+            return
+        own, default = caller.key.limits.cost_per_day, self.settings.limits.cost_per_day
+        limit = default if own is None else own
+        if limit and await asyncio.to_thread(self.keys.spent, caller.key.id) >= round(limit * BILLION):
+            now = datetime.now(UTC)
+            midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
+            message = f"this key has spent its daily limit of {limit:g}; days begin at midnight UTC"
+            raise Refused("too_many", message, (midnight - now).total_seconds())
+
+    async def _charge(self, caller: Caller, payer: Payer) -> None:
+        if caller.key and payer.cost:
+            try:
+                await asyncio.shield(asyncio.to_thread(self.keys.spend, caller.key.id, payer.cost))
+            except KnowledgeBaseError as error:
+                log_error(error, {"key": caller.key.id, "during": "recording what a key has spent"})
+
+
+async def last_answer(events: AsyncGenerator[Event], seconds: float) -> Answer:
+    """Return the answer that ends a stream of events.
+
+    Raises:
+        TimeoutError: it took longer than this.
+    """
+    async with asyncio.timeout(seconds), aclosing(events):
+        async for event in events:
+            if isinstance(event, Answered):
+                return event.answer
+    raise ResponseError("the stream ended without an answer")
 
 
 async def _service(request: Request) -> Service:
@@ -38,4 +151,4 @@ async def _service(request: Request) -> Service:
 
 
 Here = Annotated[Service, Depends(_service)]
-"""A parameter of a route that wants the `Service`."""
+"""A route's parameter for the running server."""

@@ -1,7 +1,7 @@
-"""Files that are sent to the server: onto the disk as they come, bounded, under names that do no harm.
+"""Uploaded files: written to disk as they arrive, within limits, under harmless names.
 
-Nothing of a request counts before all of it has come. Then its files are put in their places, each in one step, and
-those of the same names are replaced.
+An upload counts only once all of it has arrived. Then each file is moved into its place in one step and replaces one of
+the same name.
 """
 
 from __future__ import annotations
@@ -14,187 +14,261 @@ import re
 import secrets
 import shutil
 import unicodedata
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
 from ragstone import acquire
-from ragstone.access import Reader
-from ragstone.sections import UploadSettings
-from ragstone.serve.http.multipart import Part, Received, parts
-from ragstone.serve.http.problems import Refused
+from ragstone.core.access import Reader
+from ragstone.serve.http.errors import Refused
+from ragstone.settings import UploadSettings
 
 MEGABYTE = 1_000_000
+FOLDER = "uploads"
+"""Folder of uploaded files in the knowledge base."""
+MAX_FILES = 50
+"""Files of one request."""
 INCOMING = ".incoming-"
-LONGEST_NAME = 200
-"""Bytes; file systems take 255."""
-FIELD = 10_000
-"""Bytes of all fields that are no files."""
+MAX_NAME_BYTES = 200
+"""File systems allow 255."""
+MAX_FIELD_BYTES = 10_000
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]')
 
 
 @dataclass(slots=True)
 class Upload:
-    """What came: files in a folder of their own, by their names, and the groups that were named."""
+    """Received files, by their names, in a folder of their own, and the groups that the form names."""
 
     folder: Path
-    files: dict[str, Path] = field(default_factory=dict)
+    files: dict[str, Path] = field(default_factory=dict[str, Path])
     groups: list[str] | None = None
+
+    def discard(self) -> None:
+        """Delete all that was received."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def safe_name(sent: str) -> str:
-    """The name of a file as it is kept: its last part, without what means something to a system or a reader.
+    """Return the last part of a file name without characters that mean something to a system or mislead a reader.
 
     Raises:
-        Refused: nothing is left of it.
+        Refused: no name is left.
     """
     last = re.split(r"[/\\]", sent)[-1]
     plain = _UNSAFE.sub("", unicodedata.normalize("NFC", last)).strip(" .")
     stem, dot, suffix = plain.rpartition(".")
     if not stem or not suffix:
         raise Refused("usage", "a file needs a name with a suffix, such as handbook.pdf")
-    room = LONGEST_NAME - len(f".{suffix}".encode())
+    room = MAX_NAME_BYTES - len(f".{suffix}".encode())
     if room < 1:
         raise Refused("usage", "the name of a file is too long")
     return stem.encode()[:room].decode(errors="ignore").rstrip(" .") + dot + suffix
 
 
-def home_of(reader: Reader, uploads: str) -> str:
-    """The folder of a reader's files, from that of the knowledge base: nobody replaces what they may not read."""
+def folder_of(reader: Reader, uploads: str) -> str:
+    """Return the folder of a reader's files, below that of the knowledge base.
+
+    Readers of different groups have different folders, so that none replaces a file they may not read.
+    """
     if reader.groups is None:
         return uploads
-    told = json.dumps(sorted(reader.groups))
-    return f"{uploads}/{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+    digest = hashlib.sha256(json.dumps(sorted(reader.groups)).encode()).hexdigest()
+    return f"{uploads}/{digest[:12]}"
 
 
-async def receive(body: AsyncIterable[bytes], content_type: str, root: Path, settings: UploadSettings) -> Upload:
-    """Take in what is sent.
+async def receive(
+    body: AsyncIterable[bytes], content_type: str, root: Path, settings: UploadSettings, server: str
+) -> Upload:
+    """Receive the files of a form.
 
     Args:
-        body: of the request.
+        body: the body of the request.
         content_type: of the request.
-        root: folder of all uploaded files.
-        settings: limits.
+        root: the folder of all uploaded files.
+        settings: the limits.
+        server: the id of this server, by which `clear_leftovers` knows whose upload it was.
 
     Raises:
-        Refused: it is no form with files, or goes beyond a limit; nothing is left of it.
-        OSError: the disk does not take it; nothing is left of it.
+        Refused: it is not a form with files, or exceeds a limit; nothing of it is kept.
+        OSError: the disk is full or fails; nothing of it is kept.
     """
+    boundary = _boundary(content_type)
     root.mkdir(parents=True, exist_ok=True)
-    upload = Upload(root / f"{INCOMING}{secrets.token_hex(8)}")
-    room = settings.total_mb * MEGABYTE - await asyncio.to_thread(_taken, root)
+    room = settings.total_mb * MEGABYTE - await asyncio.to_thread(used_bytes, root)
+    upload = Upload(root / f"{INCOMING}{server}-{secrets.token_hex(8)}")
     upload.folder.mkdir(mode=0o700)
     try:
-        await _Receiver(upload, settings, room).take(parts(body, content_type))
+        await _Form(upload, settings, room).read(body, boundary)
         if not upload.files:
-            raise Refused("usage", "no file was sent; send them as parts named 'files' of a form")
+            raise Refused("usage", "the form has no file; send files as parts named 'files'")
     except BaseException:
-        discard(upload)
+        upload.discard()
         raise
     return upload
 
 
-class _Receiver:
+def _boundary(content_type: str) -> bytes:
+    kind, options = parse_options_header(content_type)
+    if kind != b"multipart/form-data":
+        raise Refused("unsupported", "send files as multipart/form-data")
+    if not options.get(b"boundary"):
+        raise Refused("usage", "the content type of the form has no boundary")
+    return options[b"boundary"]
+
+
+class _Form:
+    """Writes the parts of a form to disk as the parser reports them.
+
+    python-multipart's own FormParser would write a file before its name and size could be checked.
+    """
+
     def __init__(self, upload: Upload, settings: UploadSettings, room: float) -> None:
         self._upload, self._settings, self._room = upload, settings, room
-        self._fields = 0
+        self._header, self._header_value, self._disposition = bytearray(), bytearray(), b""
+        self._name, self._value, self._field_bytes = "", bytearray(), 0
+        self._file: IO[bytes] | None = None
+        self._file_bytes = 0
+        self._is_complete = False
 
-    async def take(self, received: AsyncIterable[Received]) -> None:
-        """Everything of the request, in order."""
-        out: IO[bytes] | None = None
-        part, size, value = Part(name="", filename=None), 0, bytearray()
+    async def read(self, body: AsyncIterable[bytes], boundary: bytes) -> None:
         try:
-            async for one in received:
-                if isinstance(one, Part):
-                    part, size, value = one, 0, bytearray()
-                    out = self._opened(one.filename) if one.filename is not None else None
-                elif one is None:
-                    if out:
-                        out.close()
-                        out = None
-                    else:
-                        self._noted(part.name, bytes(value))
-                elif out:
-                    size += len(one)
-                    self._weigh(size, len(one))
-                    out.write(one)
-                else:
-                    self._fields += len(one)
-                    if self._fields > FIELD:
-                        raise Refused("too_large", f"the fields beside the files have more than {FIELD:,} bytes")
-                    value += one
+            parser = MultipartParser(
+                boundary,
+                {
+                    "on_header_field": self._on_header_field,
+                    "on_header_value": self._on_header_value,
+                    "on_header_end": self._on_header_end,
+                    "on_headers_finished": self._on_headers_finished,
+                    "on_part_data": self._on_part_data,
+                    "on_part_end": self._on_part_end,
+                    "on_end": self._on_end,
+                },
+            )
+            async for chunk in body:
+                parser.write(chunk)
+            parser.finalize()
+        except FormParserError as error:
+            raise Refused("usage", "the form is malformed") from error
         finally:
-            if out:
-                out.close()
+            self._close()
+        if not self._is_complete:
+            raise Refused("usage", "the form is cut off")
 
-    def _opened(self, sent: str) -> IO[bytes]:
-        name = safe_name(sent)
-        if name in self._upload.files:
-            raise Refused("usage", "two of the files have the same name")
-        if len(self._upload.files) >= self._settings.files:
-            raise Refused("too_large", f"at most {self._settings.files} files can be sent at once")
+    def _on_header_field(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _on_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._header_value += data[start:end]
+
+    def _on_header_end(self) -> None:
+        if bytes(self._header).lower() == b"content-disposition":
+            self._disposition = bytes(self._header_value)
+        self._header, self._header_value = bytearray(), bytearray()
+
+    def _on_headers_finished(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        self._disposition = b""
+        name, filename = options.get(b"name"), options.get(b"filename")
+        if name is None:
+            raise Refused("usage", "a part of the form has no name")
+        self._name, self._value = name.decode(errors="replace"), bytearray()
+        if filename is not None:
+            self._file, self._file_bytes = self._open(filename.decode(errors="replace")), 0
+
+    def _on_part_data(self, data: bytes, start: int, end: int) -> None:
+        size = end - start
+        if self._file:
+            self._file_bytes += size
+            self._room -= size
+            if self._file_bytes > self._settings.file_mb * MEGABYTE:
+                raise Refused("too_large", f"a file is larger than {self._settings.file_mb:g} MB")
+            if self._room < 0:
+                raise Refused("too_large", f"all uploaded files may take {self._settings.total_mb:g} MB in total")
+            self._file.write(data[start:end])
+        else:
+            self._field_bytes += size
+            if self._field_bytes > MAX_FIELD_BYTES:
+                raise Refused("too_large", f"the fields of the form have more than {MAX_FIELD_BYTES:,} bytes")
+            self._value += data[start:end]
+
+    def _on_part_end(self) -> None:
+        if self._file:
+            self._close()
+        elif self._name == "groups":
+            groups = re.split("[;,|]", self._value.decode(errors="replace"))
+            self._upload.groups = [*(self._upload.groups or []), *(group for group in groups if group.strip())]
+        else:
+            raise Refused("usage", "a form may have only files and groups")
+
+    def _on_end(self) -> None:
+        self._is_complete = True
+
+    def _close(self) -> None:
+        if self._file:
+            self._file.close()
+            self._file = None
+
+    def _open(self, sent: str) -> IO[bytes]:
+        name, files = safe_name(sent), self._upload.files
+        if name in files:
+            raise Refused("usage", "two files have the same name")
+        if len(files) >= MAX_FILES:
+            raise Refused("too_large", f"one request may have {MAX_FILES} files")
         if not acquire.is_known(name):
             raise Refused("unsupported", f"files of this kind cannot be read; those that can: {acquire.kinds()}")
-        path = self._upload.folder / str(len(self._upload.files))
-        self._upload.files[name] = path
+        path = files[name] = self._upload.folder / str(len(files))
         return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
-    def _weigh(self, size: int, more: int) -> None:
-        if size > self._settings.file_mb * MEGABYTE:
-            raise Refused("too_large", f"a file is larger than {self._settings.file_mb:g} MB")
-        self._room -= more
-        if self._room < 0:
-            raise Refused("too_large", f"all uploaded files would take more than {self._settings.total_mb:g} MB")
 
-    def _noted(self, name: str, value: bytes) -> None:
-        if name != "groups":
-            raise Refused("usage", "a form has files, and groups; nothing else")
-        text = value.decode(errors="replace")
-        self._upload.groups = [*(self._upload.groups or []), *(one for one in re.split("[;,|]", text) if one.strip())]
-
-
-def put_in_place(upload: Upload, folder: Path, home: str) -> tuple[str, ...]:
-    """Put the files where they belong, in place of those of the same names; durable when this returns.
+def store(upload: Upload, folder: Path, target: str) -> tuple[str, ...]:
+    """Move the files into their place, where they replace those of the same names; durable when this returns.
 
     Args:
-        upload: what came.
+        upload: what was received.
         folder: of the knowledge base.
-        home: folder of the files, within that.
+        target: the folder of the files, below that.
 
     Returns:
-        Their paths within the knowledge base.
+        Their paths below the folder of the knowledge base.
     """
-    to = folder / home
-    to.mkdir(parents=True, exist_ok=True)
+    place = folder / target
+    place.mkdir(parents=True, exist_ok=True)
     for name, path in upload.files.items():
         _sync(path)
-        path.replace(to / name)
-    _sync(to)
-    discard(upload)
-    return tuple(f"{home}/{name}" for name in upload.files)
+        path.replace(place / name)
+    _sync(place)
+    upload.discard()
+    return tuple(f"{target}/{name}" for name in upload.files)
 
 
-def discard(upload: Upload) -> None:
-    """Leave nothing of it."""
-    shutil.rmtree(upload.folder, ignore_errors=True)
+def clear_leftovers(root: Path, alive: Callable[[], Collection[str]]) -> None:
+    """Delete what killed servers had received in part; it would count against the limit forever.
+
+    Args:
+        root: the folder of all uploaded files.
+        alive: returns the ids of the servers that run.
+    """
+    incoming = list(root.glob(f"{INCOMING}*"))  # before `alive`: a server that starts meanwhile counts as running
+    if incoming:
+        servers = alive()
+        for path in incoming:
+            if path.name.removeprefix(INCOMING).partition("-")[0] not in servers:
+                shutil.rmtree(path, ignore_errors=True)
 
 
-def clear_leftovers(root: Path) -> None:
-    """Clear away what a server that was killed had received in part. No other may receive meanwhile."""
-    for path in root.glob(f"{INCOMING}*"):
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def _taken(root: Path) -> int:
-    """Bytes of all files. Others are put in their places, and taken away, meanwhile."""
-    taken = 0
+def used_bytes(root: Path) -> int:
+    """Return the size of all uploaded files. Other requests may store and delete files meanwhile."""
+    used = 0
     for folder, _, names in os.walk(root):
         for name in names:
             with suppress(FileNotFoundError):
-                taken += Path(folder, name).stat().st_size
-    return taken
+                used += Path(folder, name).stat().st_size
+    return used
 
 
 def _sync(path: Path) -> None:

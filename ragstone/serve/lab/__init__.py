@@ -1,6 +1,5 @@
-"""The lab: a page in the browser to try settings on one's own questions, two at a time.
+"""The lab: a page in the browser that compares two variants of the settings on one's own questions.
 
-`desk` holds what is open, `screens` draws it with Streamlit, all else is pure: forms from the settings, an answer as it
-grows, the table of stages, what a trial measured, plots. Text from documents and questions reaches the page only
-through `markup`, which escapes it, never as Markdown.
+`desk` holds the open knowledge base, `screens` draws the pages with Streamlit, and everything else is pure. Texts of
+documents and questions reach a page only through `report.markup`, which escapes them, never as Markdown.
 """

@@ -1,6 +1,6 @@
-"""What lies open while the lab runs: a knowledge base, who asks, and one event loop in which everything is asked.
+"""The open knowledge base of the lab, its reader, and the event loop that runs every question.
 
-Pages are drawn in threads of Streamlit's. They hand coroutines to the loop, and take from it what comes.
+Streamlit draws pages in its own threads. They submit coroutines to the loop and read the events that come back.
 """
 
 from __future__ import annotations
@@ -8,34 +8,29 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass
-from pathlib import Path
 from queue import Queue
 from typing import Any, TypeVar
-from weakref import WeakSet
 
-from ragstone.access import OWNER, Reader
-from ragstone.answers import Event
-from ragstone.contracts import Trace
-from ragstone.engine import Engine
-from ragstone.experiment.bench import uncached
-from ragstone.keeping.built import Status
+from ragstone.core.access import Reader
+from ragstone.core.answers import Event
+from ragstone.core.records import Trace
+from ragstone.engine.experiments.bench import uncached
+from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.respond import choose
-from ragstone.respond.models import EXTRACTIVE
-from ragstone.sections import Settings
-from ragstone.serve.failures import explain
+from ragstone.serve.cli.screen import explain
+from ragstone.services.models import EXTRACTIVE
+from ragstone.settings import Settings
 
 R = TypeVar("R")
-_KEPT = 8
-"""Engines of other settings that are kept, with the models they loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """Something of the answer to one ``side``, so many milliseconds after it was asked; ``error`` ends it."""
+    """An event of the answer of one ``side``, and its time since the question; an ``error`` is the last one."""
 
     side: int
     milliseconds: float
@@ -44,59 +39,27 @@ class Heard:
 
 
 class Desk:
-    """An open knowledge base, asked under any settings of the question, each time anew: nothing comes from a cache."""
+    """An open knowledge base that answers with any settings of a question, and never from a cache."""
 
-    def __init__(self, open_engine: Callable[[], Engine], folder: Path, reader: Reader = OWNER) -> None:
+    def __init__(self, kb: KnowledgeBase, reader: Reader) -> None:
         """
         Args:
-            open_engine: opens the knowledge base.
-            folder: where it lies.
-            reader: who asks; nothing is shown that this reader may not read.
+            kb: the knowledge base; closing the desk closes it.
+            reader: the reader who asks, and who sees only what this reader may read.
         """
-        self._open, self.folder, self.reader = open_engine, folder, reader
-        self._engine = open_engine()
-        self._others: dict[str, Engine] = {}
-        self._ready: WeakSet[Engine] = WeakSet()
-        self._lock = threading.Lock()
+        self.kb, self.reader = kb, reader
+        self._warm: set[tuple[str, str]] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="ragstone-lab", daemon=True)
         self._thread.start()
 
-    @property
-    def settings(self) -> Settings:
-        """Those the lab was opened with; every side begins with them."""
-        return self.newest().settings
-
-    def status(self) -> Status:
-        return self.newest().status()
-
-    def newest(self) -> Engine:
-        """The engine of the version in use; after a rebuild that is another one."""
-        with self._lock:
-            if self._engine.superseded:
-                old, self._engine = self._engine, self._open()
-                self._others.clear()
-                old.close()
-            return self._engine
-
-    def engine(self, settings: Settings) -> Engine:
-        """The same knowledge base under other settings of the question.
-
-        Raises:
-            SettingsMismatch: they need a rebuild.
-        """
-        newest = self.newest()
+    def under(self, settings: Settings) -> KnowledgeBase:
+        """Return the knowledge base with other settings of a question."""
         settings = uncached(settings)
-        key = repr(settings)
-        with self._lock:
-            found = self._others.pop(key, None) or newest.with_settings(settings)
-            self._others[key] = found  # the one used last stands last
-            while len(self._others) > _KEPT:
-                del self._others[next(iter(self._others))]
-            return found
+        return self.kb.under(lambda _: settings)
 
     def wait(self, work: Coroutine[Any, Any, R]) -> R:
-        """Do something in the loop and wait for it; whoever stops waiting stops it."""
+        """Run a coroutine in the loop and return its result; an interrupted wait cancels it."""
         future = self.start(work)
         try:
             return future.result()
@@ -104,35 +67,35 @@ class Desk:
             future.cancel()
 
     def start(self, work: Coroutine[Any, Any, R]) -> Future[R]:
-        """Begin something in the loop."""
+        """Start a coroutine in the loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def ask(self, question: str, where: str, sides: Sequence[Settings], *, at_once: bool = False) -> Iterator[Heard]:
-        """The answers under each of the settings as they come.
+        """Yield the events of the answers with each of the settings.
 
         Args:
-            question: as it was typed.
-            where: a filter, or nothing.
-            sides: the settings.
-            at_once: ask them side by side; one after the other, none takes time from another.
+            question: the question.
+            where: a filter, or an empty text.
+            sides: the settings of each side.
+            at_once: ask all sides concurrently; one after the other, none slows another down.
         """
         heard: Queue[Heard | None] = Queue()
 
         async def one(side: int, settings: Settings) -> None:
             started = 0.0
 
-            def told(event: Event | None = None, error: str = "") -> None:
+            def put(event: Event | None = None, error: str = "") -> None:
                 spent = (time.perf_counter() - started) * 1000
                 heard.put(Heard(side=side, milliseconds=spent, event=event, error=error))
 
             try:
-                engine = await self.ready(settings, question)
+                kb = await self.ready(settings, question)
                 started = time.perf_counter()
-                async with aclosing(engine.stream(question, where or None, reader=self.reader)) as events:
+                async with aclosing(kb.stream(question, where or None, reader=self.reader)) as events:
                     async for event in events:
-                        told(event)
-            except Exception as error:  # shown where the answer would stand
-                told(error=explain(error)[0])
+                        put(event)
+            except Exception as error:  # shown in place of the answer
+                put(error=explain(error)[0])
 
         async def everything() -> None:
             try:
@@ -151,46 +114,47 @@ class Desk:
         finally:
             under_way.cancel()
 
-    async def ready(self, settings: Settings, question: str) -> Engine:
-        """The engine of these settings, its indexes open and its models loaded: that is no part of a question's time.
+    async def ready(self, settings: Settings, question: str) -> KnowledgeBase:
+        """Return the knowledge base with these settings and everything loaded, so that timings leave that out.
 
-        It is asked once for nothing, where that costs nothing; else only the search is.
+        If the question costs nothing, it is answered once to warm up; otherwise it is only searched for.
         """
-        engine = await asyncio.to_thread(self.engine, settings)
-        if engine not in self._ready:
-            if _is_free(engine.settings):
-                await engine.ask(question, reader=self.reader)
-            elif engine.settings.rank.reranker != "model":
-                await engine.search(question, reader=self.reader)
-            self._ready.add(engine)
-        return engine
+        kb = self.under(settings)
+        with self.kb.current() as version:
+            key = (str(version.source.path), repr(settings))
+        if key not in self._warm:
+            if _is_free(settings):
+                await kb.ask(question, reader=self.reader)
+            elif settings.rank.reranker != "model":
+                await kb.search(question, reader=self.reader)
+            self._warm.add(key)
+        return kb
 
     def trace(self, question: str, where: str, settings: Settings, shown: int) -> Trace:
-        """How the evidence comes about under these settings."""
-        engine = self.engine(settings)
-        return self.wait(engine.trace(question, where or None, shown=shown, reader=self.reader))
+        """Return how the evidence comes about with these settings."""
+        return self.wait(self.under(settings).trace(question, where or None, shown=shown, reader=self.reader))
 
     def find(self, source: str) -> str:
-        """The id of a document from its id, or the end of it.
+        """Return the id of a document from its id or its end.
 
         Raises:
-            NotFound: there is none that this reader may read.
+            NotFound: there is none that the reader may read.
         """
-        return self.newest().document(source, reader=self.reader).id
+        return self.kb.documents.get(source, reader=self.reader).id
 
     def close(self) -> None:
-        """Stop what is under way, and let go of the files."""
+        """Stop everything and close the files."""
         self.wait(_stopped())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-        self._engine.close()
+        self.kb.close()
 
 
 def _is_free(settings: Settings) -> bool:
-    """Whether a question asks nothing of a language model or the web."""
+    """Return whether a question calls no language model and no web search."""
     by_model = choose(settings.respond.model, settings.services).name != EXTRACTIVE
-    judged = settings.review.judge in ("model", "auto") and bool(settings.review.judge_model.name)
+    judged = settings.review.judge in ("model", "auto") and bool(settings.review.judge_model)
     return not (by_model or judged or settings.query.web.engine != "none")
 
 
@@ -201,14 +165,14 @@ async def _stopped() -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-_OPEN: list[Desk] = []
+_CURRENT: list[Desk] = []
 
 
-def lay_open(desk: Desk | None) -> None:
-    """Make a desk the one that pages show; the script that draws them can be handed nothing."""
-    _OPEN[:] = [] if desk is None else [desk]
+def set_current(desk: Desk | None) -> None:
+    """Set the desk that the pages show: Streamlit passes no argument to their script."""
+    _CURRENT[:] = [] if desk is None else [desk]
 
 
 def current() -> Desk:
-    """The desk that pages show."""
-    return _OPEN[0]
+    """Return the desk that the pages show."""
+    return _CURRENT[0]

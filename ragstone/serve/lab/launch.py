@@ -1,4 +1,4 @@
-"""Starts Streamlit for the lab: on loopback, telling nobody, fetching nothing."""
+"""Starts Streamlit for the lab: on loopback, without telemetry or downloads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import socket
 from importlib.resources import files
 
-from ragstone.errors import MissingExtra, UsageError
+from ragstone.core.errors import MissingExtra, UsageError
 
 HOST = "127.0.0.1"
 PORT = 8501
@@ -31,10 +31,10 @@ _OPTIONS = {
 
 
 def refuse_missing() -> None:
-    """Refuse to begin where Streamlit is not installed.
+    """Check that Streamlit is installed.
 
     Raises:
-        MissingExtra: naming the extra.
+        MissingExtra: it is not.
     """
     from importlib.util import find_spec
 
@@ -43,10 +43,10 @@ def refuse_missing() -> None:
 
 
 def refuse_taken(port: int) -> None:
-    """Refuse a port that another program listens at; Streamlit would say so less well.
+    """Check that the port is free, with a clearer message than Streamlit's.
 
     Raises:
-        UsageError: it is taken, or not ours to take.
+        UsageError: another program listens there, or it needs other rights.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -54,8 +54,8 @@ def refuse_taken(port: int) -> None:
             probe.bind((HOST, port))
         except OSError as error:
             taken = error.errno == errno.EADDRINUSE
-            why = "another program listens there" if taken else error.strerror
-            raise UsageError(f"port {port} cannot be used, {why}; name another: --port") from error
+            why = "another program uses it" if taken else error.strerror
+            raise UsageError(f"port {port} cannot be used: {why}; choose another with --port") from error
 
 
 def serve(port: int, *, browser: bool) -> None:

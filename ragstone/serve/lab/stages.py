@@ -1,19 +1,21 @@
-"""Which way each chunk took through the stages of a search: ranks, scores, and how far each stage moved it."""
+"""The way of each chunk through the stages of a search: ranks, scores, and how far each stage moved it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ragstone.contracts import Chunk, Hit, Step, Trace
+from ragstone.core.records import Chunk, Hit, Step, Trace
+from ragstone.serve.lab.answers import named, opened
+from ragstone.serve.report.markup import Content, Markup, table, tag
 
 FUSION, EVIDENCE = "fusion", "evidence"
-_LEGS = {"vector": "vectors", "bm25": "keywords"}
+_SEARCHES = {"vector": "vectors", "bm25": "keywords"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """A chunk at a stage: its rank, and by how many places the stage moved it up (or, below 0, down)."""
+class StageCell:
+    """A chunk at a stage: its rank, and how many places the stage moved it up (negative: down)."""
 
     rank: int
     score: float | None = None
@@ -22,30 +24,30 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A chunk's way; a stage it did not reach has no cell. ``place`` is its place in the evidence."""
+class StageRow:
+    """A chunk with a cell for each stage it reached; ``place`` is its rank in the evidence."""
 
     chunk: Chunk
-    cells: tuple[Cell | None, ...]
+    cells: tuple[StageCell | None, ...]
     place: int | None
     fate: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """The names of the stages, in order, and the chunks: those in the evidence first, then by fusion."""
+    """The stages in order, and the chunks: those in the evidence first, then by fusion."""
 
     names: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[StageRow, ...]
 
 
 def stages(trace: Trace) -> Stages:
-    """The table of a search."""
+    """Return the table of a search."""
     chosen = {hit.chunk.id: place for place, hit in enumerate(trace.evidence.hits, start=1)}
     latest = {hit.chunk.id: hit for hit in (*trace.fused, *trace.ranked, *trace.evidence.hits)}
     names = _names(latest.values())
     ranked = {hit.chunk.id for hit in trace.ranked}
-    rows = []
+    rows: list[StageRow] = []
     for id, hit in latest.items():
         place = chosen.get(id)
         host = None if place else _host(hit.chunk, trace.evidence.hits)
@@ -55,19 +57,19 @@ def stages(trace: Trace) -> Stages:
             fate = f"joined into evidence {host}"
         else:
             fate = "not chosen" if id in ranked else "beyond the pool"
-        rows.append(Row(chunk=hit.chunk, cells=_cells(hit, names, place), place=place, fate=fate))
+        rows.append(StageRow(chunk=hit.chunk, cells=_cells(hit, names, place), place=place, fate=fate))
     rows.sort(key=lambda row: (row.place is None, row.place or 0))
     return Stages(names=(*names, EVIDENCE), rows=tuple(rows))
 
 
-def shown(stage: str) -> str:
-    """A stage's name as people read it."""
+def stage_name(stage: str) -> str:
+    """Return a stage's name as people read it."""
     name, _, number = stage.partition(" ")
-    return " ".join(filter(None, (_LEGS.get(name, name), number)))
+    return " ".join(filter(None, (_SEARCHES.get(name, name), number)))
 
 
 def _names(hits: Collection[Hit]) -> tuple[str, ...]:
-    """All stages that any hit went through: the legs, then fusion, then what came after."""
+    """Return all stages that any hit went through: the searches, fusion, and what follows."""
     found = dict.fromkeys(step.stage for hit in hits for step in hit.why)
     before: dict[str, None] = {}
     after: dict[str, None] = {}
@@ -78,23 +80,23 @@ def _names(hits: Collection[Hit]) -> tuple[str, ...]:
                 reached = before
             else:
                 reached[step.stage] = None
-    legs = sorted((name for name in found if name in before), key=lambda name: (name.split(" ")[1:], name))
-    return (*legs, FUSION, *(name for name in found if name in after))
+    searches = sorted((name for name in found if name in before), key=lambda name: (name.split(" ")[1:], name))
+    return (*searches, FUSION, *(name for name in found if name in after))
 
 
-def _cells(hit: Hit, names: Sequence[str], place: int | None) -> tuple[Cell | None, ...]:
+def _cells(hit: Hit, names: Sequence[str], place: int | None) -> tuple[StageCell | None, ...]:
     steps = {step.stage: step for step in hit.why}
-    cells: list[Cell | None] = []
+    cells: list[StageCell | None] = []
     last: int | None = None
     for name in names:
         step: Step | None = steps.get(name)
         if step is None:
             cells.append(None)
             continue
-        cells.append(Cell(rank=step.rank, score=step.score, note=step.note, moved=_moved(last, step.rank)))
+        cells.append(StageCell(rank=step.rank, score=step.score, note=step.note, moved=_moved(last, step.rank)))
         if name == FUSION or last is not None:
             last = step.rank
-    cells.append(None if place is None else Cell(rank=place, moved=_moved(last, place)))
+    cells.append(None if place is None else StageCell(rank=place, moved=_moved(last, place)))
     return tuple(cells)
 
 
@@ -103,9 +105,56 @@ def _moved(before: int | None, now: int) -> int | None:
 
 
 def _host(chunk: Chunk, evidence: Sequence[Hit]) -> int | None:
-    """The place of the evidence that a chunk was joined into."""
+    """Return the rank of the evidence that a chunk was joined into."""
     for place, hit in enumerate(evidence, start=1):
         own = hit.chunk
         if own.document_id == chunk.document_id and own.start <= chunk.start and chunk.end <= own.end:
             return place
     return None
+
+
+# ---------------------------------------------------------------- as HTML
+
+
+def understood(trace: Trace) -> Markup:
+    """Show what was searched for, how many chunks each search found, and the weight of each."""
+    asked = trace.question
+    also = (*asked.variations, *((asked.asked,) if asked.asked != asked.text else ()))
+    facts = [
+        *(("also", text) for text in also),
+        ("language", asked.language),
+        ("intent", "" if asked.analysis.intent == "other" else asked.analysis.intent),
+        *(
+            (stage_name(name), f"{number:,} found, weight {trace.weights[name]:.2f}")
+            for name, number in trace.found.items()
+        ),
+    ]
+    chips = [tag("span", tag("small", f"{name} "), value, at={"class": "rs-chip"}) for name, value in facts if value]
+    return tag("p", tag("span", tag("b", asked.text), at={"class": "rs-chip"}), chips, at={"class": "rs-chips"})
+
+
+def stage_table(it: Stages) -> Markup:
+    """Show a row for each chunk and a column for each stage: rank, score, and how far the stage moved it."""
+    columns = ["chunk", *(stage_name(name) for name in it.names)]
+    whole = table(columns, [_row(row) for row in it.rows], numbers=range(1, len(columns)))
+    return tag("div", whole, at={"class": "rs-stages"})
+
+
+def _row(row: StageRow) -> Sequence[Content]:
+    notes = dict.fromkeys(cell.note for cell in row.cells if cell and cell.note)
+    fate = tag("small", f" {row.fate}", at={"class": "rs-fate" if row.place else "rs-dim"})
+    title, beginning = named(row.chunk)
+    name = (tag("b", title) if row.place else title, beginning)
+    details = [tag("div", tag("small", note)) for note in notes]
+    return [opened(name, fate, row.chunk, details), *(_cell(cell) for cell in row.cells)]
+
+
+def _cell(cell: StageCell | None) -> Content:
+    if cell is None:
+        return tag("span", "–", at={"class": "rs-dim"})
+    moved: Content = ""
+    if cell.moved:
+        up = cell.moved > 0
+        moved = tag("span", f"{'▲' if up else '▼'}{abs(cell.moved)} ", at={"class": "rs-up" if up else "rs-down"})
+    score = "" if cell.score is None else tag("small", f" {cell.score:.3f}")
+    return tag("span", moved, tag("b", str(cell.rank)), score, at={"title": cell.note})

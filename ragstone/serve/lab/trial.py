@@ -1,4 +1,4 @@
-"""Questions with known answers, asked under both settings: a run that tells how far it is, and can be stopped."""
+"""A run over questions with known answers on both sides: quality, latency and calibration."""
 
 from __future__ import annotations
 
@@ -7,54 +7,56 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from ragstone import query
-from ragstone.answers import Answer
-from ragstone.contracts import Hit
-from ragstone.errors import SourceError
-from ragstone.experiment.measure import stamped
+from ragstone.core.answers import Answer
+from ragstone.core.errors import SourceError
+from ragstone.core.records import Hit
+from ragstone.engine.experiments.measure import stamped
 from ragstone.review.compare import Comparison, compare
 from ragstone.review.dataset import Dataset
 from ragstone.review.evaluate import evaluate, spread
 from ragstone.review.questions import read_questions
 from ragstone.review.report import EvalReport
-from ragstone.sections import Settings
-from ragstone.serve.failures import explain
+from ragstone.serve.cli.screen import explain
 from ragstone.serve.lab.desk import Desk
-from ragstone.serve.lab.figures import Outcome
-from ragstone.serve.lab.sides import NAMES
+from ragstone.serve.lab.settings import NAMES
+from ragstone.settings import Settings
 
 UNWATCHED = 300.0
-"""Seconds after which a run that nobody looks at stops: models may cost money."""
+"""Seconds after which a run stops if nobody watches it: models may cost money."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """One side: the report, and the answers by the ids of the questions, where they were asked."""
+    """The report of one side, and its answers by question, if answers were asked for."""
 
     settings: Settings
     report: EvalReport
     answers: Mapping[str, Answer]
 
     def answerability(self) -> list[Outcome]:
-        """What was promised of the evidence, and whether a document expected is in it."""
+        """Return each answerability, and whether the evidence has an expected document."""
         return [
-            Outcome(promised=answer.answerability, true=_holds(answer, self._expected(id)))
+            Outcome(predicted=answer.answerability, true=_holds(answer, self._expected(id)))
             for id, answer in self.answers.items()
         ]
 
     def confidence(self) -> list[Outcome]:
-        """Of the answers that were given: what was promised, and whether a document expected is cited."""
+        """Return the confidence of each given answer, and whether it cites an expected document."""
         return [
-            Outcome(promised=answer.confidence, true=_cites(answer, self._expected(id)))
+            Outcome(predicted=answer.confidence, true=_cites(answer, self._expected(id)))
             for id, answer in self.answers.items()
             if not answer.abstained
         ]
 
     def milliseconds(self) -> list[float]:
-        """What each question took: its answer where it was asked, else its search."""
+        """Return the time of each answer, or of each search if there are no answers."""
         if self.answers:
             return [answer.timings_ms["total"] for answer in self.answers.values()]
         return [one.milliseconds for one in self.report.per_query if one.measures]
@@ -65,14 +67,14 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcomes:
-    """Both sides, and the comparison; that is missing where no question has a document expected."""
+    """Both sides, and their comparison, unless no question has an expected document."""
 
     sides: tuple[Measured, ...]
     comparison: Comparison | None
 
 
 class Trial:
-    """A run over the questions of a CSV; it begins at once."""
+    """A run over the questions of a CSV. It starts at once."""
 
     def __init__(
         self,
@@ -84,37 +86,40 @@ class Trial:
         limit: int | None = None,
         answers: bool = True,
         metric: str = "ndcg@10",
+        unwatched: float = UNWATCHED,
     ) -> None:
         """
         Args:
-            desk: where the questions are asked.
+            desk: the open knowledge base.
             csv: the questions, as `ragstone.review.questions` reads them.
-            name: of the file they came in.
-            sides: the settings; where both are the same, they are measured once each.
-            limit: this many questions at most.
-            answers: False measures the search alone.
-            metric: the measure by which questions are told apart.
+            name: the name of the file.
+            sides: the settings of each side.
+            limit: the largest number of questions.
+            answers: whether to ask for answers, too.
+            metric: the measure by which questions are compared.
+            unwatched: seconds after which it stops if nobody watches.
         """
         self._desk, self._csv, self._name = desk, csv, Path(name).name
         self._sides, self._limit, self._answers, self.metric = tuple(sides), limit, answers, metric
+        self._unwatched = unwatched
         self.done, self.total = 0, 0
-        self._looked = time.monotonic()
+        self._watched = time.monotonic()
         self._future: Future[Outcomes] = desk.start(self._run())
 
     @property
     def running(self) -> bool:
-        """Whether it goes on; to ask is to look."""
-        self._looked = time.monotonic()
+        """Return whether it is still running; asking counts as watching."""
+        self._watched = time.monotonic()
         return not self._future.done()
 
     @property
     def outcomes(self) -> Outcomes | None:
-        """What was measured; nothing as long as it runs, or where it failed or was stopped."""
+        """Return the result, or None while it runs and if it failed or was stopped."""
         return self._future.result() if self._future.done() and not self.error else None
 
     @property
     def error(self) -> str:
-        """Why there is no result, once it has ended."""
+        """Return why there is no result, once it has ended."""
         if not self._future.done():
             return ""
         if self._future.cancelled():
@@ -123,7 +128,7 @@ class Trial:
         return explain(error)[0] if isinstance(error, Exception) else ""
 
     def stop(self) -> None:
-        """End it; what was measured so far is dropped."""
+        """Stop it and drop its results."""
         self._future.cancel()
 
     async def _run(self) -> Outcomes:
@@ -141,28 +146,28 @@ class Trial:
             file = Path(folder) / (self._name or "questions.csv")
             file.write_bytes(self._csv)
             try:
-                return read_questions(file, self._desk.find, self._desk.newest().documents)
-            except SourceError as error:  # the folder is ours, and says nothing
+                return read_questions(file, self._desk.find, self._desk.kb.documents.all)
+            except SourceError as error:  # the temporary folder would only confuse
                 raise SourceError(str(error).replace(f"{folder}/", "")) from error
 
     async def _measured(self, dataset: Dataset, settings: Settings) -> Measured:
-        engine = await self._desk.ready(settings, dataset.queries[0].text)
+        kb = await self._desk.ready(settings, dataset.queries[0].text)
         before = self.done
         answers: dict[str, Answer] = {}
 
         async def ask(question: str) -> Answer:
-            await asyncio.sleep(0)  # where it can be stopped, however little the engine waits for
-            answers[question] = await engine.ask(question, reader=self._desk.reader)
+            await asyncio.sleep(0)  # lets a stop take effect between questions
+            answers[question] = await kb.ask(question, reader=self._desk.reader)
             return answers[question]
 
         async def search(question: str, k: int) -> list[Hit]:
             await asyncio.sleep(0)
-            return await engine.search(question, k, reader=self._desk.reader)
+            return await kb.search(question, k, reader=self._desk.reader)
 
-        def told(done: int, total: int) -> None:
+        def report_progress(done: int, total: int) -> None:
             del total
             self.done = before + done
-            if time.monotonic() - self._looked > UNWATCHED:
+            if time.monotonic() - self._watched > self._unwatched:
                 self._future.cancel()
 
         report = await evaluate(
@@ -171,7 +176,7 @@ class Trial:
             ask if self._answers else None,
             limit=self._limit,
             kind_of=query.kind,
-            on_progress=told,
+            on_progress=report_progress,
         )
         return Measured(settings=settings, report=stamped(report, settings), answers=answers)
 
@@ -182,3 +187,86 @@ def _holds(answer: Answer, expected: Sequence[str]) -> bool:
 
 def _cites(answer: Answer, expected: Sequence[str]) -> bool:
     return any(citation.document_id in expected for citation in answer.citations)
+
+
+# ---------------------------------------------------------------- calibration and latency
+
+BINS = 10
+_Z = 1.96
+"""Of a 95% interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A predicted probability, and whether it came true."""
+
+    predicted: float
+    true: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """Outcomes with similar predictions: their mean, the observed share and its 95% interval (Wilson's)."""
+
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reliability:
+    """Calibration: ``error`` is the mean distance between prediction and observed share, ``brier`` the Brier score."""
+
+    bins: tuple[Bin, ...]
+    error: float
+    brier: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """Quantiles of the milliseconds per question."""
+
+    median: float
+    p95: float
+    most: float
+
+
+def reliability(outcomes: Sequence[Outcome], bins: int = BINS) -> Reliability | None:
+    """Return the calibration of predictions in bins of equal width, or None without outcomes."""
+    if not outcomes:
+        return None
+    groups: dict[int, list[Outcome]] = {}
+    for one in outcomes:
+        groups.setdefault(min(bins - 1, int(one.predicted * bins)), []).append(one)
+    found = tuple(_bin(groups[number]) for number in sorted(groups))
+    return Reliability(
+        bins=found,
+        error=sum(abs(one.predicted - one.observed) * one.count for one in found) / len(outcomes),
+        brier=sum((one.predicted - one.true) ** 2 for one in outcomes) / len(outcomes),
+    )
+
+
+def latency(milliseconds: Sequence[float]) -> Latency | None:
+    """Return quantiles of the times, or None without any."""
+    if not milliseconds:
+        return None
+    median, p95 = np.quantile(milliseconds, [0.5, 0.95])
+    return Latency(median=float(median), p95=float(p95), most=max(milliseconds))
+
+
+def _bin(outcomes: Sequence[Outcome]) -> Bin:
+    count = len(outcomes)
+    share = sum(one.true for one in outcomes) / count
+    low, high = wilson(share, count)
+    predicted = sum(one.predicted for one in outcomes) / count
+    return Bin(predicted=predicted, observed=share, low=low, high=high, count=count)
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """Return the 95% interval of a share (Wilson, JASA 22, 1927)."""
+    middle = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
+    reach = _Z / (1 + _Z**2 / count) * sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2))
+    # Within the limits, whatever the rounding.
+    return min(share, max(0.0, middle - reach)), max(share, min(1.0, middle + reach))

@@ -1,4 +1,4 @@
-"""HTML and SVG as text in which nothing from outside can become markup."""
+"""HTML and SVG as text. Every text is escaped, so that no document can become markup."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TypeAlias
 
-from ragstone.serve.screen import printable
+from ragstone.serve.views.blocks import printable
 
 
 class Markup(str):
-    """Text that is markup already; any other text is escaped where it is put in."""
+    """Text that is markup already; `tag` escapes any other text."""
 
     __slots__ = ()
 
@@ -21,17 +21,16 @@ Content: TypeAlias = "str | Iterable[Content]"
 Attributes = Mapping[str, str | float]
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""Told to the browser: nothing may be fetched and no script may run, whatever the page holds."""
+"""Content security policy: the page fetches nothing and runs no script, whatever it holds."""
 _VOID = {"meta", "line", "rect", "circle", "br"}
-_NUMBER = {"class": "number"}
 
 
 def tag(name: str, *content: Content, at: Attributes = MappingProxyType({})) -> Markup:
-    """An element with its content and its attributes."""
-    told = "".join(f' {key}="{escape(_value(value))}"' for key, value in at.items() if value != "")
+    """Return an element with its content and its attributes."""
+    attributes = "".join(f' {key}="{escape(_value(value))}"' for key, value in at.items() if value != "")
     if name in _VOID and not content:
-        return Markup(f"<{name}{told}/>")
-    return Markup(f"<{name}{told}>{_inside(content)}</{name}>")
+        return Markup(f"<{name}{attributes}/>")
+    return Markup(f"<{name}{attributes}>{_inside(content)}</{name}>")
 
 
 def _value(value: str | float) -> str:
@@ -47,23 +46,19 @@ def _inside(content: Content) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Content]], *, numbers: Iterable[int] = ()) -> Markup:
-    """A table; the columns whose places (from 0) are in ``numbers`` stand flush right, in figures of one width."""
+    """Return a table; ``numbers`` lists the columns, from 0, that are aligned to the right."""
     right = set(numbers)
 
     def cells(name: str, row: Sequence[Content]) -> Markup:
-        return tag("tr", [tag(name, cell, at=_NUMBER if place in right else {}) for place, cell in enumerate(row)])
+        numeric = {"class": "number"}
+        return tag("tr", [tag(name, cell, at=numeric if place in right else {}) for place, cell in enumerate(row)])
 
     whole = tag("table", tag("thead", cells("th", columns)), tag("tbody", [cells("td", row) for row in rows]))
     return tag("div", whole, at={"class": "scroll"})
 
 
-def preformatted(text: str) -> Markup:
-    """A text as it stands, with its lines and blanks."""
-    return tag("pre", tag("code", Markup(escape(printable(text), quote=False))))
-
-
 def page(title: str, subtitle: str, *sections: Content) -> str:
-    """A whole document. Its style is in it, and nothing else is needed."""
+    """Return a whole document with its style inside."""
     style = files("ragstone.serve.report").joinpath("style.css").read_text(encoding="utf-8")
     head = tag(
         "head",

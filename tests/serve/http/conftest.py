@@ -10,12 +10,12 @@ import pytest
 from kb import add, open_fast
 from live import DOCUMENTS, Live, Serving, served
 
-from ragstone.contracts import Document
+from ragstone.core.records import Document
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """A server over three documents, without keys; shared by the tests of a module."""
+    """A server over three documents, without keys, for a whole module."""
     with closing(open_fast(tmp_path_factory.mktemp("house") / "kb")) as engine:
         add(engine, *DOCUMENTS)
         with served(engine) as live:
@@ -24,7 +24,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 @pytest.fixture
 def serving(tmp_path: Path) -> Iterator[Serving]:
-    """Serve a knowledge base of one's own: over the three documents, unless others are named."""
+    """Serve a knowledge base of the test's own, by default over the three documents."""
     with ExitStack() as stack:
 
         def serve(*settings: str, documents: tuple[Document, ...] = DOCUMENTS, asked: tuple[str, ...] = ()) -> Live:

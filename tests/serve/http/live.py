@@ -1,4 +1,4 @@
-"""A running server for tests: the application under uvicorn, on loopback, in a thread."""
+"""A server for tests: the application under uvicorn, on loopback, in a thread."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 
 import httpx2
 import uvicorn
-from servers.openai_server import KEY, OpenAIServer
 
-from ragstone.config import load
-from ragstone.contracts import Document
-from ragstone.engine import Engine
-from ragstone.index import Journal
-from ragstone.sections import ServeSettings
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.journal import Journal
+from ragstone.history.keys import KeyLimits, Keys
 from ragstone.serve.http.app import build_app
-from ragstone.serve.http.run import configured
-from ragstone.usage.keys import KeyLimits, Keys
+from ragstone.serve.http.server import uvicorn_config
+from ragstone.settings import ServeSettings
+from ragstone.settings.load import load
+from servers.openai_server import KEY, OpenAIServer
 
 ROOMS = "Room 7 is called Marie Curie. It has twelve seats and a projector."
 PARKING = "Visitors park behind the mill. The gate closes at nine in the evening."
@@ -33,14 +33,14 @@ DOCUMENTS = (
     Document(id="hr/salaries.md", text=SALARIES, title="Salaries", metadata={"readers": ("hr",)}),
 )
 SLOW = 30.0
-"""Seconds after which what was waited for counts as never coming."""
+"""Seconds after which a wait has failed."""
 
 
 @dataclass
 class Live:
-    """A server, and a client of it that shows a key, if there is one."""
+    """A server and a client of it."""
 
-    engine: Engine
+    engine: KnowledgeBase
     http: httpx2.Client
     server: uvicorn.Server
     url: str
@@ -49,7 +49,7 @@ class Live:
         return self.http.post("/query", json={"question": question, **more})
 
     def events(self, question: str = "Where do visitors park?", **more: Any) -> list[tuple[str, Any]]:
-        """The events of a question, by name."""
+        """Return the events of a question as names and data."""
         body = {"question": question, **more}
         with self.http.stream("POST", "/query", json=body, headers={"accept": "text/event-stream"}) as response:
             assert response.headers["content-type"].startswith("text/event-stream"), response.read()
@@ -60,7 +60,7 @@ class Live:
         return self.http.post("/documents", files=[("files", file) for file in files], data=form)
 
     def finished(self, job: httpx2.Response) -> dict[str, Any]:
-        """A job, once it is over."""
+        """Return a job once it has ended."""
         assert job.status_code == 202, job.text
         return self.until(
             lambda: self.http.get(f"/jobs/{job.json()['job_id']}").json(), lambda it: it["ended"] is not None
@@ -68,7 +68,7 @@ class Live:
 
     @staticmethod
     def until(look: Any, wanted: Any) -> Any:
-        """What one sees, once it is as wanted."""
+        """Call `look` until its result is as wanted, and return it."""
         end = time.monotonic() + SLOW
         while not wanted(found := look()):
             assert time.monotonic() < end, found
@@ -77,7 +77,7 @@ class Live:
 
 
 Serving = Callable[..., Live]
-"""Serves a knowledge base of the test's own."""
+"""Serves a knowledge base of its own."""
 
 
 def events_of(text: str) -> list[tuple[str, Any]]:
@@ -90,10 +90,10 @@ def events_of(text: str) -> list[tuple[str, Any]]:
 
 
 @contextmanager
-def served(engine: Engine, *settings: str) -> Iterator[Live]:
+def served(engine: KnowledgeBase, *settings: str) -> Iterator[Live]:
     """Serve an engine under settings of ``serve``."""
     own: ServeSettings = load(["serve.port=0", *(f"serve.{one}" for one in settings)]).settings.serve
-    config = configured(build_app(engine, own), own)
+    config = uvicorn_config(build_app(engine, own), own)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -115,7 +115,7 @@ def served(engine: Engine, *settings: str) -> Iterator[Live]:
 def make_key(
     folder: Path, name: str, *scopes: str, groups: Sequence[str] | None = None, limits: KeyLimits | None = None
 ) -> dict[str, str]:
-    """A new key, as the header that shows it."""
+    """Make a key and return its header."""
     keys = Keys(Journal(folder))
     try:
         _, text = keys.make(name, scopes or ("read",), groups, limits)
@@ -125,6 +125,6 @@ def make_key(
 
 
 def written_by(model: OpenAIServer) -> tuple[str, ...]:
-    """Settings under which this model writes every answer."""
+    """Return settings under which this model writes every answer."""
     service = (f"services.openai.base_url={model.url}", f"services.openai.api_key={KEY}")
     return ("respond.model.name=openai:m", *service, "respond.abstain_below=0", "services.retries=0")

@@ -1,4 +1,4 @@
-"""The examples of docs/agents.md that need a server, or start one."""
+"""The examples in docs/agents.md that need a server or start one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from live import served
 from mcp import Client, StdioServerParameters
 from running import ROOT, START, environment
 
-from ragstone.contracts import Document
+from ragstone.core.records import Document
 
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 
@@ -26,7 +26,7 @@ def block(language: str) -> str:
     return found
 
 
-def test_the_example_of_openai_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_openai_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with closing(open_fast(tmp_path / "kb")) as engine:
         add(engine, Document(id="settings.md", text="chunk.size is the longest that a chunk may be."))
         with served(engine) as live:
@@ -39,7 +39,7 @@ def test_the_example_of_openai_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "settings.md" in citations
 
 
-def test_what_an_agent_is_told_starts_the_server(tmp_path: Path) -> None:
+def test_agent_configuration_starts_the_server(tmp_path: Path) -> None:
     with closing(open_fast(tmp_path / "kb")) as engine:
         add(engine, Document(id="settings.md", text="chunk.size is the longest that a chunk may be."))
     told: Any = json.loads(block("json"))["mcpServers"]["ragstone"]

@@ -1,4 +1,4 @@
-"""The calls of docs/http.md, run as they stand there, on a server with the documents they name."""
+"""The commands in docs/http.md, run as they are on a server with the documents they name."""
 
 from __future__ import annotations
 

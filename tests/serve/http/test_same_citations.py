@@ -1,4 +1,4 @@
-"""One question, asked in every way there is: the citations are the same, byte by byte."""
+"""One question in every interface: the citations are the same, byte for byte."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from mcp import Client, StdioServerParameters
 from running import ROOT, START, environment, program
 
 from ragstone import Ragstone
-from ragstone.contracts import Document
+from ragstone.core.access import OWNER
+from ragstone.core.records import Document
 from ragstone.serve.langchain import cited
 
 QUESTION = "Wie heißt Raum 7?"
@@ -34,7 +35,7 @@ def test_citations_are_the_same_in_every_interface(tmp_path: Path) -> None:
     with closing(open_fast(kb)) as engine:
         document = Document(id="häuser/räume & mehr.md", text=TEXT, title="Räume", url="https://example.org/ä?b=1&c=2")
         add(engine, document, Document(id="b", text="Parken hinter der Mühle ist frei."))
-        answer = asyncio.run(engine.ask(QUESTION))
+        answer = asyncio.run(engine.ask(QUESTION, reader=OWNER))
         expected = as_bytes([asdict(one) for one in answer.citations])
         assert len(answer.citations) >= 2
         for citation in answer.citations:

@@ -1,4 +1,4 @@
-"""Clients that leave, servers that are stopped, and what the log tells: the program itself, as a user starts it."""
+"""Disconnected clients, stopped and killed servers, TLS and the log, with the program as a user starts it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from typing import Any
 
 import httpx2
 import pytest
-from conftest import Serving
-from live import SLOW, Live, events_of, written_by
+from live import SLOW, Live, Serving, events_of, written_by
+
 from servers.openai_server import KEY, OpenAIServer
 
 ROOT = Path(__file__).parent.parent.parent.parent
 START = (
-    f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'tests')!r}];from ragstone.serve.cli import main; main()"
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    f"sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'tests')!r}]; "
+    "from ragstone.serve.cli.app import main; main()"
 )
 SECRET_QUESTION = "Where does the quick brown fox park?"
 
@@ -36,7 +38,7 @@ def long_reply(_: Any) -> str:
 
 # ---------------------------------------------------------------- clients that leave
 @pytest.mark.parametrize("accept", ["text/event-stream", "application/json"])
-def test_a_client_that_leaves_stops_the_model(serving: Serving, accept: str) -> None:
+def test_disconnecting_stops_the_model(serving: Serving, accept: str) -> None:
     with OpenAIServer(long_reply, pause=0.05) as model:
         live = serving(asked=written_by(model))
         host, port = live.url.removeprefix("http://").split(":")
@@ -54,7 +56,7 @@ def test_a_client_that_leaves_stops_the_model(serving: Serving, accept: str) -> 
         assert stopped["failed"] == 0
 
 
-def test_a_question_that_takes_too_long_ends_with_an_error(serving: Serving) -> None:
+def test_slow_questions_time_out(serving: Serving) -> None:
     with OpenAIServer(long_reply, pause=0.1) as model:
         live = serving("question_seconds=0.5", asked=written_by(model))
         told = live.ask()
@@ -64,7 +66,7 @@ def test_a_question_that_takes_too_long_ends_with_an_error(serving: Serving) -> 
         assert (events[-1][0], events[-1][1]["error"]["code"]) == ("error", "timeout")
 
 
-def test_a_model_that_fails_gives_way_to_quotes_and_the_stream_ends_well(serving: Serving) -> None:
+def test_quotes_when_the_model_fails(serving: Serving) -> None:
     with OpenAIServer(long_reply) as model:
         live = serving(asked=(*written_by(model), "services.openai.api_key=wrong"))
         events = live.events()
@@ -76,7 +78,7 @@ def test_a_model_that_fails_gives_way_to_quotes_and_the_stream_ends_well(serving
 # ---------------------------------------------------------------- the program
 @pytest.fixture
 def filled(serving: Serving, tmp_path: Path) -> Path:
-    """A folder with the knowledge base ``kb``, which nobody has open."""
+    """A folder with the knowledge base ``kb``, which is not open."""
     live = serving()
     live.engine.close()
     return tmp_path
@@ -86,7 +88,7 @@ def filled(serving: Serving, tmp_path: Path) -> Path:
 def program(
     folder: Path, *words: str, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client, list[str]]]:
-    """``ragstone serve`` in a process of its own, a client of it, and the lines of its log as they come."""
+    """Run ``ragstone serve``; yield the process, a client, and the lines of its log as they come."""
     started = subprocess.Popen(
         [sys.executable, "-c", START, "serve", "--kb", "kb", "--port", "0", *words],
         cwd=folder,
@@ -117,7 +119,31 @@ def program(
         started.stderr.close()
 
 
-def test_answers_under_way_finish_when_the_server_is_stopped(filled: Path) -> None:
+def test_clears_uploads_of_killed_servers(filled: Path) -> None:
+    uploads = filled / "kb" / "uploads"
+    half = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n' + b"x" * 900_000
+    head = "POST /documents HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+
+    def received() -> int:
+        return sum(path.stat().st_size for path in uploads.rglob("*") if path.is_file())
+
+    limit = ("--set", "serve.uploads.total_mb=1")
+    with (
+        program(filled, *limit) as (process, http, _),
+        socket.create_connection((http.base_url.host, http.base_url.port or 0), timeout=SLOW) as client,
+    ):
+        client.sendall(f"{head}Content-Length: {len(half) + 100_000}\r\n\r\n".encode() + half)
+        Live.until(received, lambda size: size > 500_000)
+        process.kill()
+        process.wait(SLOW)
+    assert received() > 500_000
+    with program(filled, *limit) as (_, http, _lines):
+        assert received() == 0
+        sent = http.post("/documents", files=[("files", ("b.txt", b"y" * 900_000))])
+        assert sent.status_code == 202, sent.text
+
+
+def test_answers_finish_when_the_server_stops(filled: Path) -> None:
     with OpenAIServer(lambda _: "Visitors park behind the mill [1]. " * 5, pause=0.05) as model:
         asked = [word for setting in written_by(model) for word in ("--set", setting)]
         with program(filled, *asked) as (process, http, _):
@@ -134,7 +160,7 @@ def test_answers_under_way_finish_when_the_server_is_stopped(filled: Path) -> No
             assert process.wait(SLOW) == 0
 
 
-def test_a_server_that_has_waited_long_enough_stops(filled: Path) -> None:
+def test_stops_after_the_grace_period(filled: Path) -> None:
     with OpenAIServer(long_reply, pause=0.5) as model:
         asked = [word for setting in written_by(model) for word in ("--set", setting)]
         with program(filled, *asked, "--set", "serve.stop_seconds=1") as (process, http, _):
@@ -145,7 +171,7 @@ def test_a_server_that_has_waited_long_enough_stops(filled: Path) -> None:
                 assert process.wait(10) == 0
 
 
-def test_the_log_tells_of_requests_and_of_nothing_that_was_said(filled: Path) -> None:
+def test_log_contains_no_texts_or_keys(filled: Path) -> None:
     with OpenAIServer(long_reply) as model:
         asked = [word for setting in written_by(model) for word in ("--set", setting)]
         with program(filled, *asked) as (process, http, lines):
@@ -172,23 +198,29 @@ def test_the_log_tells_of_requests_and_of_nothing_that_was_said(filled: Path) ->
             assert word not in text, word
 
 
-def test_others_are_let_in_only_once_there_is_a_key(filled: Path) -> None:
+def test_public_addresses_need_a_key(filled: Path) -> None:
     command = [sys.executable, "-c", START]
     words = ["serve", "--kb", "kb", "--host", "0.0.0.0", "--port", "0"]
     refused = subprocess.run([*command, *words], cwd=filled, capture_output=True, text=True, check=False, timeout=60)
     assert refused.returncode == 2
     assert "ragstone key make" in refused.stderr
     subprocess.run([*command, "key", "make", "ada", "--kb", "kb"], cwd=filled, capture_output=True, check=True)
-    with program(filled, "--host", "0.0.0.0") as (_, http, _lines):
+    with program(filled, "--host", "0.0.0.0") as (_, http, lines):
         assert http.get("/health").status_code == 200
         assert http.get("/me").status_code == 401
+        assert [line.partition(":")[0] for line in lines if "not encrypted" in line] == ['{"time"', "warning"]
+    with program(filled, "--host", "0.0.0.0", FORWARDED_ALLOW_IPS="10.0.0.1") as (_, http, lines):
+        assert "not encrypted" not in "".join(lines)
 
 
-def test_connections_are_encrypted_by_a_certificate_made_at_the_first_start(filled: Path) -> None:
+def test_tls_makes_a_certificate_at_first_start(filled: Path) -> None:
     prints = []
     for _ in range(2):
         with program(filled, "--tls") as (_, http, lines):
-            assert http.get("/health").status_code == 200
+            health = http.get("/health")
+            assert health.status_code == 200
+            assert health.headers["strict-transport-security"] == "max-age=31536000"
+            assert "not encrypted" not in "".join(lines)
             prints.append(re.findall("[0-9A-F]{2}(?::[0-9A-F]{2}){31}", "".join(lines)))
     assert prints[0] == prints[1] != []
     key = filled / "kb" / "tls" / "key.pem"
@@ -199,7 +231,7 @@ def test_connections_are_encrypted_by_a_certificate_made_at_the_first_start(fill
         assert re.findall("[0-9A-F]{2}(?::[0-9A-F]{2}){31}", "".join(lines)) != prints[0]
 
 
-def test_an_address_that_is_taken_is_named(filled: Path, house: Live) -> None:
+def test_names_an_address_in_use(filled: Path, house: Live) -> None:
     port = house.url.rpartition(":")[2]
     words = ["serve", "--kb", "kb", "--port", port]
     refused = subprocess.run(

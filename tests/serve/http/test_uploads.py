@@ -1,4 +1,4 @@
-"""Files that are sent: kept, read in a job, replaced, removed; and what is refused."""
+"""Uploads, jobs, syncs, and removing uploaded documents."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import pytest
 from kb import add, open_fast
 from live import Live, Serving, events_of, make_key, served
 
-from ragstone.contracts import Document
-from ragstone.index import Journal, indexing
-from ragstone.jobs.book import JobBook
-from ragstone.jobs.queue import Job, Work
-from ragstone.jobs.worker import Worker
-from ragstone.keeping.backup import backup, restore
+from ragstone.catalog.lock import indexing
+from ragstone.core.records import Document
+from ragstone.engine.backup import backup, restore
+from ragstone.engine.jobs.book import JobBook
+from ragstone.engine.jobs.queue import Job, Work
+from ragstone.engine.jobs.worker import Worker
+from ragstone.history.journal import Journal
 from ragstone.serve.http import uploads
-from ragstone.serve.http.uploads import INCOMING, safe_name
+from ragstone.serve.http.uploads import INCOMING, MAX_FILES, safe_name
 
 ROOM = b"Room 9 is called Lise Meitner."
 
@@ -29,7 +30,7 @@ def ids(live: Live, **key: str) -> list[str]:
     return [one["document_id"] for one in live.http.get("/documents", headers=key).json()["documents"]]
 
 
-def test_a_file_is_read_in_a_job_and_answers_questions(serving: Serving) -> None:
+def test_uploaded_files_answer_questions(serving: Serving) -> None:
     live = serving(documents=())
     sent = live.upload(("room.txt", ROOM), ("plan.csv", b"id,text\n1,The hall seats ninety.\n2,The bar is closed.\n"))
     assert sent.headers["location"] == f"/jobs/{sent.json()['job_id']}"
@@ -42,7 +43,7 @@ def test_a_file_is_read_in_a_job_and_answers_questions(serving: Serving) -> None
     assert [one["job_id"] for one in live.http.get("/jobs").json()["jobs"]] == [job["job_id"]]
 
 
-def test_the_same_name_replaces_and_what_is_gone_from_it_is_removed(serving: Serving) -> None:
+def test_files_of_the_same_name_replace_each_other(serving: Serving) -> None:
     live = serving(documents=())
     live.finished(live.upload(("plan.csv", b"id,text\n1,The hall seats ninety.\n2,The bar is closed.\n")))
     job = live.finished(live.upload(("plan.csv", b"id,text\n1,The hall seats eighty.\n")))
@@ -51,7 +52,7 @@ def test_the_same_name_replaces_and_what_is_gone_from_it_is_removed(serving: Ser
     assert "eighty" in live.http.get("/documents/uploads/plan.csv%231").json()["text"]
 
 
-def test_a_job_tells_how_far_it_has_come(serving: Serving) -> None:
+def test_jobs_stream_their_progress(serving: Serving) -> None:
     live = serving(documents=())
     sent = live.upload(*((f"{i}.txt", b"Room %d is free." % i) for i in range(20)))
     accept = {"accept": "text/event-stream"}
@@ -61,7 +62,7 @@ def test_a_job_tells_how_far_it_has_come(serving: Serving) -> None:
     assert events[-1][1]["report"]["added"] == 20
 
 
-def test_a_file_that_cannot_be_read_is_reported_without_the_servers_paths(serving: Serving) -> None:
+def test_reports_unreadable_files_without_paths(serving: Serving) -> None:
     live = serving(documents=())
     sent = live.upload(("wrong.csv", b"a;b\n1;2\n"), ("broken.pdf", b"no pdf at all"), ("room.txt", ROOM))
     job = live.finished(sent)
@@ -72,7 +73,7 @@ def test_a_file_that_cannot_be_read_is_reported_without_the_servers_paths(servin
     assert str(live.engine.folder.resolve()) not in str(job)
 
 
-def test_a_document_that_is_removed_takes_its_file_along(serving: Serving) -> None:
+def test_removing_a_document_deletes_its_file(serving: Serving) -> None:
     live = serving()
     live.finished(live.upload(("room.txt", ROOM), ("plan.csv", b"id,text\n1,The hall.\n2,The bar is closed.\n")))
     folder = live.engine.folder / "uploads"
@@ -87,7 +88,7 @@ def test_a_document_that_is_removed_takes_its_file_along(serving: Serving) -> No
     assert ids(live) == ["hr/salaries.md", "house/rooms.md"][::-1]
 
 
-def test_a_file_that_could_not_be_read_can_be_removed(serving: Serving) -> None:
+def test_removes_unreadable_files(serving: Serving) -> None:
     live = serving()
     folder = live.engine.folder
     clerk = make_key(folder, "clerk", "read", "write", groups=["hr"])
@@ -117,12 +118,12 @@ def test_a_file_that_could_not_be_read_can_be_removed(serving: Serving) -> None:
     assert [removed(own), live.engine.status().skipped, list((folder / "uploads").glob("*.pdf"))] == [200, (), []]
 
 
-def test_what_is_removed_does_not_take_along_a_newer_file_that_waits_to_be_read(serving: Serving) -> None:
-    live = serving(asked=("serve.jobs=workers",))
+def test_removing_keeps_newer_queued_files(serving: Serving) -> None:
+    live = serving("jobs=workers")
 
     def work() -> None:
         with closing(open_fast(live.engine.folder)) as engine:
-            asyncio.run(Worker(engine, lambda _: None, print).go(until_empty=True))
+            asyncio.run(Worker(engine, lambda _: None, print).run(until_empty=True))
 
     live.upload(("room.txt", b"Room 9 is closed."))
     early = live.http.delete("/documents/uploads/room.txt")
@@ -135,7 +136,7 @@ def test_what_is_removed_does_not_take_along_a_newer_file_that_waits_to_be_read(
     assert live.finished(newer)["document_ids"] == ["uploads/room.txt"]
 
 
-def test_a_document_that_was_restored_elsewhere_takes_its_file_along(serving: Serving, tmp_path: Path) -> None:
+def test_removing_restored_documents_deletes_their_files(serving: Serving, tmp_path: Path) -> None:
     live = serving(documents=())
     live.finished(live.upload(("room.txt", ROOM), ("plan.csv", b"id,text\n1,The hall.\n2,The bar is closed.\n")))
     backup(live.engine.folder, tmp_path / "copy")
@@ -149,7 +150,7 @@ def test_a_document_that_was_restored_elsewhere_takes_its_file_along(serving: Se
         assert list((folder / "uploads").iterdir()) == []
 
 
-def test_groups_say_who_may_read_what_is_sent(serving: Serving) -> None:
+def test_groups_restrict_uploaded_files(serving: Serving) -> None:
     live = serving()
     folder = live.engine.folder
     clerk = make_key(folder, "clerk", "read", "write", groups=["hr"])
@@ -188,13 +189,13 @@ def test_groups_say_who_may_read_what_is_sent(serving: Serving) -> None:
         ((("noname", b"x"),), (), 400, "suffix"),
         (((".txt", b"x"),), (), 400, "suffix"),
         ((("a.txt", b"x"), ("b/a.txt", b"y")), (), 400, "same name"),
-        (tuple((f"{i}.txt", b"x") for i in range(4)), ("uploads.files=3",), 413, "at most 3"),
+        (tuple((f"{i}.txt", b"x") for i in range(MAX_FILES + 1)), (), 413, "may have 50 files"),
         ((("a.txt", b"x" * 2000),), ("uploads.file_mb=0.001",), 413, "larger than"),
         ((("a.txt", b"x" * 900), ("b.txt", b"x" * 900)), ("uploads.total_mb=0.001",), 413, "all uploaded"),
-        ((("a.txt", b"x" * 9000),), ("uploads.request_mb=0.005",), 413, "larger than"),
+        ((("a.txt", b"x" * 9000),), ("uploads.file_mb=0.001",), 413, "larger than 4 kB"),
     ],
 )
-def test_what_is_not_taken_leaves_nothing_behind(
+def test_refused_uploads_leave_nothing_behind(
     serving: Serving, files: tuple[tuple[str, bytes], ...], settings: tuple[str, ...], status: int, said: str
 ) -> None:
     live = serving(*settings, documents=())
@@ -205,7 +206,7 @@ def test_what_is_not_taken_leaves_nothing_behind(
     assert live.http.get("/jobs").json()["jobs"] == []
 
 
-def test_a_form_that_is_none_is_refused(serving: Serving) -> None:
+def test_refuses_malformed_forms(serving: Serving) -> None:
     live = serving(documents=())
 
     def send(body: bytes, kind: str) -> int:
@@ -236,12 +237,12 @@ def test_a_form_that_is_none_is_refused(serving: Serving) -> None:
         ("ž" * 400 + ".pdf", "ž" * 98 + ".pdf"),
     ],
 )
-def test_names_are_kept_without_what_does_harm(sent: str, kept: str) -> None:
+def test_cleans_file_names(sent: str, kept: str) -> None:
     assert safe_name(sent) == kept
     assert len(safe_name(sent).encode()) <= 200
 
 
-def test_while_another_process_indexes_a_job_waits_and_questions_are_answered(serving: Serving) -> None:
+def test_jobs_wait_while_another_process_indexes(serving: Serving) -> None:
     live = serving()
     with indexing(live.engine.folder):
         sent = live.upload(("room.txt", ROOM))
@@ -253,7 +254,7 @@ def test_while_another_process_indexes_a_job_waits_and_questions_are_answered(se
     assert live.finished(sent)["state"] == "done"
 
 
-def test_only_sources_that_the_settings_name_are_followed(serving: Serving, tmp_path: Path) -> None:
+def test_syncs_only_configured_sources(serving: Serving, tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "a.txt").write_bytes(ROOM)
@@ -265,12 +266,12 @@ def test_only_sources_that_the_settings_name_are_followed(serving: Serving, tmp_
     assert "gone" in failed["error"]
 
 
-def test_nothing_is_followed_where_nothing_is_named(house: Live) -> None:
+def test_refuses_to_sync_without_sources(house: Live) -> None:
     assert house.http.post("/sync").status_code == 409
 
 
 # ---------------------------------------------------------------- a server that is stopped
-def test_what_a_stopped_server_was_to_do_is_done_by_the_next(tmp_path: Path) -> None:
+def test_takes_over_jobs_of_killed_servers(tmp_path: Path) -> None:
     folder = tmp_path / "kb"
     with closing(open_fast(folder)) as engine:
         (folder / "uploads").mkdir()
@@ -287,7 +288,7 @@ def test_what_a_stopped_server_was_to_do_is_done_by_the_next(tmp_path: Path) -> 
             assert (given_up["state"], "interrupted" in given_up["error"]) == ("failed", True)
 
 
-def test_a_server_that_is_stopped_leaves_its_jobs_to_the_next(tmp_path: Path) -> None:
+def test_leaves_jobs_to_the_next_server(tmp_path: Path) -> None:
     folder = tmp_path / "kb"
     with closing(open_fast(folder)) as engine, indexing(folder), served(engine) as live:
         job = live.upload(("room.txt", ROOM)).json()["job_id"]
@@ -301,17 +302,17 @@ def test_a_server_that_is_stopped_leaves_its_jobs_to_the_next(tmp_path: Path) ->
     assert list((folder / "servers").iterdir()) == []
 
 
-def test_a_server_can_leave_its_jobs_to_workers(serving: Serving, tmp_path: Path) -> None:
+def test_leaves_jobs_to_workers(serving: Serving, tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "a.txt").write_bytes(b"The bar is closed.")
-    live = serving(f"sources=[{docs}]", asked=("serve.jobs=workers",))
+    live = serving(f"sources=[{docs}]", "jobs=workers")
     sent = [live.upload(("room.txt", ROOM)), live.http.post("/sync")]
     assert live.http.get(f"/jobs/{sent[0].json()['job_id']}").json()["state"] == "waiting"
     assert "ragstone_jobs_unfinished 2" in live.http.get("/metrics").text
     with closing(open_fast(tmp_path / "kb")) as engine:
         assert engine.status().jobs.waiting == 2
-        asyncio.run(Worker(engine, lambda _: None, print).go(until_empty=True))
+        asyncio.run(Worker(engine, lambda _: None, print).run(until_empty=True))
     first, second = (live.finished(one) for one in sent)
     assert (first["state"], first["document_ids"]) == ("done", ["uploads/room.txt"])
     assert (second["state"], second["report"]["added"]) == ("done", 1)
@@ -319,22 +320,20 @@ def test_a_server_can_leave_its_jobs_to_workers(serving: Serving, tmp_path: Path
     assert [one["kind"] for one in live.http.get("/jobs").json()["jobs"]] == ["sync", "upload"]
 
 
-def test_a_worker_reports_a_file_that_is_gone_and_reads_the_others(serving: Serving, tmp_path: Path) -> None:
-    live = serving(asked=("serve.jobs=workers",))
+def test_workers_report_missing_files(serving: Serving, tmp_path: Path) -> None:
+    live = serving("jobs=workers")
     sent = live.upload(("gone.txt", b"The bar is closed."), ("room.txt", ROOM))
     (live.engine.folder / "uploads" / "gone.txt").unlink()
     with closing(open_fast(tmp_path / "kb")) as engine:
-        asyncio.run(Worker(engine, lambda _: None, print).go(until_empty=True))
+        asyncio.run(Worker(engine, lambda _: None, print).run(until_empty=True))
     job = live.finished(sent)
     assert (job["state"], job["document_ids"]) == ("done", ["uploads/room.txt"])
     assert [one["source"] for one in job["report"]["skipped"]] == ["uploads/gone.txt"]
 
 
 @pytest.mark.parametrize("kind", ["upload", "backup"])
-def test_files_that_another_request_puts_in_place_are_in_nobodys_way(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it had received in part lies in a folder, which is gone before one who has seen it looks into it."""
+def test_tolerates_files_that_vanish_meanwhile(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of a request in progress disappears between being listed and being read."""
     folder, look = tmp_path / "kb", os.scandir
     root = folder / "uploads"
     if kind == "backup":
@@ -352,7 +351,7 @@ def test_files_that_another_request_puts_in_place_are_in_nobodys_way(
     if kind == "backup":
         assert backup(folder, tmp_path / "copy").files == 1
     else:
-        assert uploads._taken(root) == len(ROOM)
+        assert uploads.used_bytes(root) == len(ROOM)
 
 
 def _fields(job: Job) -> dict[str, object]:

@@ -14,10 +14,10 @@ import type {
 } from "./types";
 import { upload } from "./upload";
 
-/** Where the API stands: beside this page, unless the build was told an address. */
+/** The base URL of the API: that of this page, unless the build sets another. */
 export const base = (): URL => new URL(`${import.meta.env.VITE_API || "."}/`, document.baseURI);
 
-/** The address of a route. Each part is one segment, whatever characters it has. */
+/** Return the URL of a route. Each part is one path segment, whatever its characters. */
 export function address(parts: readonly string[], query: Record<string, string | number | undefined> = {}): URL {
   const url = new URL(parts.map(encodeURIComponent).join("/"), base());
   for (const [name, value] of Object.entries(query)) {
@@ -40,7 +40,7 @@ interface Options {
 
 let refused: (message: string) => void = () => undefined;
 
-/** Call this where the server wants a key, or another one. */
+/** Register what to call when the server asks for a key or rejects one. */
 export function onRefused(call: (message: string) => void): void {
   refused = call;
 }
@@ -71,7 +71,7 @@ async function json<T>(url: URL, options: Options = {}): Promise<T> {
   return (await (await sent(url, options)).json()) as T;
 }
 
-/** Everything the page asks the server for. */
+/** All requests of the page. */
 export const api = {
   me: () => json<Me>(address(["me"])),
 
@@ -88,7 +88,7 @@ export const api = {
 
   feedback: (given: Feedback) => sent(address(["feedback"]), { method: "POST", body: given }),
 
-  /** A kept answer with its evidence: of a refusal, the passages that came nearest. */
+  /** Return a stored answer with its evidence; of a refusal, the closest passages. */
   response: (id: string) => json<KeptResponse>(address(["responses", id], { explain: "true" })),
 
   conversations: async () => (await json<{ conversations: Conversation[] }>(address(["conversations"]))).conversations,

@@ -1,17 +1,17 @@
-/** What the API refused, in its own words. */
+/** An error of the API, with its own message. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    /** Seconds after which it may be tried again, where the API says so. */
+    /** Seconds until a retry makes sense, if the API says so. */
     readonly retryAfter: number | null = null,
   ) {
     super(message);
   }
 }
 
-/** The error that a response carries, or one made of its status. */
+/** Return the error in a response, or one made from its status. */
 export function errorFrom(status: number, body: string, retryAfter: string | null): ApiError {
   const seconds = retryAfter && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null;
   try {
@@ -23,7 +23,7 @@ export function errorFrom(status: number, body: string, retryAfter: string | nul
   return new ApiError(status, "", `the server answered with status ${status}`, seconds);
 }
 
-/** Any failure as a sentence for people. */
+/** Return any error as a sentence for people. */
 export function told(error: unknown): string {
   if (error instanceof ApiError) {
     return error.retryAfter === null ? error.message : `${error.message} Try again in ${error.retryAfter} s.`;

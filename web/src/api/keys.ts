@@ -2,7 +2,7 @@ const NAME = "ragstone.key";
 
 let held = "";
 
-/** The API key: in memory, and in this tab's storage where one wants to keep it. Never in an address, never on disk. */
+/** The API key: in memory, and in this tab's storage if the user wants. Never in a URL, never on disk. */
 export const keys = {
   get(): string {
     if (!held) held = stored((storage) => storage.getItem(NAME)) ?? "";
@@ -17,7 +17,7 @@ export const keys = {
   },
 };
 
-/** Storage may be switched off, and then nothing is kept. */
+/** Storage may be disabled; then nothing is kept. */
 function stored<T>(use: (storage: Storage) => T): T | null {
   try {
     return use(sessionStorage);

@@ -9,19 +9,19 @@ const types = async (text: string) => {
   return out;
 };
 
-it("gives the events of an answer up to its last", async () => {
+it("yields all events of an answer", async () => {
   const text =
     'event: text\ndata: {"text":"a"}\n\nevent: news\ndata: {}\n\nevent: answer\ndata: {}\n\nevent: text\ndata: {}\n\n';
   expect(await types(text)).toEqual(["text", "answer"]);
 });
 
-it("throws the error that a stream ends with, and says where it broke off", async () => {
+it("throws the final error or reports an interruption", async () => {
   const failed = 'event: error\ndata: {"error":{"code":"timeout","message":"it took too long"}}\n\n';
   await expect(types(failed)).rejects.toThrow("it took too long");
-  await expect(types('event: text\ndata: {"text":"a"}\n\n')).rejects.toThrow("broke off");
+  await expect(types('event: text\ndata: {"text":"a"}\n\n')).rejects.toThrow("was interrupted");
 });
 
-it("tells refusals in the server's words", () => {
+it("shows the server's own error messages", () => {
   const error = errorFrom(429, '{"error":{"code":"too_many","message":"Too many questions."}}', "7");
   expect(told(error)).toBe("Too many questions. Try again in 7 s.");
   expect(told(errorFrom(502, "<html>", null))).toContain("502");

@@ -2,14 +2,14 @@ import { ApiError } from "./errors";
 import { eventsOf } from "./sse";
 import type { Answer, EvidenceEvent, Problem, SentenceEvent } from "./types";
 
-/** What a question gives while it is answered, in this order. */
+/** The events of a question, in this order. */
 export type AnswerEvent =
   | { type: "evidence"; evidence: EvidenceEvent }
   | { type: "text"; text: string }
   | { type: "sentence"; sentence: SentenceEvent }
   | { type: "answer"; answer: Answer };
 
-/** The events of an answer that is streamed; one that says that it failed is thrown. */
+/** Yield the events of a streamed answer; throw an error event. */
 export async function* answerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<AnswerEvent> {
   for await (const { event, data } of eventsOf(body)) {
     const told = JSON.parse(data);
@@ -24,5 +24,5 @@ export async function* answerEvents(body: ReadableStream<Uint8Array>): AsyncGene
       throw new ApiError(200, error.code, error.message);
     }
   }
-  throw new Error("The answer broke off. Ask again.");
+  throw new Error("The answer was interrupted. Ask again.");
 }

@@ -15,9 +15,9 @@ export interface paths {
         put?: never;
         /**
          * Query
-         * @description Answer a question from the documents, or say that they do not tell.
+         * @description Answer a question from the documents, or abstain if they do not answer it.
          *
-         *     With `Accept: text/event-stream` the answer is told while it is written: see the schema QueryEvents.
+         *     With `Accept: text/event-stream` the answer is streamed while it is written: see the schema QueryEvents.
          */
         post: operations["query"];
         delete?: never;
@@ -37,7 +37,7 @@ export interface paths {
         put?: never;
         /**
          * Search
-         * @description The chunks that match best, without an answer.
+         * @description Return the chunks that match best, without an answer.
          */
         post: operations["search"];
         delete?: never;
@@ -55,13 +55,13 @@ export interface paths {
         };
         /**
          * Documents
-         * @description The documents that may be read, in the order of their ids.
+         * @description List the documents that the caller may read, in the order of their ids.
          */
         get: operations["documents"];
         put?: never;
         /**
          * Upload
-         * @description Send files, which are read and stored in a job. Files of the same names are replaced.
+         * @description Upload files, which a job reads and stores. A file replaces one of the same name.
          */
         post: operations["upload"];
         delete?: never;
@@ -79,14 +79,14 @@ export interface paths {
         };
         /**
          * Document
-         * @description A document with its text; the characters `start` to `end` are its highlight, where it has them.
+         * @description Return a document with its text. The characters `start` to `end` are its highlight, if it has them.
          */
         get: operations["document"];
         put?: never;
         post?: never;
         /**
          * Remove
-         * @description Take a document out; of one that was uploaded, the file too. Also an uploaded file that could not be read.
+         * @description Remove a document, and its file if it was uploaded, or an uploaded file that could not be read.
          */
         delete: operations["remove"];
         options?: never;
@@ -105,7 +105,7 @@ export interface paths {
         put?: never;
         /**
          * Sync
-         * @description Follow the sources that the settings name, in a job: what is new is added, what is gone removed.
+         * @description Sync the sources of the setting `serve.sources` in a job: add what is new, remove what is gone.
          */
         post: operations["sync"];
         delete?: never;
@@ -123,7 +123,7 @@ export interface paths {
         };
         /**
          * Jobs
-         * @description The jobs of whoever asks; of an administrator, all. The newest first.
+         * @description List the caller's jobs, newest first. Administrators see all jobs.
          */
         get: operations["jobs"];
         put?: never;
@@ -143,7 +143,7 @@ export interface paths {
         };
         /**
          * Job
-         * @description How it stands with a job.
+         * @description Return a job and its progress.
          */
         get: operations["job"];
         put?: never;
@@ -163,7 +163,7 @@ export interface paths {
         };
         /**
          * Conversations
-         * @description The conversations of whoever asks, the last one first.
+         * @description List the caller's conversations, most recent first.
          */
         get: operations["conversations"];
         put?: never;
@@ -183,14 +183,14 @@ export interface paths {
         };
         /**
          * Conversation
-         * @description What was said in a conversation.
+         * @description Return the turns of a conversation.
          */
         get: operations["conversation"];
         put?: never;
         post?: never;
         /**
          * Forget
-         * @description Delete a conversation, its words too.
+         * @description Delete a conversation with its text.
          */
         delete: operations["forget"];
         options?: never;
@@ -207,7 +207,7 @@ export interface paths {
         };
         /**
          * Kept Response
-         * @description An answer that was given to whoever asks, as it was, and what was said of it.
+         * @description Return an answer that was given to the caller, and the votes on it.
          */
         get: operations["kept_response"];
         put?: never;
@@ -229,7 +229,7 @@ export interface paths {
         put?: never;
         /**
          * Feedback
-         * @description Say whether an answer was good. Only answers that were given to the same reader can be rated.
+         * @description Vote on an answer that was given to the caller.
          */
         post: operations["feedback"];
         delete?: never;
@@ -247,7 +247,7 @@ export interface paths {
         };
         /**
          * Policies
-         * @description Every version of what was learned; version 0 is the settings as they are.
+         * @description List every version of the learned policy; version 0 is the settings alone.
          */
         get: operations["policies"];
         put?: never;
@@ -267,7 +267,7 @@ export interface paths {
         };
         /**
          * Explain Policies
-         * @description What is in use, what is tried, how far the evidence is, and what was decided when and why.
+         * @description Return the policy in use, the trial, its evidence so far, and all decisions with their reasons.
          */
         get: operations["explain_policies"];
         put?: never;
@@ -287,7 +287,7 @@ export interface paths {
         };
         /**
          * Health
-         * @description Answers as long as the server lives. No key is needed.
+         * @description Return as long as the server runs. No key is needed.
          */
         get: operations["health"];
         put?: never;
@@ -307,7 +307,7 @@ export interface paths {
         };
         /**
          * Ready
-         * @description Whether a question would be answered without waiting for models to load. No key is needed.
+         * @description Return whether questions are answered without waiting for models to load. No key is needed.
          */
         get: operations["ready"];
         put?: never;
@@ -327,7 +327,7 @@ export interface paths {
         };
         /**
          * Me
-         * @description Who asks: the name, scopes and groups of the key.
+         * @description Return the caller: the name, scopes and groups of the key.
          */
         get: operations["me"];
         put?: never;
@@ -347,7 +347,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Counts and times of requests since the server was started, for Prometheus.
+         * @description Return counts and times of requests since the server started, for Prometheus.
          */
         get: operations["metrics"];
         put?: never;
@@ -367,7 +367,7 @@ export interface paths {
         };
         /**
          * Settings
-         * @description The settings in force, without secrets.
+         * @description Return the settings in effect, without secrets.
          */
         get: operations["settings"];
         put?: never;
@@ -387,7 +387,7 @@ export interface paths {
         };
         /**
          * Stats
-         * @description Questions, how they ended and how long they took: in all, by the day and by the hour.
+         * @description Return questions, their outcomes and durations: in total, by day and by hour.
          */
         get: operations["stats"];
         put?: never;
@@ -411,7 +411,7 @@ export interface paths {
          * Chat
          * @description Answer the last message of a conversation from the documents, as OpenAI's chat completions do.
          *
-         *     Citations are annotations of the message; the field `ragstone` has the answer as `POST /query` gives it.
+         *     Citations are annotations of the message. The field `ragstone` has the answer as `POST /query` returns it.
          */
         post: operations["chat"];
         delete?: never;
@@ -429,7 +429,7 @@ export interface paths {
         };
         /**
          * Models
-         * @description The one model there is: the documents.
+         * @description List the one model, which stands for the documents.
          */
         get: operations["models"];
         put?: never;
@@ -449,7 +449,7 @@ export interface paths {
         };
         /**
          * Model
-         * @description The one model there is.
+         * @description Return the one model.
          */
         get: operations["model"];
         put?: never;
@@ -471,7 +471,7 @@ export interface paths {
         put?: never;
         /**
          * Embeddings
-         * @description Vectors of texts, by the embedder that the knowledge base was built with.
+         * @description Embed texts with the embedder of the knowledge base.
          */
         post: operations["embeddings"];
         delete?: never;
@@ -486,7 +486,7 @@ export interface components {
     schemas: {
         /**
          * Annotation
-         * @description What belongs to some characters of the answer.
+         * @description A citation of some characters of the answer.
          */
         Annotation: {
             /**
@@ -508,12 +508,12 @@ export interface components {
             question: string;
             /**
              * Answer
-             * @description plain text with markers of its citations, such as [1]; never HTML
+             * @description plain text with citation markers such as [1]; never HTML
              */
             answer: string;
             /**
              * Abstained
-             * @description the documents do not tell; the answer says so
+             * @description true if the documents do not answer the question
              */
             abstained: boolean;
             /** Sources */
@@ -522,12 +522,12 @@ export interface components {
             confidence: number;
             /**
              * Answerability
-             * @description probability, before answering, that the evidence answers
+             * @description probability, estimated before answering, that the evidence answers
              */
             answerability: number;
             /**
              * Support
-             * @description share of the sentences that the citations prove
+             * @description share of the sentences that citations support
              */
             support: number;
             /** Model */
@@ -552,12 +552,12 @@ export interface components {
             notices: string[];
             /**
              * Policy
-             * @description version of what was learned that it was answered under; 0: the settings alone
+             * @description version of the learned policy in effect; 0 means the settings alone
              */
             policy: number;
             /**
              * Hits
-             * @description the evidence; only where it was asked for
+             * @description the evidence, if requested
              */
             hits: components["schemas"]["Hit"][] | null;
         };
@@ -581,7 +581,7 @@ export interface components {
         };
         /**
          * ChatMessage
-         * @description A turn of a conversation.
+         * @description A message of a conversation.
          */
         ChatMessage: {
             /**
@@ -596,7 +596,7 @@ export interface components {
          * ChatRequest
          * @description A conversation whose last message is the question.
          *
-         *     The answer comes from the documents, so nothing that steers a model, such as temperature, has an effect.
+         *     The answer comes from the documents, so settings of a model, such as temperature, have no effect.
          */
         ChatRequest: {
             /**
@@ -620,13 +620,13 @@ export interface components {
             response_format?: unknown;
             /**
              * Where
-             * @description ours: only documents such as: language = de; empty: all
+             * @description an extension: use only documents that match, such as: language = de; empty matches all
              */
             where?: string | null;
         };
         /**
          * Choice
-         * @description The one answer there is.
+         * @description The one answer.
          */
         Choice: {
             /**
@@ -646,7 +646,7 @@ export interface components {
         };
         /**
          * Citation
-         * @description The exact words a sentence rests on: the quote is the document's text from ``start`` to ``end``.
+         * @description The exact words that a sentence rests on: the quote is the document's text from ``start`` to ``end``.
          */
         Citation: {
             /** Marker */
@@ -678,7 +678,7 @@ export interface components {
         };
         /**
          * Completion
-         * @description An answer. ``ragstone`` is the same as ``POST /query`` gives it, with citations and notices.
+         * @description An answer. ``ragstone`` is what ``POST /query`` returns, with citations and notices.
          */
         Completion: {
             /** Id */
@@ -703,7 +703,7 @@ export interface components {
         };
         /**
          * Conversation
-         * @description What was said, the oldest first.
+         * @description The turns of a conversation, oldest first.
          */
         Conversation: {
             /** Session */
@@ -713,7 +713,7 @@ export interface components {
         };
         /**
          * Document
-         * @description A document with its whole text. The text is data: it is never to be shown as HTML.
+         * @description A document with its whole text. The text is data: never show it as HTML.
          */
         Document: {
             /** Document Id */
@@ -766,7 +766,7 @@ export interface components {
         };
         /**
          * DocumentList
-         * @description Documents in the order of their ids. ``next`` is the ``after`` of the next page; null: this is the last.
+         * @description Documents in the order of their ids. ``next`` is the ``after`` of the next page; null on the last page.
          */
         DocumentList: {
             /** Documents */
@@ -794,12 +794,12 @@ export interface components {
         };
         /**
          * EmbeddingRequest
-         * @description Texts to be made vectors, by the embedder that the knowledge base was built with.
+         * @description Texts to embed, with the embedder of the knowledge base.
          */
         EmbeddingRequest: {
             /**
              * Input
-             * @description texts; numbers of tokens are refused
+             * @description texts; token ids are refused
              */
             input: string | string[];
             /**
@@ -816,12 +816,12 @@ export interface components {
             encoding_format?: "float" | "base64";
             /**
              * Dimensions
-             * @description if given, what the embedder has
+             * @description if given, it has to be that of the embedder
              */
             dimensions?: number | null;
             /**
              * Input Type
-             * @description ours: what the texts are
+             * @description an extension: what the texts are
              * @default passage
              * @enum {string}
              */
@@ -856,7 +856,7 @@ export interface components {
         };
         /**
          * EvidenceEvent
-         * @description First event of a stream: what the answer will rest on.
+         * @description The first event of a stream: the evidence for the answer.
          */
         EvidenceEvent: {
             /** Hits */
@@ -886,7 +886,7 @@ export interface components {
         };
         /**
          * Failed
-         * @description The body of every response that is no success.
+         * @description The body of every error response, as OpenAI's clients expect it.
          */
         Failed: {
             error: components["schemas"]["Failure"];
@@ -907,7 +907,7 @@ export interface components {
         };
         /**
          * Feedback
-         * @description What somebody thinks of an answer: the last thing they said. ``at`` is in seconds since 1970.
+         * @description A voter's last vote on an answer. ``at`` is in seconds since 1970.
          */
         Feedback: {
             /** Response Id */
@@ -928,7 +928,7 @@ export interface components {
         };
         /**
          * FeedbackRequest
-         * @description Whether an answer was good. Said again it counts once; the last word counts.
+         * @description A vote on an answer. A later vote replaces an earlier one.
          */
         FeedbackRequest: {
             /** Response Id */
@@ -940,20 +940,20 @@ export interface components {
             vote: "up" | "down";
             /**
              * Reason
-             * @description in the words of who says it
+             * @description in the voter's own words
              * @default
              */
             reason?: string;
             /**
              * Correction
-             * @description document that would have been right, by its id
+             * @description id of the document that has the right answer
              * @default
              */
             correction?: string;
         };
         /**
          * Forgotten
-         * @description How many questions of a conversation were deleted.
+         * @description How many turns of a conversation were deleted.
          */
         Forgotten: {
             /** Turns */
@@ -961,7 +961,7 @@ export interface components {
         };
         /**
          * Health
-         * @description The server is alive.
+         * @description The server is running.
          */
         Health: {
             /**
@@ -974,7 +974,7 @@ export interface components {
         };
         /**
          * Highlight
-         * @description The characters of a document's text that were asked for.
+         * @description The requested characters of a document's text.
          */
         Highlight: {
             /**
@@ -990,7 +990,7 @@ export interface components {
         };
         /**
          * Hit
-         * @description A chunk that was found. Its text is that of the document from ``start`` to ``end``.
+         * @description A chunk that matches. Its text is the document's text from ``start`` to ``end``.
          */
         Hit: {
             /** Rank */
@@ -1023,13 +1023,13 @@ export interface components {
             };
             /**
              * Why
-             * @description only where it was asked for
+             * @description the history of the score, if requested
              */
             why: components["schemas"]["Step"][] | null;
         };
         /**
          * Job
-         * @description A piece of work and how it stands. Times are seconds since 1970.
+         * @description A job and its state. Times are seconds since 1970.
          */
         Job: {
             /** Job Id */
@@ -1050,33 +1050,33 @@ export interface components {
             ended: number | null;
             /**
              * Files
-             * @description names of the files, of an upload, or of what is added
+             * @description names of the files that are uploaded or added
              */
             files: string[];
             /**
              * Sources
-             * @description what is followed, of a sync
+             * @description the sources of a sync
              */
             sources: string[];
             /**
              * Document Ids
-             * @description documents that were stored, the first hundred
+             * @description stored documents, at most the first hundred
              */
             document_ids: string[];
             progress: components["schemas"]["Progress"];
-            /** @description once it is done */
+            /** @description present once the job is done */
             report: components["schemas"]["Report"] | null;
             /**
              * Error
-             * @description why it failed
+             * @description why the job failed
              */
             error: string | null;
         };
         /**
          * JobEvents
-         * @description The events of ``GET /jobs/{job_id}`` by their names, each with what stands in its ``data``.
+         * @description The events of ``GET /jobs/{job_id}`` by name, each with its ``data``.
          *
-         *     ``progress`` comes whenever something has changed; the last is ``end``, or ``error`` where watching failed.
+         *     ``progress`` comes whenever something has changed. The last event is ``end``, or ``error`` if watching failed.
          */
         JobEvents: {
             progress: components["schemas"]["Job"];
@@ -1085,7 +1085,7 @@ export interface components {
         };
         /**
          * JobList
-         * @description Jobs, the newest first.
+         * @description Jobs, newest first.
          */
         JobList: {
             /** Jobs */
@@ -1093,7 +1093,7 @@ export interface components {
         };
         /**
          * JudgeScores
-         * @description A judge's marks, 0 to 10 each.
+         * @description The scores of a judge, each from 0 to 10.
          */
         JudgeScores: {
             /** Relevance */
@@ -1109,7 +1109,7 @@ export interface components {
         };
         /**
          * KeptResponse
-         * @description An answer as it was given, and what was said of it. ``at`` is in seconds since 1970.
+         * @description An answer as it was given, and the votes on it. ``at`` is in seconds since 1970.
          */
         KeptResponse: {
             /** Response Id */
@@ -1124,7 +1124,7 @@ export interface components {
         };
         /**
          * Learned
-         * @description How it stands with learning.
+         * @description The state of learning.
          */
         Learned: {
             /** Mode */
@@ -1152,7 +1152,7 @@ export interface components {
         };
         /**
          * Mark
-         * @description Structure of a document, as characters of its text.
+         * @description A structural element of a document, as characters of its text.
          */
         Mark: {
             /**
@@ -1177,7 +1177,7 @@ export interface components {
         };
         /**
          * Me
-         * @description Who asks.
+         * @description The caller.
          */
         Me: {
             /** Name */
@@ -1186,18 +1186,18 @@ export interface components {
             scopes: ("read" | "write" | "admin")[];
             /**
              * Groups
-             * @description groups whose documents may be read; null: everything
+             * @description groups whose documents the caller may read; null means all documents
              */
             groups: string[] | null;
             /**
              * Open
-             * @description no key is needed, for none has been made
+             * @description true if no key is needed, because none was made
              */
             open: boolean;
         };
         /**
          * Model
-         * @description Something that answers.
+         * @description A model.
          */
         Model: {
             /** Id */
@@ -1218,7 +1218,7 @@ export interface components {
         };
         /**
          * Models
-         * @description What answers.
+         * @description All models.
          */
         Models: {
             /**
@@ -1262,13 +1262,13 @@ export interface components {
             arm: components["schemas"]["TrialArm"];
             /**
              * Few
-             * @description it or the version in use has too few votes for a difference to be told
+             * @description true if it or the version in use has too few votes to show a difference
              */
             few: boolean;
         };
         /**
          * Part
-         * @description A part of a message; only texts are read.
+         * @description A part of a message; only text is read.
          */
         Part: {
             /** Type */
@@ -1281,7 +1281,7 @@ export interface components {
         };
         /**
          * Period
-         * @description What happened in an hour (2026-01-31T07), on a day (2026-01-31), or in all; UTC.
+         * @description What happened in an hour (2026-01-31T07), on a day (2026-01-31), or in total; UTC.
          */
         Period: {
             /** Period */
@@ -1292,19 +1292,19 @@ export interface components {
             answered: number;
             /**
              * Refused
-             * @description the documents did not tell
+             * @description abstentions
              */
             refused: number;
             /** Failed */
             failed: number;
             /**
              * Stopped
-             * @description by who asked
+             * @description stopped by the client
              */
             stopped: number;
             /**
              * Degraded
-             * @description had to do without a part
+             * @description answered although a part was unavailable
              */
             degraded: number;
             /**
@@ -1314,12 +1314,12 @@ export interface components {
             searches: number;
             /**
              * Confidence
-             * @description mean of the answers; refusals do not count
+             * @description mean over the answers, without abstentions
              */
             confidence: number | null;
             /**
              * Failures
-             * @description by kind of error
+             * @description by type of error
              */
             failures: {
                 [key: string]: number;
@@ -1349,7 +1349,7 @@ export interface components {
         };
         /**
          * Policy
-         * @description A version of what was learned.
+         * @description A version of the learned policy.
          */
         Policy: {
             /** Version */
@@ -1363,13 +1363,13 @@ export interface components {
             at: number;
             /**
              * Changes
-             * @description what it changes in the settings as they are
+             * @description what it changes in the settings
              */
             changes: string[];
         };
         /**
          * PolicyList
-         * @description All versions.
+         * @description All versions of the learned policy.
          */
         PolicyList: {
             /** In Use */
@@ -1379,14 +1379,14 @@ export interface components {
         };
         /**
          * Problem
-         * @description The body of every response that is no success.
+         * @description The body of every error response.
          */
         Problem: {
             error: components["schemas"]["Trouble"];
         };
         /**
          * Progress
-         * @description How far it has come; what is counted is stored, and answers questions. ``share`` is that of the files.
+         * @description How far a job is. What it counts is stored and answers questions. ``share`` is the share of files done.
          */
         Progress: {
             /** Documents */
@@ -1398,10 +1398,10 @@ export interface components {
         };
         /**
          * QueryEvents
-         * @description The events of ``POST /query`` by their names, each with what stands in its ``data``, in this order.
+         * @description The events of ``POST /query`` by name, in this order, each with its ``data``.
          *
-         *     ``text`` and ``sentence`` come as often as there is something to tell. The last event is ``answer``, which takes the
-         *     place of all text before, or ``error``.
+         *     ``text`` and ``sentence`` may come any number of times. The last event is ``answer``, which replaces all text before
+         *     it, or ``error``.
          */
         QueryEvents: {
             evidence: components["schemas"]["EvidenceEvent"];
@@ -1419,238 +1419,228 @@ export interface components {
             question: string;
             /**
              * Session
-             * @description name of a conversation that is kept
+             * @description name of a conversation that the server keeps
              * @default
              */
             session?: string;
             /**
              * Where
-             * @description only documents such as: language = de and kind = pdf; empty: all
+             * @description use only documents that match, such as: language = de and kind = pdf; empty matches all
              */
             where?: string | null;
-            /** @description of this question only */
+            /** @description settings of this question only */
             settings?: components["schemas"]["QuestionSettings"] | null;
             /**
              * Explain
-             * @description tell the evidence, and how each score came about
+             * @description return the evidence and how each score came about
              * @default false
              */
             explain?: boolean;
         };
         /**
          * QuestionSettings
-         * @description Settings of one question, by their paths. What is not given is as the server has it.
+         * @description Settings of one question, by their paths. The server's settings apply to all others.
          */
         QuestionSettings: {
             /**
              * Query.Method
-             * @description which legs search
+             * @description Search by vectors, by keywords (BM25), or by both.
              */
             "query.method"?: ("vector" | "bm25" | "hybrid") | null;
             /**
              * Query.Fusion
-             * @description how the legs' scores become one
+             * @description How hybrid search combines the scores of vectors and keywords.
              */
             "query.fusion"?: ("standardised" | "min_max" | "reciprocal_rank" | "strongest") | null;
             /**
              * Query.Vector Weight
-             * @description weight of the vector leg, keyword search has the rest; auto: what was measured for the embedder
+             * @description Weight of vector search in fusion; keyword search gets the rest. `auto` uses the best measured weight of the embedder.
              */
             "query.vector_weight"?: number | "auto" | null;
             /**
              * Query.Rrf K
-             * @description constant of reciprocal rank fusion
+             * @description Constant k of reciprocal rank fusion.
              */
             "query.rrf_k"?: number | null;
             /**
              * Query.Adapt
-             * @description trust vectors less where the embedder's vocabulary does not know the question's words
+             * @description Reduce the weight of vectors if the embedder does not know the words of the question.
              */
             "query.adapt"?: boolean | null;
             /**
              * Query.Fetch K
-             * @description chunks each leg returns
+             * @description Chunks that each search returns before fusion.
              */
             "query.fetch_k"?: number | null;
             /**
              * Query.Prefilter
-             * @description vectors are compared only with so many of the best chunks of keyword search, exactly; 0: with all
+             * @description Compare vectors only with this many of the best chunks of keyword search. 0 compares all.
              */
             "query.prefilter"?: number | null;
             /**
              * Query.Allocation
-             * @description by_kind: keyword search returns half as many for a sentence, vectors for keywords and file names
+             * @description With `by_kind`, keyword search returns half as many chunks for a sentence, and vector search half as many for keywords and file names.
              */
             "query.allocation"?: ("equal" | "by_kind") | null;
             /**
              * Query.Leg Seconds
-             * @description seconds that an index may take to be searched; one that takes longer is left out, and the answer says so; 0: as long as its engine may
+             * @description Seconds that one index may take. A slower one is left out, and the answer says so. 0 sets no limit.
              */
             "query.leg_seconds"?: number | null;
             /**
              * Query.Spelling
-             * @description put diacritics and typing errors of a question right, and search for both
+             * @description Correct typing errors and missing diacritics, and search for both spellings.
              */
             "query.spelling"?: boolean | null;
             /**
              * Query.Variations
-             * @description other wordings of a question that are searched for beside it, at most; 0: none
+             * @description Rephrased versions of the question to search for as well.
              */
             "query.variations"?: number | null;
             /**
              * Query.Threshold
-             * @description least cosine similarity of a vector match, before fusion
+             * @description Minimum cosine similarity of a vector match, before fusion.
              */
             "query.threshold"?: number | null;
             /**
              * Query.Keyword Threshold
-             * @description least score of a keyword match, as a share of the best one's
+             * @description Minimum score of a keyword match, as a share of the best score.
              */
             "query.keyword_threshold"?: number | null;
             /**
              * Query.Lowered Threshold
-             * @description tried where nothing reaches threshold, if it is lower; keyword_threshold goes down in proportion
+             * @description Threshold to fall back to if nothing reaches `query.threshold`. The keyword threshold is lowered in proportion. It has no effect above `query.threshold`.
              */
             "query.lowered_threshold"?: number | null;
             /**
              * Rank.Top K
-             * @description chunks an answer may rest on
+             * @description Chunks that an answer can use as evidence.
              */
             "rank.top_k"?: number | null;
             /**
              * Rank.Pool
-             * @description best candidates that reranking and diversification choose from
+             * @description Best candidates to rerank and diversify.
              */
             "rank.pool"?: number | null;
             /**
              * Rank.Reranker
-             * @description second look at the best candidates: none, maxsim, model (of respond.model), or cross-encoder:NAME
+             * @description Reranker: `none`, `maxsim`, `model` (the model that answers), or `cross-encoder:NAME`.
              */
             "rank.reranker"?: ("none" | "maxsim") | null;
             /**
              * Rank.Budget Ms
-             * @description milliseconds a search may take; reranking that would take longer is skipped, and said; 0: none
+             * @description Milliseconds that a search may take. Reranking is skipped if it would take longer. 0 sets no limit.
              */
             "rank.budget_ms"?: number | null;
             /**
              * Rank.Boosts.Kind
-             * @description added where the chunk's kind is what the question is after
+             * @description Added if the kind of the chunk matches the intent of the question.
              */
             "rank.boosts.kind"?: number | null;
             /**
              * Rank.Boosts.Code
-             * @description added to code where the question asks for code
+             * @description Added to code if the question asks for code.
              */
             "rank.boosts.code"?: number | null;
             /**
              * Rank.Boosts.Keywords
-             * @description added in proportion to the question's keywords in the chunk
+             * @description Added in proportion to the share of the question's keywords in the chunk.
              */
             "rank.boosts.keywords"?: number | null;
             /**
              * Rank.Boosts.Difficulty
-             * @description added where question and chunk are equally difficult
+             * @description Added if chunk and question have the same difficulty.
              */
             "rank.boosts.difficulty"?: number | null;
             /**
              * Rank.Boosts.Short
-             * @description taken from very short chunks
+             * @description Subtracted from chunks of fewer than 100 characters.
              */
             "rank.boosts.short"?: number | null;
             /**
-             * Rank.Boosts.Short Characters
-             * @description a chunk below is very short
-             */
-            "rank.boosts.short_characters"?: number | null;
-            /**
              * Rank.Boosts.Full Length
-             * @description a chunk of fewer characters loses in proportion; 0: none does
+             * @description Characters of a full-length chunk. The score of a shorter one is reduced in proportion. 0 turns this off.
              */
             "rank.boosts.full_length"?: number | null;
             /**
              * Rank.Boosts.Title
-             * @description factor for chunks of documents with a title
+             * @description Factor for chunks of documents that have a title.
              */
             "rank.boosts.title"?: number | null;
             /**
              * Rank.Diversify
-             * @description how the final chunks are spread
+             * @description How the evidence is spread over documents.
              */
             "rank.diversify"?: ("none" | "round_robin" | "one_per_document" | "mmr") | null;
             /**
              * Rank.Mmr Lambda
-             * @description MMR: 1 is relevance alone, 0 is novelty alone
+             * @description Balance of MMR between relevance (1) and novelty (0).
              */
             "rank.mmr_lambda"?: number | null;
             /**
              * Rank.Max Tokens
-             * @description tokens the final chunks may have together; 0: as many as they have
+             * @description Tokens of all evidence together. 0 sets no limit.
              */
             "rank.max_tokens"?: number | null;
             /**
              * Rank.Join
-             * @description make one of chosen chunks that overlap or touch
+             * @description Join chunks of the evidence that overlap or touch.
              */
             "rank.join"?: boolean | null;
             /**
              * Respond.Language
-             * @description language of answers, ISO 639-1; empty: that of the question
+             * @description Language of answers (ISO 639-1). If it is empty, the question decides.
              */
             "respond.language"?: string | null;
             /**
              * Respond.Memory Tokens
-             * @description tokens of a conversation that a question may lean on; 0: none
+             * @description Tokens of earlier conversation that a question can refer to. 0 turns this off.
              */
             "respond.memory_tokens"?: number | null;
             /**
              * Respond.Excerpt Characters
-             * @description characters of each chunk in a prompt; 0: all
+             * @description Characters of each chunk in a prompt. 0 includes the whole chunk.
              */
             "respond.excerpt_characters"?: number | null;
             /**
              * Respond.Unsupported
-             * @description what becomes of a written sentence that the documents do not prove
+             * @description Flag or drop sentences that the evidence does not support.
              */
             "respond.unsupported"?: ("flag" | "drop") | null;
             /**
              * Respond.Eager
-             * @description ask the model while it is estimated whether the evidence answers: sooner, and a prompt more is paid for where it does not
+             * @description Call the model while the evidence is still being assessed. Answers start sooner, but an abstention also costs a prompt.
              */
             "respond.eager"?: boolean | null;
             /**
              * Respond.Risk
-             * @description share of answers that may be wrong; takes the place of abstain_below: 0.15, 0.2 and 0.3 can be promised, below nothing is answered; 0: off
+             * @description Share of answers that may be wrong, instead of `respond.abstain_below`. The supported values are 0.15, 0.2 and 0.3; below 0.15, every answer is an abstention. 0 turns this off.
              */
             "respond.risk"?: number | null;
             /**
-             * Respond.Passages
-             * @description best chunks an extractive answer reads sentence by sentence
-             */
-            "respond.passages"?: number | null;
-            /**
              * Respond.Sentences
-             * @description most sentences an extractive answer quotes
+             * @description Sentences that an extractive answer quotes at most.
              */
             "respond.sentences"?: number | null;
             /**
              * Respond.Abstain Below
-             * @description abstain where the evidence answers with less than this probability
+             * @description Abstain if the probability that the evidence answers the question is below this.
              */
             "respond.abstain_below"?: number | null;
             /**
              * Respond.Metadata
-             * @description show a source's metadata beside the answer, and to prompts that have room for them
+             * @description Show the metadata of sources with the answer, and pass it to the model.
              */
             "respond.metadata"?: boolean | null;
             /**
              * Respond.Summary
-             * @description end an answer with how much each search found, and its two best sources
+             * @description End each answer with the number of results per search and the two best sources.
              */
             "respond.summary"?: boolean | null;
         };
         /**
          * Readiness
-         * @description Whether questions can be answered.
+         * @description Whether questions are answered without waiting for models to load.
          */
         Readiness: {
             /**
@@ -1661,7 +1651,7 @@ export interface components {
         };
         /**
          * Removed
-         * @description Ids of documents that were taken out.
+         * @description The ids of the removed documents.
          */
         Removed: {
             /** Removed */
@@ -1669,7 +1659,7 @@ export interface components {
         };
         /**
          * Report
-         * @description What was done. Counts are documents, but for the chunks.
+         * @description What a job did. Counts are of documents, except ``chunks`` and ``embedded``.
          */
         Report: {
             /** Added */
@@ -1700,24 +1690,24 @@ export interface components {
             query: string;
             /**
              * K
-             * @description how many chunks; rank.top_k if not given
+             * @description number of hits; rank.top_k if not given
              */
             k?: number | null;
             /**
              * Where
-             * @description only documents such as: language = de and kind = pdf; empty: all
+             * @description use only documents that match, such as: language = de and kind = pdf; empty matches all
              */
             where?: string | null;
             /**
              * Explain
-             * @description tell how each score came about
+             * @description return how each score came about
              * @default false
              */
             explain?: boolean;
         };
         /**
          * SearchResponse
-         * @description What was found, the best first.
+         * @description The hits, best first.
          */
         SearchResponse: {
             /** Query */
@@ -1727,7 +1717,7 @@ export interface components {
         };
         /**
          * SentenceEvent
-         * @description A sentence is whole and was checked.
+         * @description A complete sentence that was checked.
          */
         SentenceEvent: {
             /** Text */
@@ -1741,14 +1731,14 @@ export interface components {
         };
         /**
          * Session
-         * @description A conversation that is kept. ``last`` is when it was last gone on with, in seconds since 1970.
+         * @description A conversation. ``last`` is the time of its last question, in seconds since 1970.
          */
         Session: {
             /** Session */
             session: string;
             /**
              * Title
-             * @description the question it began with
+             * @description the first question
              */
             title: string;
             /** Turns */
@@ -1758,7 +1748,7 @@ export interface components {
         };
         /**
          * SessionList
-         * @description Conversations, the last one first.
+         * @description Conversations, most recent first.
          */
         SessionList: {
             /** Conversations */
@@ -1766,7 +1756,7 @@ export interface components {
         };
         /**
          * Setting
-         * @description A setting in force; secrets are asterisks.
+         * @description A setting in effect; secrets are shown as asterisks.
          */
         Setting: {
             /** Path */
@@ -1778,7 +1768,7 @@ export interface components {
         };
         /**
          * SettingList
-         * @description Every setting as questions have it.
+         * @description All settings that apply to questions.
          */
         SettingList: {
             /** Settings */
@@ -1786,7 +1776,7 @@ export interface components {
         };
         /**
          * Skipped
-         * @description Something that gave no document, and why.
+         * @description A source, or a part of one, that gave no document, and why.
          */
         Skipped: {
             /** Source */
@@ -1819,7 +1809,7 @@ export interface components {
         };
         /**
          * Statement
-         * @description A sentence of an answer, as characters of it, and what proves it.
+         * @description A sentence of an answer, as characters of it, and what supports it.
          */
         Statement: {
             /**
@@ -1841,7 +1831,7 @@ export interface components {
         };
         /**
          * Stats
-         * @description What happened, in all processes that serve this knowledge base; the last period first.
+         * @description Statistics of all processes that serve this knowledge base, most recent period first.
          */
         Stats: {
             total: components["schemas"]["Period"];
@@ -1862,7 +1852,7 @@ export interface components {
         };
         /**
          * Step
-         * @description One line of a hit's history: what a stage gave it, and why.
+         * @description One line of a hit's history: the score that a stage gave it, and why.
          */
         Step: {
             /** Stage */
@@ -1876,7 +1866,7 @@ export interface components {
         };
         /**
          * StreamOptions
-         * @description What a stream tells beside the answer.
+         * @description What a stream contains besides the answer.
          */
         StreamOptions: {
             /**
@@ -1887,7 +1877,7 @@ export interface components {
         };
         /**
          * SyncRequest
-         * @description Sources to follow: those of ``serve.sources``, or some of them.
+         * @description Sources to sync: all of ``serve.sources``, or some of them.
          */
         SyncRequest: {
             /** Sources */
@@ -1895,7 +1885,7 @@ export interface components {
         };
         /**
          * TextEvent
-         * @description More of the answer, as it is written.
+         * @description More text of the answer, as it is written.
          */
         TextEvent: {
             /** Text */
@@ -1903,7 +1893,7 @@ export interface components {
         };
         /**
          * Times
-         * @description How long something took, in milliseconds; the percentiles are right to about a tenth.
+         * @description Durations in milliseconds; the percentiles are accurate to about a tenth.
          */
         Times: {
             /** Count */
@@ -1917,7 +1907,7 @@ export interface components {
         };
         /**
          * Tokens
-         * @description Tokens of the language model that wrote the answer; none where it was quoted.
+         * @description Tokens of the language model that wrote the answer; zero if the answer is quoted.
          */
         Tokens: {
             /** Prompt Tokens */
@@ -1936,7 +1926,7 @@ export interface components {
             version: number;
             /**
              * Share
-             * @description of the questions, that it is to answer
+             * @description share of the questions that it answers
              */
             share: number;
             /** Requests */
@@ -1945,14 +1935,14 @@ export interface components {
             votes: number;
             /**
              * Reward
-             * @description mean of a question: 1 for up, -1 for down, 0 for no vote
+             * @description mean per question: 1 for up, -1 for down, 0 for no vote
              */
             reward: number;
             /** Ups */
             ups: number | null;
             /**
              * Difference
-             * @description of the shares of up, from the version in use; null: too few votes
+             * @description in the share of up votes, from the version in use; null if too few
              */
             difference: number | null;
             /** Low */
@@ -1961,20 +1951,20 @@ export interface components {
             high: number | null;
             /**
              * Evidence
-             * @description promoted where it reaches the bar
+             * @description promoted once it reaches the bar
              */
             evidence: number | null;
             /** Bar */
             bar: number | null;
             /**
              * Needs
-             * @description votes more, if it goes on so; null where that is not known, or never
+             * @description more votes needed at this rate; null if unknown or never
              */
             needs: number | null;
         };
         /**
          * Trouble
-         * @description What went wrong, and the id under which the log knows it.
+         * @description What went wrong, with the request id under which the server's log has it.
          */
         Trouble: {
             /**
@@ -2000,13 +1990,13 @@ export interface components {
             answer: string;
             /**
              * Response Id
-             * @description of the whole answer; empty where it is not kept
+             * @description of the full answer; empty if it is no longer kept
              */
             response_id: string;
         };
         /**
          * UrlCitation
-         * @description A source: characters of the answer that stand for it, and where it is.
+         * @description A source: its address, and the characters of the answer that cite it.
          */
         UrlCitation: {
             /** Start Index */
@@ -2039,7 +2029,7 @@ export interface components {
             model_calls: number;
             /**
              * Cost
-             * @description money, in the currency of the price list; null where a price is not known
+             * @description in the currency of the price list; null if a price is unknown
              */
             cost: number | null;
         };
@@ -2065,7 +2055,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer; as events where the client accepts `text/event-stream`. */
+            /** @description The answer; a stream of events if the client accepts `text/event-stream`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2095,7 +2085,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2104,7 +2094,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2113,7 +2103,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2122,7 +2112,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2131,7 +2121,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request came too slowly. */
+            /** @description The request arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -2140,7 +2130,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another process is at work on the same. */
+            /** @description Another process is working on the same thing. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2158,7 +2148,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of a kind that is not understood. */
+            /** @description The content type of the body is not supported. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -2176,7 +2166,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2185,7 +2175,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2194,7 +2184,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2203,7 +2193,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It took too long. */
+            /** @description The request took too long. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -2236,7 +2226,7 @@ export interface operations {
                     "application/json": components["schemas"]["SearchResponse"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2245,7 +2235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2254,7 +2244,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2263,7 +2253,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2272,7 +2262,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request came too slowly. */
+            /** @description The request arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -2281,7 +2271,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another process is at work on the same. */
+            /** @description Another process is working on the same thing. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2299,7 +2289,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of a kind that is not understood. */
+            /** @description The content type of the body is not supported. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -2317,7 +2307,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2326,7 +2316,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2335,7 +2325,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2344,7 +2334,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It took too long. */
+            /** @description The request took too long. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -2361,7 +2351,7 @@ export interface operations {
                 /** @description part of an id or title */
                 q?: string;
                 limit?: number;
-                /** @description `next` of the page before */
+                /** @description `next` of the previous page */
                 after?: string;
             };
             header?: never;
@@ -2379,7 +2369,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentList"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2388,7 +2378,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2397,7 +2387,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2406,7 +2396,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2424,7 +2414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2433,7 +2423,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2442,7 +2432,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2463,9 +2453,9 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
-                    /** @description files of kinds that Ragstone reads; their names have to tell the kind */
+                    /** @description files that Ragstone can read; the suffix of a name tells the kind */
                     files: string[];
-                    /** @description groups that may read them; * is everyone. Not given: as files and rules say, or the groups of the key */
+                    /** @description groups that may read them; * is everyone. If not given: what the files and the settings say, or the groups of the key */
                     groups?: string[];
                 };
             };
@@ -2480,7 +2470,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2489,7 +2479,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2498,7 +2488,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2507,7 +2497,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request came too slowly. */
+            /** @description The request arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -2525,7 +2515,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of a kind that is not understood. */
+            /** @description The content type of the body is not supported. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -2543,7 +2533,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2552,7 +2542,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2561,7 +2551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2575,14 +2565,14 @@ export interface operations {
     document: {
         parameters: {
             query?: {
-                /** @description of the characters to highlight */
+                /** @description in characters, of the highlight */
                 start?: number | null;
-                /** @description of the characters to highlight */
+                /** @description in characters, of the highlight */
                 end?: number | null;
             };
             header?: never;
             path: {
-                /** @description slashes in it may stand as they are */
+                /** @description may contain slashes */
                 document_id: string;
             };
             cookie?: never;
@@ -2598,7 +2588,7 @@ export interface operations {
                     "application/json": components["schemas"]["Document"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2607,7 +2597,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2616,7 +2606,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2625,7 +2615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2643,7 +2633,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2652,7 +2642,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2661,7 +2651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2692,7 +2682,7 @@ export interface operations {
                     "application/json": components["schemas"]["Removed"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2701,7 +2691,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2710,7 +2700,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2719,7 +2709,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2728,7 +2718,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request came too slowly. */
+            /** @description The request arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -2737,7 +2727,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another process is at work on the same. */
+            /** @description Another process is working on the same thing. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2755,7 +2745,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of a kind that is not understood. */
+            /** @description The content type of the body is not supported. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -2773,7 +2763,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2782,7 +2772,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2791,7 +2781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2800,7 +2790,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It took too long. */
+            /** @description The request took too long. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -2833,7 +2823,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2842,7 +2832,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2851,7 +2841,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2860,7 +2850,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2869,7 +2859,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request came too slowly. */
+            /** @description The request arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -2878,7 +2868,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another process is at work on the same. */
+            /** @description Another process is working on the same thing. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2896,7 +2886,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of a kind that is not understood. */
+            /** @description The content type of the body is not supported. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -2914,7 +2904,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2923,7 +2913,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2932,7 +2922,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2941,7 +2931,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It took too long. */
+            /** @description The request took too long. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -2972,7 +2962,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobList"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2981,7 +2971,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2990,7 +2980,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2999,7 +2989,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3017,7 +3007,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3026,7 +3016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3035,7 +3025,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3057,7 +3047,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How it stands; as events, until it is over, where the client accepts `text/event-stream`. */
+            /** @description The job; a stream of events until it has ended if the client accepts `text/event-stream`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3079,7 +3069,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3088,7 +3078,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3097,7 +3087,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3106,7 +3096,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3124,7 +3114,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3133,7 +3123,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3142,7 +3132,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3171,7 +3161,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3180,7 +3170,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3189,7 +3179,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3198,7 +3188,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3216,7 +3206,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3225,7 +3215,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3234,7 +3224,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3250,7 +3240,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description slashes in it may stand as they are */
+                /** @description may contain slashes */
                 session: string;
             };
             cookie?: never;
@@ -3266,7 +3256,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3275,7 +3265,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3284,7 +3274,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3293,7 +3283,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3311,7 +3301,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3320,7 +3310,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3329,7 +3319,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3345,7 +3335,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description slashes in it may stand as they are */
+                /** @description may contain slashes */
                 session: string;
             };
             cookie?: never;
@@ -3361,7 +3351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Forgotten"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3370,7 +3360,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3379,7 +3369,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3388,7 +3378,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3406,7 +3396,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3415,7 +3405,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3424,7 +3414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3438,7 +3428,7 @@ export interface operations {
     kept_response: {
         parameters: {
             query?: {
-                /** @description tell the evidence, as far as it is still stored */
+                /** @description return the evidence that is still stored */
                 explain?: boolean;
             };
             header?: never;
@@ -3458,7 +3448,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptResponse"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3467,7 +3457,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3476,7 +3466,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3485,7 +3475,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3503,7 +3493,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3512,7 +3502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3521,7 +3511,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3554,7 +3544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Feedback"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3563,7 +3553,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3572,7 +3562,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3581,7 +3571,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3590,7 +3580,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request came too slowly. */
+            /** @description The request arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3599,7 +3589,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another process is at work on the same. */
+            /** @description Another process is working on the same thing. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3617,7 +3607,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of a kind that is not understood. */
+            /** @description The content type of the body is not supported. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -3635,7 +3625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3644,7 +3634,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3653,7 +3643,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3662,7 +3652,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It took too long. */
+            /** @description The request took too long. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -3691,7 +3681,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyList"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3700,7 +3690,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3709,7 +3699,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3718,7 +3708,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3736,7 +3726,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3745,7 +3735,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3754,7 +3744,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3783,7 +3773,7 @@ export interface operations {
                     "application/json": components["schemas"]["Learned"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3792,7 +3782,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3801,7 +3791,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3810,7 +3800,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3828,7 +3818,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3837,7 +3827,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3846,7 +3836,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3924,7 +3914,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3933,7 +3923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3942,7 +3932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3951,7 +3941,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3969,7 +3959,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3978,7 +3968,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3987,7 +3977,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4016,7 +4006,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4025,7 +4015,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4034,7 +4024,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4043,7 +4033,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4061,7 +4051,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4070,7 +4060,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4079,7 +4069,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4108,7 +4098,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettingList"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4117,7 +4107,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4126,7 +4116,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4135,7 +4125,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4153,7 +4143,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4162,7 +4152,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4171,7 +4161,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4185,7 +4175,7 @@ export interface operations {
     stats: {
         parameters: {
             query?: {
-                /** @description so many days back */
+                /** @description number of days */
                 days?: number;
             };
             header?: never;
@@ -4203,7 +4193,7 @@ export interface operations {
                     "application/json": components["schemas"]["Stats"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4212,7 +4202,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4221,7 +4211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4230,7 +4220,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4248,7 +4238,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4257,7 +4247,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4266,7 +4256,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4290,7 +4280,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer; where `stream` is true, as server-sent events. */
+            /** @description The answer; server-sent events if `stream` is true. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4304,7 +4294,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4313,7 +4303,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4322,7 +4312,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4331,7 +4321,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4340,7 +4330,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The request came too slowly. */
+            /** @description The request arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4349,7 +4339,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Another process is at work on the same. */
+            /** @description Another process is working on the same thing. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4367,7 +4357,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The body is of a kind that is not understood. */
+            /** @description The content type of the body is not supported. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4385,7 +4375,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4394,7 +4384,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4403,7 +4393,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4412,7 +4402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description It took too long. */
+            /** @description The request took too long. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -4441,7 +4431,7 @@ export interface operations {
                     "application/json": components["schemas"]["Models"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4450,7 +4440,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4459,7 +4449,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4468,7 +4458,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4486,7 +4476,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4495,7 +4485,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4504,7 +4494,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4535,7 +4525,7 @@ export interface operations {
                     "application/json": components["schemas"]["Model"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4544,7 +4534,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4553,7 +4543,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4562,7 +4552,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4580,7 +4570,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4589,7 +4579,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4598,7 +4588,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4631,7 +4621,7 @@ export interface operations {
                     "application/json": components["schemas"]["Embeddings"];
                 };
             };
-            /** @description What was asked cannot be done as asked. */
+            /** @description The request cannot be carried out as it is. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4640,7 +4630,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description A key is needed. */
+            /** @description A key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4649,7 +4639,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The key does not allow this, or the page that asks is a foreign one. */
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4658,7 +4648,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description There is no such thing, or it is not for this reader. */
+            /** @description It does not exist, or this reader may not see it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4667,7 +4657,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The request came too slowly. */
+            /** @description The request arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4676,7 +4666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Another process is at work on the same. */
+            /** @description Another process is working on the same thing. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4694,7 +4684,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The body is of a kind that is not understood. */
+            /** @description The content type of the body is not supported. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4712,7 +4702,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Too much at once; try again after the seconds that Retry-After tells. */
+            /** @description Too many requests; try again after the seconds in Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4721,7 +4711,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description It failed. */
+            /** @description The request failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4730,7 +4720,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description Something that is needed is not available; try again later. */
+            /** @description Something that the request needs is unavailable; try again later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4739,7 +4729,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description It took too long. */
+            /** @description The request took too long. */
             504: {
                 headers: {
                     [name: string]: unknown;

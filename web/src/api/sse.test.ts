@@ -14,21 +14,21 @@ const TOLD = [
 ];
 
 describe("server-sent events", () => {
-  it("are told apart by blank lines, whatever ends a line", () => expect(parsed(TWO)).toEqual(TOLD));
+  it("are separated by blank lines with any line ending", () => expect(parsed(TWO)).toEqual(TOLD));
 
-  it("are the same however the text is cut", () => {
+  it("do not depend on how the text is chunked", () => {
     for (let at = 0; at <= TWO.length; at++) expect(parsed(TWO.slice(0, at), TWO.slice(at))).toEqual(TOLD);
     expect(parsed(...TWO)).toEqual(TOLD);
   });
 
-  it("are dropped where no blank line ends them", () => {
+  it("are dropped without a final blank line", () => {
     expect(parsed("data: whole\n\ndata: half\n")).toEqual([{ event: "message", data: "whole" }]);
     expect(parsed("data: whole\r\r")).toEqual([{ event: "message", data: "whole" }]);
   });
 
   it("may begin with a byte order mark", () => expect(parsed("\uFEFFdata: x\n\n")).toHaveLength(1));
 
-  it("have characters that came in two pieces", async () => {
+  it("have characters split between chunks", async () => {
     const bytes = new TextEncoder().encode("data: 🪨ė\n\n");
     const body = new ReadableStream<Uint8Array>({
       start(controller) {

@@ -1,4 +1,4 @@
-/** An event of a server-sent stream: its name, and the text of its data. */
+/** A server-sent event: its name and its data as text. */
 export interface ServerEvent {
   event: string;
   data: string;
@@ -14,7 +14,7 @@ export class EventParser {
   private data: string[] = [];
   private begun = false;
 
-  /** The events that a piece completes. */
+  /** Return the events that a chunk completes. */
   push(piece: string): ServerEvent[] {
     this.buffer += piece;
     if (!this.begun && this.buffer) {
@@ -31,7 +31,7 @@ export class EventParser {
     return out;
   }
 
-  /** Nothing more comes: a CR that was waited with did end its line. */
+  /** End the stream: a held-back CR was the end of its line. */
   end(): ServerEvent[] {
     return this.buffer.endsWith("\r") ? this.push("\n") : [];
   }
@@ -61,7 +61,7 @@ export class EventParser {
   }
 }
 
-/** The events of a response's body, as they come. */
+/** Yield the events of a response body. */
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const parser = new EventParser();
   const decoder = new TextDecoder();

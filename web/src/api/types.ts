@@ -2,7 +2,7 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
-/** What goes over the wire, by the names the API gives it. Made from `docs/openapi.json`: `npm run types`. */
+/** The API's messages by their names. Generated from `docs/openapi.json` by `npm run types`. */
 export type Answer = Schemas["Answer"];
 export type Citation = Schemas["Citation"];
 export type Conversation = Schemas["Session"];

@@ -1,7 +1,7 @@
 import { errorFrom } from "./errors";
 import type { Job } from "./types";
 
-/** Send a file; the job that reads it. `fetch` does not tell how much has been sent, so this is the older kind of request. */
+/** Upload a file and return its job. Uses XMLHttpRequest, because `fetch` does not report upload progress. */
 export function upload(
   url: URL,
   file: File,

@@ -5,13 +5,13 @@ import { type Passage, type Piece, type Proved, passagesOf } from "../text/proof
 interface Props {
   text: string;
   proofs: readonly Proved[];
-  /** Numbers of the citations that can be opened. */
+  /** The markers of the citations that can be opened. */
   known: ReadonlySet<number>;
   current: number | null;
   onOpen: (marker: number) => void;
 }
 
-/** An answer as it is written: text and nothing else, each sentence with its citations or the word that it has none. */
+/** An answer as plain text, each sentence with its citations or a note that it has none. */
 export function AnswerText({ text, proofs, known, current, onOpen }: Props) {
   const blocks = useMemo(() => blocksOf(text), [text]);
   const passages = useMemo(() => passagesOf(text, blocks, proofs), [text, blocks, proofs]);
@@ -83,7 +83,7 @@ function Sentence({ passage, proved, known, current, onOpen }: SentenceProps) {
             ))}
           {!proved.supported && (
             <span className="marker-unproved" title="The documents do not say this">
-              not proved
+              not supported
             </span>
           )}
         </>

@@ -22,7 +22,7 @@ export function ChatView({ chat, box, opened, onOpen, canWrite }: Props) {
   const end = useRef<HTMLLIElement>(null);
   useTold(last);
 
-  // A question that is asked moves to the top, and its answer grows below it: nothing runs away from the eye.
+  // A new question moves to the top and its answer grows below it, so that the text does not move while it is read.
   const asked = isUnderWay(last) ? last?.id : undefined;
   useEffect(() => {
     if (asked) end.current?.scrollIntoView({ block: "start" });
@@ -60,7 +60,7 @@ export function ChatView({ chat, box, opened, onOpen, canWrite }: Props) {
   );
 }
 
-/** Tells a screen reader how far the answer is, and reads it out once it is whole. */
+/** Announce the progress of an answer to screen readers, and read it out when it is complete. */
 function useTold(turn: Turn | undefined): void {
   const announce = useAnnounce();
   const state = turn?.state;

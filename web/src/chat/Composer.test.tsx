@@ -21,20 +21,20 @@ function show(underWay = false) {
   return { asked, box: screen.getByLabelText("Question") as HTMLTextAreaElement };
 }
 
-it("asks with Enter, and only then", async () => {
+it("asks on Enter only", async () => {
   const { asked, box } = show();
   await userEvent.type(box, "  {Enter}a{Shift>}{Enter}{/Shift}b {Enter}");
   expect(asked).toEqual([["a\nb", ""]]);
   expect(box.value).toBe("");
 });
 
-it("brings back the question before", async () => {
+it("recalls the previous question", async () => {
   const { box } = show();
   await userEvent.type(box, "{ArrowUp}");
   expect(box.value).toBe("The one before?");
 });
 
-it("asks nothing while an answer is under way, but stops it", async () => {
+it("only stops while an answer is being written", async () => {
   const { asked, box } = show(true);
   await userEvent.type(box, "a{Enter}");
   await userEvent.click(screen.getByRole("button", { name: "Stop" }));

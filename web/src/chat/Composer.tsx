@@ -15,7 +15,7 @@ interface Props {
 
 const MOST_ROWS = 8;
 
-/** Where a question is written, and which documents it may rest on. */
+/** The question box, with a filter on documents. */
 export function Composer({ box, underWay, before, onAsk, onStop }: Props) {
   const [question, setQuestion] = useState("");
   const [filter, setFilter] = useState<Filter>(NO_FILTER);
@@ -28,7 +28,7 @@ export function Composer({ box, underWay, before, onAsk, onStop }: Props) {
     if (!question.trim() || underWay) return;
     onAsk(question.trim(), where);
     setQuestion("");
-    if (matchMedia("(pointer: coarse)").matches) box.current?.blur(); // its keyboard would cover the answer
+    if (matchMedia("(pointer: coarse)").matches) box.current?.blur(); // the on-screen keyboard would cover the answer
   };
   const pressed = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;

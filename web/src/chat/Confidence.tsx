@@ -2,39 +2,39 @@ import type { Answer } from "../api/types";
 import { Icon } from "../shell/Icon";
 import { counted } from "../shell/time";
 
-const percent = (share: number): string => (share > 0 && share < 0.01 ? "Under 1%" : `${Math.round(share * 100)}%`);
+const percent = (share: number): string => (share > 0 && share < 0.01 ? "under 1%" : `${Math.round(share * 100)}%`);
 const time = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-/** How sure the answer is, in a word; what that rests on, for who wants to know. */
+/** The confidence of an answer, and what it rests on when opened. */
 export function Confidence({ answer }: { answer: Answer }) {
   const proved = answer.statements.filter((one) => one.supported).length;
   const scores = answer.judge_scores;
   const total = answer.timings_ms.total;
-  const rows: [string, string][] = [["The documents answer this", `${percent(answer.answerability)} likely`]];
-  if (answer.statements.length) rows.push(["Sentences proved", `${proved} of ${answer.statements.length}`]);
+  const rows: [string, string][] = [["Likelihood of an answer", percent(answer.answerability)]];
+  if (answer.statements.length) rows.push(["Supported sentences", `${proved} of ${answer.statements.length}`]);
   if (scores) {
     rows.push([
-      "Judge, of 10",
-      `relevance ${scores.relevance}, facts ${scores.factuality}, whole ${scores.completeness}`,
+      "Judge, 0 to 10",
+      `relevance ${scores.relevance}, factuality ${scores.factuality}, completeness ${scores.completeness}`,
     ]);
   }
   if (!answer.abstained)
-    rows.push(["Written by", answer.model === "extractive" ? "nobody: quoted from the documents" : answer.model]);
-  rows.push(["Search", answer.retrieval_method + (answer.web_search_triggered ? ", and the web" : "")]);
+    rows.push(["Written by", answer.model === "extractive" ? "no model: quoted from the documents" : answer.model]);
+  rows.push(["Search", answer.retrieval_method + (answer.web_search_triggered ? " and the web" : "")]);
   if (total !== undefined) {
-    const cached = answer.usage.cached.length ? ` (kept from before: ${answer.usage.cached.join(", ")})` : "";
+    const cached = answer.usage.cached.length ? ` (cached: ${answer.usage.cached.join(", ")})` : "";
     rows.push(["Time", time(total) + cached]);
   }
   if (answer.usage.model_calls) {
     const tokens = counted(answer.usage.prompt_tokens + answer.usage.completion_tokens, "token");
-    rows.push(["Used", answer.usage.cost === null ? tokens : `${tokens}, ${answer.usage.cost.toFixed(4)}`]);
+    rows.push(["Usage", answer.usage.cost === null ? tokens : `${tokens}, ${answer.usage.cost.toFixed(4)}`]);
   }
   return (
     <details className="confidence">
       <summary>
         <span className={`dot ${level(answer.confidence)}`} aria-hidden="true" />
         {answer.abstained
-          ? `${percent(answer.answerability)} likely to be answered here`
+          ? `Likelihood of an answer: ${percent(answer.answerability)}`
           : `Confidence ${percent(answer.confidence)}`}
         <Icon name="more" />
       </summary>

@@ -5,7 +5,7 @@ import { placeOf } from "./target";
 import { targetsOf } from "./targets";
 import type { Turn } from "./turns";
 
-/** The answer as plain text, with its sources below it. */
+/** Return the answer as plain text, followed by its sources. */
 export function asText(turn: Turn): string {
   const cited = targetsOf(turn).filter((target) => target.marker !== null);
   const lines = cited.map((one) => {
@@ -18,7 +18,7 @@ export function asText(turn: Turn): string {
 export function CopyButton({ turn }: { turn: Turn }) {
   const announce = useAnnounce();
   const [done, setDone] = useState(false);
-  // The browser has no clipboard where the page comes over plain HTTP from another machine.
+  // Browsers offer no clipboard to pages served over plain HTTP by another machine.
   if (!navigator.clipboard) return null;
   const copy = async () => {
     await navigator.clipboard.writeText(asText(turn));

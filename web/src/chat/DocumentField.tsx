@@ -4,14 +4,14 @@ import type { Listed } from "../api/types";
 
 interface Props {
   label: string;
-  /** The id of a document, or whatever was written instead. */
+  /** The id of a document, or any other text. */
   value: string;
   onChange: (value: string) => void;
 }
 
 const PAUSE = 200;
 
-/** Names a document: by its id, found by the words of its name. */
+/** A field for the id of a document, which can be found by its name. */
 export function DocumentField({ label, value, onChange }: Props) {
   const list = useId();
   const [found, setFound] = useState<readonly Listed[]>([]);

@@ -5,14 +5,19 @@ import { IconButton } from "../shell/Button";
 import { DocumentField } from "./DocumentField";
 import type { Turn, Vote } from "./turns";
 
-const REASONS = ["It is wrong", "Something is missing", "The citation does not say it", "Not what I asked"] as const;
+const REASONS = [
+  "The answer is wrong",
+  "Something is missing",
+  "The citation does not support it",
+  "It does not answer my question",
+] as const;
 
 interface Props {
   turn: Turn;
   onVote: (vote: Vote, more?: { reason?: string; correction?: string }) => Promise<void>;
 }
 
-/** Thumbs; one that points down asks why, and what would have been right. */
+/** Thumbs up and down; thumbs down asks for a reason and the right document. */
 export function FeedbackBar({ turn, onVote }: Props) {
   const announce = useAnnounce();
   const [asking, setAsking] = useState(false);
@@ -21,8 +26,8 @@ export function FeedbackBar({ turn, onVote }: Props) {
   const give = async (vote: Vote, more: { reason?: string; correction?: string } = {}) => {
     try {
       await onVote(vote, more);
-      setSaid("Thank you, noted.");
-      announce("Thank you, noted.");
+      setSaid("Thank you for your feedback.");
+      announce("Thank you for your feedback.");
     } catch (error) {
       setSaid(told(error));
       announce(told(error));
@@ -85,13 +90,13 @@ function Why({ onSend, onClose }: { onSend: (reason: string, correction: string)
         ))}
       </fieldset>
       <label className="field">
-        <span>In your words</span>
+        <span>In your own words</span>
         <textarea rows={2} maxLength={3000} value={more} onChange={(event) => setMore(event.target.value)} />
       </label>
-      <DocumentField label="The document that would have been right" value={correction} onChange={setCorrection} />
+      <DocumentField label="The document with the right answer" value={correction} onChange={setCorrection} />
       <div className="row end">
         <button type="button" className="button small" onClick={onClose}>
-          Leave it
+          Cancel
         </button>
         <button type="submit" className="button small primary" disabled={!said && !correction.trim()}>
           Send

@@ -1,7 +1,7 @@
 import { Icon } from "../shell/Icon";
 import type { Turn } from "./turns";
 
-/** What the asker should know of how the answer came about; what failed stands first. */
+/** Notes on how the answer came about; failures come first. */
 export function Notices({ turn }: { turn: Turn }) {
   const missing = turn.evidence?.missing ?? [];
   const told = turn.answer?.notices ?? turn.evidence?.notices ?? [];

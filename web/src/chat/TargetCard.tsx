@@ -7,7 +7,7 @@ interface Props {
   onOpen: () => void;
 }
 
-/** A citation, or a passage that came near: what it says, and where. Opens it beside the answer. */
+/** A citation or a close passage: its words and its place. Opens it next to the answer. */
 export function TargetCard({ target, current, onOpen }: Props) {
   const place = placeOf(target);
   const link = safeLink(target.url);

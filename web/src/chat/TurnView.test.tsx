@@ -26,7 +26,7 @@ function show(part: Partial<Turn>) {
 
 const whole = (answer = answered("", {})): Partial<Turn> => ({ state: "done", text: answer.answer, answer });
 
-it("shows each sentence with its citations, and opens them", async () => {
+it("shows and opens the citations of each sentence", async () => {
   const answer = answered("Stone is old. [1] Sky is blue. [?]", {
     citations: [cited(1, { section: "Stone > Age", page: "3" })],
     statements: [
@@ -35,28 +35,31 @@ it("shows each sentence with its citations, and opens them", async () => {
     ],
   });
   const { opened } = show(whole(answer));
-  expect(document.querySelector(".prose")?.textContent).toBe("Stone is old.1 Sky is blue.not proved");
+  expect(document.querySelector(".prose")?.textContent).toBe("Stone is old.1 Sky is blue.not supported");
   expect(document.querySelector(".unproved")?.textContent).toBe("Sky is blue.");
-  expect(screen.getByText(/1 of 2 sentences is not proved/)).toBeTruthy();
+  expect(screen.getByText(/1 of 2 sentences is not supported/)).toBeTruthy();
   expect(screen.getByText("Age · page 3")).toBeTruthy();
   await userEvent.click(screen.getByRole("button", { name: "Citation 1" }));
   await userEvent.click(screen.getByRole("button", { name: /About stone/ }));
   expect(opened).toEqual([0, 0]);
 });
 
-it("shows a refusal as one: what was looked for, and what came near", async () => {
-  const answer = answered("The documents do not tell: Why?\nNearest to it:\n- About stone: Stone is old.", {
-    abstained: true,
-    answerability: 0.004,
-  });
+it("shows a refusal with the closest passages", async () => {
+  const answer = answered(
+    'I couldn\'t find an answer to "Why?" in these documents.\nClosest passages:\n- About stone: Stone is old.',
+    {
+      abstained: true,
+      answerability: 0.004,
+    },
+  );
   const { opened } = show({ ...whole(answer), evidence: found(hit("Well. Stone is old.")) });
-  expect(screen.getByText("The documents do not tell: Why?")).toBeTruthy();
-  expect(screen.getByText("Under 1% likely to be answered here")).toBeTruthy();
-  await userEvent.click(within(screen.getByRole("region", { name: "Nearest to it" })).getByText("Stone is old."));
+  expect(screen.getByText('I couldn\'t find an answer to "Why?" in these documents.')).toBeTruthy();
+  expect(screen.getByText("Likelihood of an answer: under 1%")).toBeTruthy();
+  await userEvent.click(within(screen.getByRole("region", { name: "Closest passages" })).getByText("Stone is old."));
   expect(opened).toEqual([0]);
 });
 
-it("shows text as text, whatever a document planted in it", () => {
+it("shows planted markup as text", () => {
   const text =
     '<img src=x onerror="alert(1)"> ![p](https://a.example/p.png) [l](javascript:alert(1)) <script>1</script>';
   show({ ...whole(answered(text)), evidence: { ...found(), notices: ["<b>note</b>"], missing: ["<i>gone</i>"] } });
@@ -64,7 +67,7 @@ it("shows text as text, whatever a document planted in it", () => {
   expect(document.querySelector("img, script, b, i, a")).toBeNull();
 });
 
-it("shows what failed, what is to be known, and lets one ask again", async () => {
+it("shows failures and notes, and offers to ask again", async () => {
   const { votes } = show({ state: "failed", error: "It took too long.", text: "Half" });
   expect(screen.getByRole("alert").textContent).toContain("It took too long.");
   expect(screen.getByText("Half")).toBeTruthy();
@@ -72,15 +75,15 @@ it("shows what failed, what is to be known, and lets one ask again", async () =>
   expect(votes).toEqual(["again"]);
 });
 
-it("takes a thumb at once, and then the reason", async () => {
+it("sends a vote at once, then the reason", async () => {
   const { votes } = show(whole(answered("Yes.")));
   await userEvent.click(screen.getByRole("button", { name: "Bad answer" }));
   await userEvent.click(screen.getByRole("radio", { name: "Something is missing" }));
-  await userEvent.type(screen.getByLabelText("In your words"), "the year");
+  await userEvent.type(screen.getByLabelText("In your own words"), "the year");
   await userEvent.click(screen.getByRole("button", { name: "Send" }));
   expect(votes).toEqual([
     ["down", {}],
     ["down", { reason: "Something is missing: the year" }],
   ]);
-  expect(screen.getByText("Thank you, noted.")).toBeTruthy();
+  expect(screen.getByText("Thank you for your feedback.")).toBeTruthy();
 });

@@ -14,7 +14,7 @@ import { isUnderWay, type Turn, type Vote } from "./turns";
 
 interface Props {
   turn: Turn;
-  /** The citation that stands open beside it, by its place among the turn's targets. */
+  /** The open citation, as an index into the turn's targets. */
   opened: number | null;
   onOpen: (targets: Target[], at: number) => void;
   onAgain: () => void;
@@ -42,7 +42,7 @@ export function TurnView({ turn, opened, onOpen, onAgain, onVote }: Props) {
         <Written turn={turn} targets={targets} current={current} opened={opened} onOpen={open} />
       )}
       <Notices turn={turn} />
-      {turn.state === "stopped" && <p className="quiet small">Stopped; what is above was not checked to its end.</p>}
+      {turn.state === "stopped" && <p className="quiet small">Stopped. The text above was not fully checked.</p>}
       {turn.state === "failed" && (
         <p className="notice warn" role="alert">
           <Icon name="warn" /> <span>{turn.error}</span>
@@ -106,7 +106,7 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
         <p className="notice warn">
           <Icon name="warn" />{" "}
           <span>
-            {unproved} of {counted(proofs.length, "sentence")} {unproved === 1 ? "is" : "are"} not proved by the
+            {unproved} of {counted(proofs.length, "sentence")} {unproved === 1 ? "is" : "are"} not supported by the
             documents.
           </span>
         </p>
@@ -116,14 +116,14 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
   );
 }
 
-/** What was looked for, and the passages that came nearest; the server's own words where it sent no passages. */
+/** A refusal with the closest passages, or the server's own text if it sent no passages. */
 function Refusal({ turn, targets, opened, onOpen }: PartProps) {
   const [first = "", ...rest] = turn.text.split("\n");
   return (
     <div className="refusal">
       <p className="refusal-head">{first}</p>
       {targets.length ? (
-        <Cards label="Nearest to it" targets={targets} opened={opened} onOpen={onOpen} />
+        <Cards label="Closest passages" targets={targets} opened={opened} onOpen={onOpen} />
       ) : (
         <p className="lines">{rest.join("\n")}</p>
       )}

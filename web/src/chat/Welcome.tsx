@@ -8,7 +8,7 @@ interface Props {
   canWrite: boolean;
 }
 
-/** The beginning: what there is to be asked, or how something gets in. */
+/** The start view: suggested questions, or how to add documents. */
 export function Welcome({ onAsk, canWrite }: Props) {
   const [listing, setListing] = useState<Listing | null>(null);
   useEffect(() => {
@@ -16,22 +16,22 @@ export function Welcome({ onAsk, canWrite }: Props) {
     api
       .documents("", undefined, 100, stopper.signal)
       .then(setListing)
-      .catch(() => undefined); // it is said where the first question fails
+      .catch(() => undefined); // the first question reports it
     return () => stopper.abort();
   }, []);
 
   if (listing?.total === 0) {
     return (
       <div className="welcome">
-        <h1>Nothing to ask yet</h1>
+        <h1>No documents yet</h1>
         <p>
           {canWrite ? (
             <>
-              Drop files anywhere on this page, or <a href="#/sources">add sources</a>. Then ask: the answer shows the
-              exact words it rests on.
+              Drop files anywhere on this page, or <a href="#/sources">add sources</a>. Then ask a question: the answer
+              shows the exact words it rests on.
             </>
           ) : (
-            "There are no documents that you may read."
+            "There are no documents for you to read."
           )}
         </p>
       </div>
@@ -42,11 +42,10 @@ export function Welcome({ onAsk, canWrite }: Props) {
     <div className="welcome">
       <h1>Ask your documents</h1>
       <p>
-        Every sentence of an answer shows the exact words it rests on. Where the documents do not tell, the answer says
-        so.
+        Every sentence of an answer shows the exact words it rests on. If the documents have no answer, you are told so.
       </p>
       {questions.length > 0 && (
-        <ul className="suggestions" aria-label="Questions to begin with">
+        <ul className="suggestions" aria-label="Suggested questions">
           {spread(questions, 4).map((question) => (
             <li key={question}>
               <button type="button" className="suggestion" onClick={() => onAsk(question)}>
@@ -58,14 +57,14 @@ export function Welcome({ onAsk, canWrite }: Props) {
       )}
       {listing && (
         <p className="quiet small">
-          {counted(listing.total, "document")} · <a href="#/sources">see them</a>
+          {counted(listing.total, "document")} · <a href="#/sources">view all</a>
         </p>
       )}
     </div>
   );
 }
 
-/** Some of many, from all over. */
+/** Return a few items, evenly spaced. */
 const spread = <T,>(all: readonly T[], count: number): T[] =>
   all.length <= count
     ? [...all]

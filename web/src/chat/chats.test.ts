@@ -15,7 +15,7 @@ const end: ChatsAction = {
   event: { type: "answer", answer: answered("Whole.") },
 };
 
-it("goes on with an answer when another conversation is opened, and shows it when one comes back", () => {
+it("continues an answer while another conversation is open", () => {
   const elsewhere = after(asked, open("other"), text);
   expect(elsewhere.shown).toMatchObject({ session: "other", turns: [], loading: true });
   expect(elsewhere.left.map(isAnswering)).toEqual([true]);
@@ -24,11 +24,11 @@ it("goes on with an answer when another conversation is opened, and shows it whe
   expect(back).toMatchObject({ shown: { session: "s", loading: false, turns: [{ text: "Whole." }] }, left: [] });
 });
 
-it("does not keep a conversation that was left with nothing under way: the server does", () => {
+it("drops idle conversations, which the server keeps", () => {
   expect(after(asked, end, open("other")).left).toEqual([]);
 });
 
-it("takes in what was kept only for the conversation it was kept of", () => {
+it("restores stored turns only into their conversation", () => {
   const kept: ChatsAction = { type: "loaded", session: "s", turns: [fresh("1", "Why?")] };
   expect(after(open("other"), kept).shown).toMatchObject({ turns: [], loading: true });
   expect(after(open("other"), { ...kept, session: "other" }).shown).toMatchObject({ loading: false });

@@ -1,6 +1,6 @@
 import { type Action, type Chat, isUnderWay, reduce } from "./turns";
 
-/** The conversation that is shown, and those that were left while an answer was coming, which goes on. */
+/** The current conversation, and others whose answers are still being written. */
 export interface Chats {
   shown: Chat;
   left: readonly Chat[];

@@ -3,9 +3,9 @@ import { nearestOf } from "./nearest";
 import { hit } from "./samples";
 
 const REFUSAL =
-  "The documents do not seem to tell: x?\nNearest to it:\n- About stone: Stone (old) is +grey …\n- Gone: Nothing";
+  'I couldn\'t find an answer to "x?" in these documents.\nClosest passages:\n- About stone: Stone (old) is +grey …\n- Gone: Nothing';
 
-it("opens a refusal's passages at the very sentence, counted as Python counts", () => {
+it("opens a refusal's passages at their sentence", () => {
   const [target, ...more] = nearestOf(REFUSAL, [
     hit("No."),
     hit("🪨 first.\nStone (old)\nis +grey today\nand dry. More.", { start: 100 }),
@@ -14,6 +14,6 @@ it("opens a refusal's passages at the very sentence, counted as Python counts", 
   expect(target).toMatchObject({ start: 109, end: 144, quote: "Stone (old)\nis +grey today\nand dry." });
 });
 
-it("shows the best passages where no sentence is found", () => {
+it("falls back to the best passages", () => {
   expect(nearestOf("No.", [hit("a"), hit("b"), hit("c"), hit("d")]).map((one) => one.quote)).toEqual(["a", "b", "c"]);
 });

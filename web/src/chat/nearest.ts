@@ -2,13 +2,13 @@ import type { Hit } from "../api/types";
 import { ofHit, type Target } from "./target";
 
 const SHOWN = 3;
-/** How a sentence ends that was too long to be told whole, and what its rest may be in the document. */
+/** The end of a shortened sentence, and a pattern for the rest of it in the document. */
 const CUT = / …$/;
 const REST = "[\\s\\S]{0,400}?(?:[.!?](?=\\s)|(?=\\n\\n)|$)";
 
 /**
- * The passages that a refusal names, each at its nearest sentence. The refusal is text, "- title: sentence" a line;
- * where such a line cannot be found among the hits, the best hits stand in.
+ * Return the passages that a refusal lists, each at its closest sentence. A line of the refusal is "- title: sentence".
+ * If no line can be found among the hits, return the best hits.
  */
 export function nearestOf(refusal: string, hits: readonly Hit[]): Target[] {
   const lines = refusal.split("\n").filter((line) => line.startsWith("- "));

@@ -2,7 +2,7 @@ import { api } from "../api/client";
 import type { KeptTurn } from "../api/types";
 import { fresh, type Turn } from "./turns";
 
-/** A conversation as it was kept, each answer with its citations where the server still has them. */
+/** Load a stored conversation; answers have their citations if the server still keeps them. */
 export async function restored(session: string): Promise<Turn[]> {
   const kept = await api.conversation(session);
   return Promise.all(kept.map((one, number) => whole(`${session}/${number}`, one)));

@@ -1,6 +1,6 @@
 import type { Answer, Citation, EvidenceEvent, Hit } from "../api/types";
 
-/** Records for the tests, whole and plain. */
+/** Complete records for tests. */
 export const cited = (marker: number, more: Partial<Citation> = {}): Citation => ({
   marker,
   document_id: "/docs/stone.md",

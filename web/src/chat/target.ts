@@ -2,12 +2,12 @@ import type { Citation, Hit, Listed } from "../api/types";
 
 const WEB = "web:";
 
-/** A place in a document that can be opened beside the answer. */
+/** A place in a document that can be opened next to the answer. */
 export interface Target {
-  /** What it is called where it is opened from: a citation's number, or nothing. */
+  /** The number of the citation, if it is one. */
   marker: number | null;
   documentId: string;
-  /** Whether it is a page of the web, which was evidence once and is not stored. */
+  /** Whether it is a web page, which is not stored. */
   isWeb: boolean;
   start: number;
   end: number;
@@ -16,7 +16,7 @@ export interface Target {
   section: string;
   page: string;
   quote: string;
-  /** The passage around it, where the document itself is not stored: a page of the web. */
+  /** The passage around it, if the document itself is not stored. */
   passage: Hit | null;
 }
 
@@ -52,14 +52,14 @@ export function ofHit(hit: Hit): Target {
   };
 }
 
-/** A whole document, from its beginning. */
+/** Return a target for a whole document. */
 export function ofListed(one: Listed): Target {
   const title = one.title || one.document_id;
   const nowhere = { marker: null, isWeb: false, start: 0, end: 0, section: "", page: "", quote: "", passage: null };
   return { ...nowhere, documentId: one.document_id, title, url: one.url };
 }
 
-/** Section and page, as a reader would name the place. */
+/** Return section and page in words. */
 export function placeOf(target: Pick<Target, "section" | "page">): string {
   const parts = [target.section.split(" > ").slice(1).join(" › ") || target.section];
   if (target.page) parts.push(`page ${target.page}`);

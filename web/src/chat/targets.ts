@@ -3,7 +3,7 @@ import { nearestOf } from "./nearest";
 import { ofCitation, type Target } from "./target";
 import type { Turn } from "./turns";
 
-/** What an answer cites; of a refusal, the passages that came nearest. */
+/** Return what an answer cites; of a refusal, the closest passages. */
 export function targetsOf(turn: Turn): Target[] {
   const hits = turn.evidence?.hits ?? turn.answer?.hits ?? [];
   if (turn.answer?.abstained) return nearestOf(turn.answer.answer, hits);

@@ -9,7 +9,7 @@ const asked: Action = { type: "asked", session: "s", id: "1", question: "Why?", 
 const event = (event: AnswerEvent): Action => ({ type: "event", session: "s", id: "1", event });
 const text = (part: string): Action => event({ type: "text", text: part });
 
-it("follows an answer from the search to its end, which takes the place of what was written", () => {
+it("follows an answer from search to final text", () => {
   const sentence = { text: "Half. ", supported: true, support: 1, citations: [cited(1)] };
   const chat = after(
     asked,
@@ -23,14 +23,14 @@ it("follows an answer from the search to its end, which takes the place of what 
   expect(whole.turns[0]).toMatchObject({ state: "done", text: "Whole. [1]" });
 });
 
-it("keeps what was written when the answer is stopped or fails, and takes in nothing more", () => {
+it("keeps partial text after a stop or failure", () => {
   const stopped = after(asked, text("Half"), { type: "stopped", session: "s", id: "1" }, text(" more"));
   expect(stopped.turns[0]).toMatchObject({ state: "stopped", text: "Half" });
   const failed = after(asked, text("Half"), { type: "failed", session: "s", id: "1", error: "no" });
   expect(failed.turns[0]).toMatchObject({ state: "failed", text: "Half", error: "no" });
 });
 
-it("asks again in the place of a failure", () => {
+it("replaces a failure when asked again", () => {
   const again = after(asked, { type: "failed", session: "s", id: "1", error: "no" }, asked);
   expect(again.turns).toHaveLength(1);
   expect(again.turns[0]).toMatchObject({ state: "searching", error: "" });

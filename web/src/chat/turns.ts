@@ -3,7 +3,7 @@ import type { Answer, EvidenceEvent, SentenceEvent } from "../api/types";
 
 export type Vote = "up" | "down";
 
-/** A question, and how far its answer has come. */
+/** A question and the progress of its answer. */
 export interface Turn {
   id: string;
   question: string;
@@ -20,11 +20,11 @@ export interface Turn {
 export interface Chat {
   session: string;
   turns: readonly Turn[];
-  /** Whether what was kept of it is being fetched. */
+  /** Whether its stored turns are being loaded. */
   loading: boolean;
 }
 
-/** What happens in a conversation. */
+/** The actions of a conversation. */
 export type Action = { session: string } & (
   | { type: "loaded"; turns: readonly Turn[] }
   | { type: "asked"; id: string; question: string; where: string }
@@ -54,7 +54,7 @@ export function reduce(chat: Chat, action: Action): Chat {
     case "loaded":
       return { ...chat, turns: [...action.turns, ...chat.turns], loading: false }; // who asks at once does not wait
     case "asked":
-      // A question asked again after it failed takes the place of the failure.
+      // A question that is asked again replaces its failure.
       return {
         ...chat,
         turns: [...chat.turns.filter((turn) => turn.id !== action.id), fresh(action.id, action.question, action.where)],

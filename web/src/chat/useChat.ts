@@ -10,7 +10,7 @@ export interface Chatting {
   session: string;
   turns: readonly Turn[];
   loading: boolean;
-  /** Conversations that were left while their answer is still coming. */
+  /** Other conversations whose answers are still being written. */
   answering: readonly Chat[];
   ask: (question: string, where: string) => void;
   again: (turn: Turn) => void;

@@ -9,7 +9,7 @@ interface Props {
   onChange: (filter: Filter) => void;
 }
 
-/** Which documents the next questions may rest on. */
+/** The filter on documents for the next questions. */
 export function FilterPanel({ filter, fields, onChange }: Props) {
   const names = useId();
   const change = (at: number, part: Partial<Condition>) =>
@@ -20,7 +20,7 @@ export function FilterPanel({ filter, fields, onChange }: Props) {
 
   return (
     <fieldset className="filters">
-      <legend>Only documents in which</legend>
+      <legend>Use only documents where</legend>
       <datalist id={names}>
         {[...fields.keys()].map((name) => (
           <option key={name} value={name} />
@@ -61,10 +61,10 @@ export function FilterPanel({ filter, fields, onChange }: Props) {
       ))}
       <div className="row">
         <button type="button" className="button small" onClick={more}>
-          <Icon name="plus" /> Condition
+          <Icon name="plus" /> Add condition
         </button>
         <label className="field grow">
-          <span className="visually-hidden">In the filter language</span>
+          <span className="visually-hidden">Filter expression</span>
           <input
             placeholder='or write: lang in (en, de) and updated >= "2024"'
             value={filter.written}

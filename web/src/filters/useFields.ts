@@ -4,7 +4,7 @@ import { type Fields, fieldsOf } from "./where";
 
 const NONE: Fields = new Map();
 
-/** The fields of the first documents; asked for when the filters are first opened. */
+/** Load the fields of the first documents when the filters are opened for the first time. */
 export function useFields(wanted: boolean): Fields {
   const [fields, setFields] = useState<Fields>(NONE);
   useEffect(() => {

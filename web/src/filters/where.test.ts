@@ -6,7 +6,7 @@ const FIELDS = fieldsOf([
   { lang: "de", year: 2025, tags: ["a", "b"], done: true },
 ]);
 
-it("says conditions in the language of the server", () => {
+it("writes conditions in the filter language", () => {
   const conditions = [
     { field: "lang", operator: "=" as const, value: 'e"n\\' },
     { field: "year", operator: ">=" as const, value: "2024" },
@@ -23,7 +23,7 @@ it("says conditions in the language of the server", () => {
   expect(whereOf(NO_FILTER, FIELDS)).toBe("");
 });
 
-it("knows the values that documents have", () => {
+it("collects the values of fields", () => {
   expect(FIELDS.get("tags")?.values).toEqual(["a", "b"]);
   expect(FIELDS.get("lang")).toEqual({ values: ["de", "en"], bare: false });
 });

@@ -7,7 +7,7 @@ export interface Condition {
   value: string;
 }
 
-/** Which documents a question may rest on: conditions that all hold, and more in the filter language itself. */
+/** A filter on documents: conditions that must all hold, and an expression in the filter language. */
 export interface Filter {
   conditions: readonly Condition[];
   written: string;
@@ -15,10 +15,10 @@ export interface Filter {
 
 export const NO_FILTER: Filter = { conditions: [], written: "" };
 
-/** The values that documents have in a field, and whether they are numbers or truth values rather than text. */
+/** The values of a field, and whether they are numbers or booleans instead of text. */
 export type Fields = ReadonlyMap<string, { values: readonly string[]; bare: boolean }>;
 
-/** The filter in the language of the server; empty where everything may be used. */
+/** Return the filter in the filter language; empty for all documents. */
 export function whereOf(filter: Filter, fields: Fields): string {
   const whole = filter.conditions.filter((one) => one.field && one.value);
   const parts = whole.map((one) => `${one.field} ${one.operator} ${quoted(one, fields)}`);
@@ -26,7 +26,7 @@ export function whereOf(filter: Filter, fields: Fields): string {
   return parts.join(" and ");
 }
 
-/** In quotes a value is text; without, what looks like a number is one. */
+/** Quote text values; an unquoted number is a number. */
 function quoted({ field, value }: Condition, fields: Fields): string {
   const number = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(value) || value === "true" || value === "false";
   if (number && fields.get(field)?.bare !== false) return value;
@@ -35,7 +35,7 @@ function quoted({ field, value }: Condition, fields: Fields): string {
 
 const MOST_VALUES = 100;
 
-/** What can be filtered by, as the documents that are listed show it. */
+/** Return the fields of the listed documents. */
 export function fieldsOf(all: Iterable<Readonly<Record<string, unknown>>>): Fields {
   const seen = new Map<string, { values: Set<string>; bare: boolean }>();
   for (const metadata of all) {

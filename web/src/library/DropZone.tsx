@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { Icon } from "../shell/Icon";
 
-/** Takes files that are dropped anywhere on the page. */
+/** Accept files that are dropped anywhere on the page. */
 export function DropZone({ onFiles }: { onFiles: (files: FileList) => void }) {
   const [over, setOver] = useState(false);
   const latest = useRef(onFiles);

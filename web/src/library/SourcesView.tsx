@@ -19,7 +19,7 @@ interface Props {
   onDelete: (document: Listed) => void;
 }
 
-/** What can be asked: the documents, and the way to add and remove some. */
+/** The list of documents, with uploading and deleting. */
 export function SourcesView({ search, uploads, version, canWrite, onFiles, onClear, onOpen, onDelete }: Props) {
   const [q, setQ] = useState("");
   const { documents, total, next, error, more } = useListing(q, version);
@@ -51,7 +51,7 @@ export function SourcesView({ search, uploads, version, canWrite, onFiles, onCle
         <UploadList uploads={uploads} onClear={onClear} />
         <label className="search">
           <Icon name="search" />
-          <span className="visually-hidden">Find a source by its name</span>
+          <span className="visually-hidden">Find a document by name</span>
           <input
             ref={search}
             type="search"
@@ -65,7 +65,7 @@ export function SourcesView({ search, uploads, version, canWrite, onFiles, onCle
             <Icon name="warn" /> <span>{error}</span>
           </p>
         )}
-        {total === 0 && <p className="quiet">{q ? "No name has these words." : "There are none yet."}</p>}
+        {total === 0 && <p className="quiet">{q ? "No document has this name." : "There are no documents yet."}</p>}
         <ul className="documents" aria-label="Documents">
           {documents.map((one) => (
             <Row key={one.document_id} document={one} canWrite={canWrite} onOpen={onOpen} onDelete={onDelete} />

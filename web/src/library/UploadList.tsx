@@ -7,7 +7,7 @@ interface Props {
   onClear: (id: string) => void;
 }
 
-const STATES = { sending: "Sending", reading: "Reading and indexing", done: "Ready to be asked", failed: "Failed" };
+const STATES = { sending: "Sending", reading: "Reading and indexing", done: "Ready for questions", failed: "Failed" };
 
 export function UploadList({ uploads, onClear }: Props) {
   if (!uploads.length) return null;
@@ -30,7 +30,7 @@ export function UploadList({ uploads, onClear }: Props) {
             )}
           </div>
           {(one.state === "done" || one.state === "failed") && (
-            <IconButton icon="close" label={`Take off the list: ${one.name}`} onClick={() => onClear(one.id)} />
+            <IconButton icon="close" label={`Remove from the list: ${one.name}`} onClick={() => onClear(one.id)} />
           )}
         </li>
       ))}

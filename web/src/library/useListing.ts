@@ -12,11 +12,11 @@ interface Listing {
 
 const PAUSE = 200;
 
-/** The documents whose names have the words, a page at a time; read anew when `version` changes. */
+/** List the documents whose names match, page by page; reload when `version` changes. */
 export function useListing(q: string, version: number) {
   const [listing, setListing] = useState<Listing>({ documents: [], total: null, next: null, error: "" });
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another version is another listing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version needs a new listing
   useEffect(() => {
     const stopper = new AbortController();
     const soon = setTimeout(

@@ -8,14 +8,14 @@ export interface Upload {
   id: string;
   name: string;
   state: "sending" | "reading" | "done" | "failed";
-  /** Of what is under way, 0 to 1. */
+  /** Progress of the current step, 0 to 1. */
   share: number;
   told: string;
 }
 
 const PAUSE = 400;
 
-/** Files on their way into the knowledge base, each until it is found by questions. */
+/** Upload files and follow each until questions can find it. */
 export function useUploads(onDone: (name: string) => void) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
 
@@ -51,11 +51,11 @@ async function taken(file: File, change: (part: Partial<Upload>) => void): Promi
   return outcome(job);
 }
 
-/** What came of it; a file that gave no document failed, though its job did not. */
+/** Return the outcome. A file that gave no document has failed, even if its job has not. */
 function outcome({ state, error, report, document_ids }: Job): string {
-  if (state === "failed") throw new Error(error ?? "It could not be read.");
+  if (state === "failed") throw new Error(error ?? "The file could not be read.");
   const skipped = report?.skipped[0]?.reason;
   if (skipped && !document_ids.length) throw new Error(skipped);
-  if (skipped) return `Ready to be asked, but for a part: ${skipped}`;
-  return report?.unchanged && !document_ids.length ? "It was there already, and is unchanged" : "";
+  if (skipped) return `Ready for questions, except for a part: ${skipped}`;
+  return report?.unchanged && !document_ids.length ? "Already stored, unchanged" : "";
 }

@@ -2,7 +2,7 @@ import { createContext, type ReactNode, useCallback, useContext, useRef, useStat
 
 const Announce = createContext<(text: string) => void>(() => undefined);
 
-/** Tells a screen reader something that happened, once, when it has finished its sentence. */
+/** Announce something to screen readers once they have finished speaking. */
 export const useAnnounce = () => useContext(Announce);
 
 /**

@@ -7,7 +7,7 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   ref?: Ref<HTMLButtonElement>;
 }
 
-/** A button that is only a picture. Its label is read out, and shown when one stays on it. */
+/** A button with only an icon. Its label is read out, and shown on hover. */
 export function IconButton({ label, icon, className = "", ...rest }: Props) {
   return (
     <button type="button" className={`icon-button ${className}`} aria-label={label} title={label} {...rest}>

@@ -10,7 +10,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Asks before something is gone for good. */
+/** Ask before something is deleted. */
 export function ConfirmDialog({ title, text, action, onConfirm, onClose }: Props) {
   const [error, setError] = useState("");
   const [working, setWorking] = useState(false);

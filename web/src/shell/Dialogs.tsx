@@ -3,7 +3,7 @@ import { ConfirmDialog } from "./ConfirmDialog";
 import { KeyDialog } from "./KeyDialog";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 
-/** What is asked, above everything else. */
+/** The open dialog. */
 export type Dialog =
   | { kind: "key" }
   | { kind: "shortcuts" }

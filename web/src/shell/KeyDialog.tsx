@@ -3,7 +3,7 @@ import { keys } from "../api/keys";
 import { Modal } from "./Modal";
 
 interface Props {
-  /** Why it is asked for, where the server refused. */
+  /** Why the server refused, if it did. */
   refused: string;
   onClose: () => void;
   onChanged: () => void;
@@ -35,8 +35,8 @@ export function KeyDialog({ refused, onClose, onChanged }: Props) {
           </p>
         )}
         <p className="quiet">
-          {held ? "A key is in use. Another takes its place." : "The key that whoever runs this server gave you."} It is
-          sent to this server only, and stands in no address.
+          {held ? "A key is in use. A new one replaces it." : "Enter the key that the server's administrator gave you."}{" "}
+          It is sent only to this server and never appears in a URL.
         </p>
         <label className="field">
           <span>Key</span>
@@ -52,7 +52,7 @@ export function KeyDialog({ refused, onClose, onChanged }: Props) {
         </label>
         <label className="check">
           <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
-          <span>Keep it until this tab is closed</span>
+          <span>Remember it until this tab is closed</span>
         </label>
         <div className="row end">
           {held && (

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { IconButton } from "./Button";
 
-/** A dialog of the browser's own: it keeps the focus, closes with Escape, and gives the focus back. */
+/** A native dialog: it traps the focus, closes with Escape, and restores the focus. */
 export function Modal({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();

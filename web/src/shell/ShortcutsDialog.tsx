@@ -9,7 +9,7 @@ interface Props {
 
 export function ShortcutsDialog({ singleKeys, onSingleKeys, onClose }: Props) {
   return (
-    <Modal title="Keyboard" onClose={onClose}>
+    <Modal title="Keyboard shortcuts" onClose={onClose}>
       <dl className="shortcuts">
         {SHORTCUTS.map(([key, what]) => (
           <div key={key}>

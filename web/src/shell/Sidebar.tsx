@@ -9,10 +9,10 @@ import { ago } from "./time";
 interface Props {
   route: Route;
   conversations: readonly Conversation[];
-  /** Those that were left while an answer is coming; a new one is kept only once it has come. */
+  /** Conversations whose answer is still being written; a new one is stored only when it is complete. */
   answering: readonly Chat[];
   open: boolean;
-  /** Not to be reached, for it is out of sight. */
+  /** Not focusable, because it is off screen. */
   hidden: boolean;
   onClose: () => void;
   onForget: (conversation: Conversation) => void;
@@ -49,7 +49,7 @@ export function Sidebar(props: Props) {
       <h2 className="nav-title" id="kept">
         Conversations
       </h2>
-      {listed.length === 0 && <p className="quiet small pad">None is kept yet.</p>}
+      {listed.length === 0 && <p className="quiet small pad">No conversations yet.</p>}
       <ul className="conversations" aria-labelledby="kept">
         {listed.map((one) => (
           <li key={one.session}>

@@ -1,7 +1,7 @@
 import { Icon } from "./Icon";
 import { THEMES, useTheme } from "./theme";
 
-const NAMES = { system: "As the system", light: "Light", dark: "Dark" } as const;
+const NAMES = { system: "System", light: "Light", dark: "Dark" } as const;
 
 export function ThemeSwitch() {
   const [theme, setTheme] = useTheme();

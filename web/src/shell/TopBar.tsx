@@ -7,7 +7,7 @@ interface Props {
   onNew: () => void;
 }
 
-/** What stands above the conversation where there is no room for the menu beside it. */
+/** The bar above the conversation on narrow screens. */
 export function TopBar({ title, drawer, onMenu, onNew }: Props) {
   return (
     <div className="topbar">

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { hashOf, parsed } from "./route";
 import { ago } from "./time";
 
-it("finds its way back from every address", () => {
+it("restores every view from its address", () => {
   for (const route of [
     { view: "sources" },
     { view: "chat", session: null },
@@ -13,7 +13,7 @@ it("finds its way back from every address", () => {
   expect(parsed("#/c/%E0%A4%A")).toEqual({ view: "chat", session: null });
 });
 
-it("tells how long ago something was", () => {
+it("formats relative times", () => {
   expect([ago(100, 130), ago(0, 3600), ago(0, 86_400), ago(200, 100)]).toEqual([
     "just now",
     "1 hr. ago",

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Where in the page one is. It stands behind the # of the address, which no server sees. */
+/** The current view, kept in the fragment of the URL, which no server sees. */
 export type Route = { view: "chat"; session: string | null } | { view: "sources" };
 
 export function parsed(hash: string): Route {

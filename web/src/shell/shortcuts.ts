@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 
 const NAME = "ragstone.shortcuts";
 
-/** Whether single keys do something. Who dictates, or types with difficulty, can switch them off. */
+/** Whether single-key shortcuts are on. Users of speech input may need to switch them off. */
 export function useSingleKeys(): [boolean, (on: boolean) => void] {
   const [on, setOn] = useState(() => {
     try {
@@ -16,7 +16,7 @@ export function useSingleKeys(): [boolean, (on: boolean) => void] {
     try {
       localStorage.setItem(NAME, chosen ? "on" : "off");
     } catch {
-      // Not kept, then.
+      // Storage is disabled; the choice is not kept.
     }
   };
   return [on, choose];
@@ -25,7 +25,7 @@ export function useSingleKeys(): [boolean, (on: boolean) => void] {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input:not([type=checkbox],[type=radio]), textarea, select");
 
-/** Call what a key stands for, unless one is typing, another program's key is held, or a dialog is open. */
+/** Call the action of a key, unless the user is typing, holds a modifier, or has a dialog open. */
 export function useShortcuts(bindings: Record<string, () => void>, singleKeys: boolean): void {
   const latest = useRef(bindings);
   latest.current = bindings;
@@ -46,12 +46,12 @@ export function useShortcuts(bindings: Record<string, () => void>, singleKeys: b
 
 export const SHORTCUTS: readonly (readonly [string, string])[] = [
   ["/", "Go to the question"],
-  ["Enter", "Ask; with Shift, a new line"],
-  ["↑", "In an empty box, the question before"],
+  ["Enter", "Ask (with Shift: a new line)"],
+  ["↑", "In an empty box: the previous question"],
   ["1 – 9", "Open a citation of the last answer"],
-  ["[ and ]", "The citation before, the one after"],
+  ["[ and ]", "Previous or next citation"],
   ["n", "New conversation"],
-  ["s", "Sources, and back"],
+  ["s", "Open or leave the sources"],
   ["Esc", "Close the source, or stop the answer"],
-  ["?", "This list"],
+  ["?", "Show this list"],
 ];

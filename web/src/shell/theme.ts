@@ -14,7 +14,7 @@ function kept(): Theme {
   }
 }
 
-/** Put the chosen theme in force, before anything is drawn. */
+/** Apply the chosen theme before the first paint. */
 export function applyTheme(theme: Theme = kept()): void {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
@@ -27,7 +27,7 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
     try {
       localStorage.setItem(NAME, theme);
     } catch {
-      // Not kept, then.
+      // Storage is disabled; the choice is not kept.
     }
   }, [theme]);
   return [theme, setTheme];

@@ -5,7 +5,7 @@ const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ];
 const WORDS = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 
-/** How long ago something was, given in seconds since 1970. */
+/** Return how long ago a time was, given in seconds since 1970. */
 export function ago(at: number, now = Date.now() / 1000): string {
   const seconds = Math.max(0, now - at);
   for (const [unit, length] of STEPS) {

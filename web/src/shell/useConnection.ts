@@ -5,18 +5,18 @@ import type { Me } from "../api/types";
 
 export interface Connection {
   me: Me | null;
-  /** Why the server let nothing through; empty where it did. */
+  /** Why the server refused; empty if it did not. */
   refused: string;
-  /** Why it could not be reached. */
+  /** Why the server could not be reached. */
   lost: string;
-  /** Counts the changes of who asks. */
+  /** Counts changes of the key. */
   version: number;
   connect: () => void;
-  /** The refusal was seen. */
+  /** Dismiss the refusal. */
   heard: () => void;
 }
 
-/** Who asks, and whether the server lets them. */
+/** The caller, and whether the server accepts the key. */
 export function useConnection(): Connection {
   const [me, setMe] = useState<Me | null>(null);
   const [refused, setRefused] = useState("");
@@ -26,7 +26,7 @@ export function useConnection(): Connection {
   const connect = useCallback(() => setVersion((held) => held + 1), []);
   const heard = useCallback(() => setRefused(""), []);
   useEffect(() => onRefused(setRefused), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked anew with another key
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key needs another request
   useEffect(() => {
     let current = true;
     api

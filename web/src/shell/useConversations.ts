@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { Conversation } from "../api/types";
 
-/** The conversations that are kept, and the way to look again; looked at again when somebody else asks. */
+/** The stored conversations, and a function that reloads them; they reload when the key changes. */
 export function useConversations(version: number): [readonly Conversation[], () => void] {
   const [conversations, setConversations] = useState<readonly Conversation[]>([]);
   const refresh = useCallback(() => {

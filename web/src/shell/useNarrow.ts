@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Below this the menu is a drawer, and a source covers the answer; the same stands in the styles. */
+/** Below this width the menu is a drawer and a source covers the answer. The styles have the same value. */
 const query = matchMedia("(max-width: 60rem)");
 
 const subscribe = (changed: () => void) => {

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Target } from "../chat/target";
 
-/** A source that stands open: of which turn, all that can be leafed through, and which of them. */
+/** The open source: its turn, all targets of that turn, and the index of the current one. */
 export interface Opened {
   turn: string;
   targets: readonly Target[];

@@ -7,7 +7,7 @@ import { DocumentText } from "./DocumentText";
 afterEach(cleanup);
 const marked = () => [...document.querySelectorAll("mark")].map((one) => one.textContent);
 
-it("lights the cited words behind characters that are two units long", () => {
+it("highlights cited words after surrogate pairs", () => {
   const text = "🪨🧱 Before.\n\n👩‍👩‍👧 The words. After.";
   const start = Array.from(text.slice(0, text.indexOf("The"))).length;
   render(
@@ -30,12 +30,12 @@ it("shows a document as text", () => {
   expect(document.body.textContent).toContain("<b onclick");
 });
 
-it("shows of a long document what lies around the words, and more when asked", async () => {
+it("shows part of a long document, and more on request", async () => {
   const text = Array.from({ length: 60 }, (_, n) => `Paragraph number ${n}.${" and on".repeat(100)}`).join("\n\n");
   const start = text.indexOf("number 30.");
   render(<DocumentText text={text} marks={[]} spans={[{ start, end: start + 10 }]} />);
   expect(marked()).toEqual(["number 30."]);
   expect(screen.queryByText(/number 0\./)).toBeNull();
-  await userEvent.click(screen.getByRole("button", { name: "Show what comes before" }));
+  await userEvent.click(screen.getByRole("button", { name: "Show earlier text" }));
   expect(screen.getByText(/number 0\./)).toBeTruthy();
 });

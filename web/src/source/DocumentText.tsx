@@ -6,14 +6,14 @@ import { type Lit, lit, type Part, partsOf, type Range } from "../text/parts";
 interface Props {
   text: string;
   marks: readonly Mark[];
-  /** Spans in code points; the first is the one that was opened, the others are those of its neighbours. */
+  /** Spans in code points; the first one was opened, the others are other citations of this document. */
   spans: readonly Range[];
 }
 
 const AROUND = 12_000;
 const MORE = 40_000;
 
-/** A document as plain text, scrolled to the words that were cited. Of a long one, what lies around them. */
+/** A document as plain text, scrolled to the cited words. A long document shows only the text around them. */
 export function DocumentText({ text, marks, spans }: Props) {
   const points = useMemo(() => new CodePoints(text), [text]);
   const parts = useMemo(() => partsOf(points, marks), [points, marks]);
@@ -25,7 +25,7 @@ export function DocumentText({ text, marks, spans }: Props) {
   const [more, setMore] = useState({ before: AROUND, after: AROUND });
   const cited = useRef<HTMLElement>(null);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another span is another place to go to
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new span needs a new scroll position
   useEffect(() => {
     cited.current?.scrollIntoView({ block: "center" });
   }, [main.start, main.end, text]);
@@ -37,7 +37,7 @@ export function DocumentText({ text, marks, spans }: Props) {
     <div className="document">
       {first && first !== parts[0] && (
         <button type="button" className="button small" onClick={() => setMore({ ...more, before: more.before + MORE })}>
-          Show what comes before
+          Show earlier text
         </button>
       )}
       {shown.map((part) => (
@@ -51,7 +51,7 @@ export function DocumentText({ text, marks, spans }: Props) {
       ))}
       {last && last !== parts.at(-1) && (
         <button type="button" className="button small" onClick={() => setMore({ ...more, after: more.after + MORE })}>
-          Show what comes after
+          Show later text
         </button>
       )}
     </div>

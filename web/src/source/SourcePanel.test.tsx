@@ -9,7 +9,7 @@ import { SourcePanel } from "./SourcePanel";
 afterEach(cleanup);
 const page = { document_id: "web:1", chunk_id: "web:1", url: "https://stone.example/a" };
 
-it("shows of a page of the web what the answer was made from, and where it is", () => {
+it("shows the passage and host of a web page", () => {
   const passage = hit("🪨 Before. The words. After.", { ...page, start: 100 });
   const target = ofCitation(cited(1, { ...page, start: 110, end: 120, quote: "The words." }), [passage]);
   render(<SourcePanel targets={[target]} at={0} onMove={() => undefined} onClose={() => undefined} />);
@@ -22,14 +22,14 @@ it("shows of a page of the web what the answer was made from, and where it is", 
   ]);
 });
 
-it("shows the quote where nothing else is left of the page, and leads to the neighbours", async () => {
+it("shows the quote of a lost page, with navigation", async () => {
   const targets = [1, 2].map((marker) => ofCitation(cited(marker, { ...page, url: "javascript:alert(1)" }), []));
   const moved: number[] = [];
   render(<SourcePanel targets={targets} at={1} onMove={(at) => moved.push(at)} onClose={() => moved.push(-1)} />);
   expect(document.querySelector("mark")?.textContent).toBe("Stone");
   expect(screen.queryByRole("link")).toBeNull();
-  expect((screen.getByRole("button", { name: "The citation after" }) as HTMLButtonElement).disabled).toBe(true);
-  await userEvent.click(screen.getByRole("button", { name: "The citation before" }));
+  expect((screen.getByRole("button", { name: "Next citation" }) as HTMLButtonElement).disabled).toBe(true);
+  await userEvent.click(screen.getByRole("button", { name: "Previous citation" }));
   await userEvent.click(screen.getByRole("button", { name: "Close the source" }));
   expect(moved).toEqual([0, -1]);
 });

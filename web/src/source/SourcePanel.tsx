@@ -13,7 +13,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** A source beside the answer: the document, at the words that were cited, and the way to the next ones. */
+/** The source next to the answer: the document at the cited words, and navigation to the other citations. */
 export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const target = targets[at] as Target;
   const heading = useRef<HTMLHeadingElement>(null);
@@ -48,13 +48,13 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
       </header>
       {targets.length > 1 && (
         <nav className="source-nav" aria-label="Citations">
-          <IconButton icon="left" label="The citation before" disabled={at === 0} onClick={() => onMove(at - 1)} />
+          <IconButton icon="left" label="Previous citation" disabled={at === 0} onClick={() => onMove(at - 1)} />
           <span aria-live="polite">
             {at + 1} of {targets.length}
           </span>
           <IconButton
             icon="right"
-            label="The citation after"
+            label="Next citation"
             disabled={at === targets.length - 1}
             onClick={() => onMove(at + 1)}
           />
@@ -66,7 +66,7 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
           <DocumentText key={document.document_id} text={document.text} marks={document.marks} spans={spans} />
         )}
         {!document && target.isWeb && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
-        {!document && !target.isWeb && !error && <p className="quiet">Opening</p>}
+        {!document && !target.isWeb && !error && <p className="quiet">Loading</p>}
         {error && (
           <>
             <p className="notice warn">
@@ -80,7 +80,7 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   );
 }
 
-/** What the answer itself tells of the source, where the document cannot be had: a page of the web, or one now gone. */
+/** Return what the answer says of a source that cannot be loaded: a web page, or a deleted document. */
 function passageOf({ passage, quote, start, end }: Target): { text: string; start: number; end: number } {
   if (!passage) return { text: quote, start: 0, end: [...quote].length };
   return { text: passage.text, start: start - passage.start, end: end - passage.start };

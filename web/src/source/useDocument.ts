@@ -6,7 +6,7 @@ import type { StoredDocument } from "../api/types";
 const MOST = 8;
 const kept = new Map<string, StoredDocument>();
 
-/** Documents change: what was uploaded or deleted is read again. */
+/** Forget loaded documents after an upload or a deletion. */
 export const forgetDocuments = (): void => kept.clear();
 
 interface Reading {
@@ -14,7 +14,7 @@ interface Reading {
   error: string;
 }
 
-/** A stored document; the last few stay at hand, so that going from citation to citation does not wait. */
+/** Load a stored document. The last few are cached, so that moving between citations is instant. */
 export function useDocument(id: string | null): Reading {
   const [reading, setReading] = useState<Reading>({ document: null, error: "" });
   useEffect(() => {

@@ -3,7 +3,7 @@ import { CodePoints } from "./codepoints";
 
 const TEXTS = ["", "plain", "🪨", "a🪨b🧱🧱c", "ąė🇱🇹 ends 👩‍👩‍👧", "lone \uD83E then 🪨", "\uDC00🪨\uD800"];
 
-it("counts as Python does, of which an array of characters is the model", () => {
+it("counts code points as Python does", () => {
   for (const text of TEXTS) {
     const points = new CodePoints(text);
     const characters = Array.from(text);
@@ -16,7 +16,7 @@ it("counts as Python does, of which an array of characters is the model", () => 
   }
 });
 
-it("keeps places within the text", () => {
+it("clamps offsets to the text", () => {
   const points = new CodePoints("a🪨");
   expect([points.unit(-1), points.unit(1), points.unit(2), points.unit(99)]).toEqual([0, 1, 3, 3]);
 });

@@ -5,7 +5,7 @@
 export class CodePoints {
   /** Code point numbers of the characters that are two units long, ascending. */
   private readonly pairs: number[] = [];
-  /** Code points in the text. */
+  /** The number of code points in the text. */
   readonly length: number;
 
   constructor(readonly text: string) {
@@ -15,13 +15,13 @@ export class CodePoints {
     this.length = text.length - this.pairs.length;
   }
 
-  /** The place of a code point in a JavaScript string; places outside the text are moved to its ends. */
+  /** Return the offset of a code point in a JavaScript string, clamped to the text. */
   unit(point: number): number {
     const within = Math.min(Math.max(point, 0), this.length);
     return within + this.before(within);
   }
 
-  /** How many two-unit characters stand before a code point. */
+  /** Return how many two-unit characters precede a code point. */
   private before(point: number): number {
     let low = 0;
     let high = this.pairs.length;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { safeLink } from "./links";
 
-it("offers addresses of the web, and shows where they lead", () => {
+it("offers web links with their hosts", () => {
   expect(safeLink("https://bücher.example/a?b#c")).toEqual({
     href: "https://xn--bcher-kva.example/a?b#c",
     host: "xn--bcher-kva.example",

@@ -1,10 +1,10 @@
 export interface SafeLink {
   href: string;
-  /** What a reader must see before following it. */
+  /** The host, shown before the reader follows the link. */
   host: string;
 }
 
-/** A document's address as a link that may be offered: on the web, and without a name or password in it. */
+/** Return a document's URL as a link if it is on the web and has no credentials in it. */
 export function safeLink(url: string): SafeLink | null {
   if (!/^https?:\/\//i.test(url)) return null;
   try {

@@ -1,11 +1,11 @@
-/** A stretch of text that is shown, by its place in the source, and how it looks. */
+/** A range of the source text and its look. */
 export interface Run {
   start: number;
   end: number;
   look: "" | "bold" | "italic" | "code";
 }
 
-/** A part of an answer. Items of lists have their depth; everything else has one item. */
+/** A block of an answer. List items have a depth; every other block has one item. */
 export interface Block {
   kind: "paragraph" | "heading" | "code" | "list" | "numbers";
   items: { runs: Run[]; depth: number }[];
@@ -47,10 +47,10 @@ export function blocksOf(text: string): Block[] {
   return reader.end();
 }
 
-/** Puts lines together to blocks. */
+/** Joins lines into blocks. */
 class Reader {
   private readonly blocks: Block[] = [];
-  /** The item that the next line may go on with. */
+  /** The item that the next line may continue. */
   private open: { block: Block; start: number; end: number; depth: number } | null = null;
 
   constructor(private readonly text: string) {}

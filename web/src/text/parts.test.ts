@@ -18,7 +18,7 @@ const MARKS = [
   mark("page", "Page two", "two.", "2"),
 ];
 
-it("sets a document by its marks, and loses no words", () => {
+it("splits a document at its marks without losing words", () => {
   const points = new CodePoints(TEXT);
   const shown = partsOf(points, MARKS).map((part) => [part.kind, part.label || TEXT.slice(part.start, part.end)]);
   expect(shown).toEqual([
@@ -33,21 +33,21 @@ it("sets a document by its marks, and loses no words", () => {
   ]);
 });
 
-it("lights exactly the words of a span, over the ends of paragraphs too", () => {
+it("highlights exactly a span, across paragraphs too", () => {
   const points = new CodePoints(TEXT);
   const range = { start: points.unit(place("**old")), end: points.unit(place(" grey")) };
   const words = partsOf(points, MARKS).flatMap((part) => lit(TEXT, part, [range]).filter((one) => one.range === 0));
   expect(words.map((one) => one.text)).toEqual(["**old**.", "And"]);
 });
 
-it("lets lines flow that were broken at a width, and moves nothing", () => {
+it("joins wrapped lines without moving offsets", () => {
   const long = "x".repeat(60);
   const text = `${long}\nand on\n- item\nshort\nline`;
   expect(flowed(text)).toBe(`${long} and on\n- item\nshort\nline`);
   expect(flowed(`${long}\n- item`)).toBe(`${long}\n- item`);
 });
 
-it("does without marks that lie within another, or at the end", () => {
+it("ignores nested and trailing marks", () => {
   const points = new CodePoints("# A\ntext");
   const nested = [
     { kind: "heading" as const, start: 0, end: 3, level: 1, label: "A" },

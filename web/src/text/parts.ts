@@ -7,7 +7,7 @@ export interface Range {
   end: number;
 }
 
-/** A part of a document as it is set: a paragraph, a heading, code, a table, or the beginning of a page. */
+/** A part of a document: a paragraph, a heading, code, a table, or the start of a page. */
 export interface Part extends Range {
   kind: "paragraph" | Mark["kind"];
   level: number;
@@ -39,7 +39,7 @@ export function partsOf(points: CodePoints, marks: readonly Mark[]): Part[] {
   return withPages(out, pages);
 }
 
-/** Where the signs before a heading begin. */
+/** Return where the markup before a heading begins. */
 const before = (text: string, heading: number): number => {
   const line = text.lastIndexOf("\n", heading - 1) + 1;
   return /^[#\s]*$/.test(text.slice(line, heading)) ? line : heading;
@@ -59,7 +59,7 @@ function paragraphs(text: string, start: number, end: number, pages: readonly Pa
   });
 }
 
-/** The parts with a line for each page before what stands on it. */
+/** Return the parts with a line before the content of each page. */
 function withPages(parts: readonly Part[], pages: readonly Part[]): Part[] {
   const out: Part[] = [];
   let next = 0;
@@ -75,11 +75,11 @@ function withPages(parts: readonly Part[], pages: readonly Part[]): Part[] {
 
 export interface Lit {
   text: string;
-  /** Number of the range that it lies in; the first given wins. */
+  /** The index of the range that contains it; the first one wins. */
   range: number | null;
 }
 
-/** A part's text cut where ranges begin and end. */
+/** Split a part's text where ranges begin and end. */
 export function lit(text: string, part: Part, ranges: readonly Range[]): Lit[] {
   const words = text.slice(part.start, part.end);
   const shown = part.kind === "paragraph" ? flowed(words) : words;
@@ -96,7 +96,7 @@ export function lit(text: string, part: Part, ranges: readonly Range[]): Lit[] {
 const WRAPPED = 50;
 const BEGINS = /^\s*(?:[-*+•|#>]|\d{1,3}[.)])/;
 
-/** A paragraph whose lines were broken at a width, with blanks for those breaks; lists and short lines stay. */
+/** Join the lines of a paragraph that was wrapped at a width; lists and short lines stay. */
 export function flowed(text: string): string {
   const lines = text.split("\n");
   return lines

@@ -23,7 +23,7 @@ const citation = (marker: number) => ({
 });
 
 describe("the sentences of an answer", () => {
-  it("stand where Python counts them, and end before their own markers", () => {
+  it("have Python's offsets and end before their markers", () => {
     const text = "🪨 is stone. [1] Sky [9] is made of it. [2] [?]";
     const points = Array.from(text).length;
     const [first, second] = provedOf(text, [said(0, 15, [1]), said(16, points, [2], false)]);
@@ -31,12 +31,12 @@ describe("the sentences of an answer", () => {
     expect(text.slice(second?.start, second?.end)).toBe("Sky [9] is made of it.");
   });
 
-  it("keep a bracket that is no marker of theirs", () => {
+  it("keep brackets that are not markers", () => {
     const text = "As shown in [7]";
     expect(provedOf(text, [said(0, 15, [1])])[0]?.end).toBe(15);
   });
 
-  it("are found in what is there of an answer", () => {
+  it("are located in an unfinished answer", () => {
     const sentence = (text: string, marker: number) => ({
       text,
       supported: true,
@@ -50,7 +50,7 @@ describe("the sentences of an answer", () => {
     ]);
   });
 
-  it("are cut by what is bold and by lines, and closed once", () => {
+  it("are split at bold text and lines, and closed once", () => {
     const text = "A **bold. [1] Next** one. [2]\n\n- item [1]";
     const at = (part: string) => text.indexOf(part);
     const proofs = provedOf(text, [

@@ -2,10 +2,10 @@ import type { SentenceEvent, Statement } from "../api/types";
 import { CodePoints } from "./codepoints";
 import type { Block, Run } from "./markdown";
 
-/** A sentence of an answer by its place in a JavaScript string, and what proves it. */
+/** A sentence of an answer as a range of a JavaScript string, and what supports it. */
 export interface Proved {
   start: number;
-  /** Where its words end: the markers written behind them are shown as buttons instead. */
+  /** Where its words end; the markers after them are shown as buttons instead. */
   end: number;
   /** Where the sentence ends, with its markers. */
   whole: number;
@@ -15,7 +15,7 @@ export interface Proved {
 
 const MARKER = /\s*\[(\d{1,3}|\?)\]\s*$/;
 
-/** The statements of an answer that is whole. */
+/** The statements of a complete answer. */
 export function provedOf(text: string, statements: readonly Statement[]): Proved[] {
   const points = new CodePoints(text);
   return statements.map((one) =>
@@ -23,7 +23,7 @@ export function provedOf(text: string, statements: readonly Statement[]): Proved
   );
 }
 
-/** The sentences that were closed while the answer is still written, found in what is there of it. */
+/** The sentences that were checked so far, located in the text of an unfinished answer. */
 export function locatedIn(text: string, sentences: readonly SentenceEvent[]): Proved[] {
   const out: Proved[] = [];
   let from = 0;
@@ -54,20 +54,20 @@ function proved(text: string, start: number, whole: number, supported: boolean, 
   return { start, end, whole, supported, markers };
 }
 
-/** Words that look alike. */
+/** Consecutive characters with the same look. */
 export interface Piece {
   text: string;
   look: Run["look"];
 }
 
-/** Pieces of one sentence that follow each other; `closed` where the sentence ends here and its markers stand. */
+/** Consecutive pieces of one sentence; `closed` if the sentence and its markers end here. */
 export interface Passage {
   sentence: number | null;
   closed: boolean;
   pieces: Piece[];
 }
 
-/** Each item of a block as passages, so that every sentence can be marked as proved or not. */
+/** Split each item of a block into passages, so that every sentence can be marked as supported or not. */
 export function passagesOf(text: string, blocks: readonly Block[], proofs: readonly Proved[]): Passage[][][] {
   const open = new Map<number, Passage>();
   const out = blocks.map((block) => block.items.map((item) => passages(text, item.runs, proofs, open)));

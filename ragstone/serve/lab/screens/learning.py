@@ -1,32 +1,31 @@
-"""Learning: what is in use, what is on trial, how far the evidence is, and what was decided when and why.
+"""The page of learning: the version in use, the trial under way, its evidence, and past decisions.
 
-It is that of the knowledge base, whatever the sides are set to; what is asked in the lab teaches nothing.
+It shows the knowledge base as configured, whatever the sides are set to. Questions in the lab teach nothing.
 """
 
 from __future__ import annotations
 
 import streamlit as st
 
-from ragstone.policies.standing import Learned
-from ragstone.sections import Settings
-from ragstone.serve.lab.answer_markup import notice
+from ragstone.learning.report import LearningReport
+from ragstone.learning.trial import MIN_VOTES
+from ragstone.serve.lab.answers import notice
 from ragstone.serve.lab.desk import Desk
-from ragstone.serve.lab.evidence_plots import evidence, liked
-from ragstone.serve.lab.learned_markup import arm_table, decided, in_use, proof
-from ragstone.serve.render_policy import QUIET
-from ragstone.serve.report.markup import tag
+from ragstone.serve.lab.plots import evidence, liked
+from ragstone.serve.report.drawing import draw
+from ragstone.serve.report.markup import Markup, tag
+from ragstone.serve.views.learning import AS_CONFIGURED, QUIET, arms, decisions, proofs
+from ragstone.settings import Settings
 
 
 def show(desk: Desk, sides: tuple[Settings, ...]) -> None:
     """Draw the page."""
     del sides
     if desk.reader.groups is not None:
-        st.html(
-            notice("note", "What was learned is shown to those who may read everything: start the lab without --as.")
-        )
+        st.html(notice("note", "Only readers of everything can see what was learned: start the lab without --as."))
         return
-    now = desk.newest().learned()
-    st.html(in_use(now))
+    now = desk.kb.learning.report()
+    st.html(_in_use(now))
     if now.trouble:
         st.html(notice("error", f"The last evaluation failed: {now.trouble}"))
     _trial(now)
@@ -36,30 +35,42 @@ def show(desk: Desk, sides: tuple[Settings, ...]) -> None:
     _decisions(now)
 
 
-def _trial(now: Learned) -> None:
+def _in_use(now: LearningReport) -> Markup:
+    tiles = [
+        ("in use", f"version {now.champion}"),
+        ("learning.mode", now.mode),
+        ("votes counted", f"{now.votes:,}"),
+        ("next evaluation after", "-" if now.mode == "off" else f"{now.next_in:,} more"),
+    ]
+    drawn = [tag("div", tag("span", name), tag("b", value), at={"class": "rs-tile"}) for name, value in tiles]
+    changes = [tag("span", tag("code", one), at={"class": "rs-chip"}) for one in now.changes]
+    configured = tag("span", AS_CONFIGURED, at={"class": "rs-dim"})
+    whole = tag("div", drawn, at={"class": "rs-tiles"}), tag("p", changes or configured, at={"class": "rs-chips"})
+    return tag("div", *whole)
+
+
+def _trial(now: LearningReport) -> None:
+    st.html(tag("p", tag("b", now.trial or "Nothing is on trial"), f" {now.why}"))
     if not now.trial:
-        st.html(tag("p", tag("b", "Nothing is on trial"), f" {now.why}"))
         return
-    st.html(tag("p", tag("b", now.trial), f" {now.why}"))
-    st.html(arm_table(now.arms))
-    st.html(proof(now.arms))
+    st.html(draw([arms(now.arms)]))
+    st.html(tag("p", [tag("span", one, " ") for one in proofs(now.arms)]))
     if any(one.arm.votes for one in now.arms):
-        st.vega_lite_chart(liked(now.arms), key="liked")
+        st.altair_chart(liked(now.arms), key="liked")
 
 
-def _evidence(now: Learned) -> None:
-    told = " at each decision; a challenger is promoted where it reaches the bar, from 200 votes on"
-    st.html(tag("p", tag("b", "Evidence"), told))
+def _evidence(now: LearningReport) -> None:
+    about = f" at each decision; a challenger is promoted when it reaches the bar, after {MIN_VOTES} votes at least"
+    st.html(tag("p", tag("b", "Evidence"), about))
     if any(one.points for one in now.moments):
-        st.vega_lite_chart(evidence(now.moments), key="evidence")
+        st.altair_chart(evidence(now.moments), key="evidence")
     else:
-        st.html(notice("note", "no evidence was weighed yet"))
+        st.html(notice("note", "There is no evidence yet."))
 
 
-def _decisions(now: Learned) -> None:
-    every = st.checkbox("Those too that changed nothing", key="every decision", persist_state="session")
+def _decisions(now: LearningReport) -> None:
+    every = st.checkbox("Include decisions that changed nothing", key="every decision", persist_state="session")
     shown = [one for one in now.moments if every or one.action not in QUIET]
-    told = f" {len(shown):,} of {len(now.moments):,}, the last one first"
-    st.html(tag("p", tag("b", "Decisions"), told))
+    st.html(tag("p", tag("b", "Decisions"), f" {len(shown):,} of {len(now.moments):,}, newest first"))
     if shown:
-        st.html(decided(shown))
+        st.html(draw([decisions(shown)]))

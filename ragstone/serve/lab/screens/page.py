@@ -1,4 +1,4 @@
-"""The frame of the lab: its style, the settings at the left, the pages."""
+"""The frame of the lab: its style, the settings at the left, and the pages."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ from importlib.resources import files
 
 import streamlit as st
 
-from ragstone.errors import RagstoneError
-from ragstone.serve.failures import explain
+from ragstone.core.errors import RagstoneError
+from ragstone.serve.cli.screen import explain
 from ragstone.serve.lab import desk
-from ragstone.serve.lab.answer_markup import notice
-from ragstone.serve.lab.screens import both, evaluate, keep, learning, panel, way
+from ragstone.serve.lab.answers import notice
+from ragstone.serve.lab.screens import ask, evaluate, learning, panel, preset
 from ragstone.serve.report.markup import Markup, tag
+from ragstone.serve.views.blocks import count
 
 PAGES = {
-    "Side by side": both.show,
-    "Stages": way.show,
+    "Side by side": ask.side_by_side,
+    "Stages": ask.search_stages,
     "Evaluate": evaluate.show,
     "Learning": learning.show,
-    "Settings and preset": keep.show,
+    "Settings and preset": preset.show,
 }
 
 
 def show() -> None:
-    """Draw everything, once for each click."""
+    """Draw everything; Streamlit runs this at each click."""
     st.set_page_config(page_title="Ragstone lab", page_icon=None, layout="wide")
     st.html(tag("style", Markup(files("ragstone.serve.lab").joinpath("style.css").read_text(encoding="utf-8"))))
     here = desk.current()
@@ -36,18 +37,18 @@ def show() -> None:
         )
         if sides is not None:
             PAGES[page](here, sides)
-    except RagstoneError as error:  # anything else is a fault of ours, and shown as one
+    except RagstoneError as error:  # Streamlit shows any other error with its traceback
         st.html(notice("error", explain(error)[0]))
 
 
 def _head(here: desk.Desk) -> None:
-    """What is open, and who reads; how much there is, only where everything may be read."""
+    """Draw what is open and who reads it; sizes only for a reader who may read everything."""
     groups = here.reader.groups
     if groups is None:
-        status = here.status()
-        told = f"{status.documents:,} documents, {status.chunks:,} chunks"
+        status = here.kb.status()
+        about = f"{count(status.documents, 'document')}, {count(status.chunks, 'chunk')}"
     else:
-        told = f"read by {', '.join(sorted(groups)) or 'a reader of no group'}"
+        about = f"read as: {', '.join(sorted(groups)) or 'a reader without groups'}"
     brand = tag("span", "Ragstone lab", at={"class": "rs-brand"})
-    name = tag("b", here.folder.resolve().name)
-    st.html(tag("div", tag("div", brand), name, tag("div", tag("small", told))))
+    name = tag("b", here.kb.folder.resolve().name)
+    st.html(tag("div", tag("div", brand), name, tag("div", tag("small", about))))

@@ -1,42 +1,43 @@
-"""The settings of both sides, at the left of every page. What was changed lives in the session, not in the widgets:
-only one side's are drawn at a time."""
+"""The settings of both sides, at the left of every page.
+
+The session holds the changes, because the page draws the inputs of only one side at a time.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import streamlit as st
 
-from ragstone.config import preset_names, written
-from ragstone.errors import RagstoneError, SettingsError
-from ragstone.sections import Settings
-from ragstone.serve.failures import explain
-from ragstone.serve.lab.answer_markup import notice
+from ragstone.core.errors import RagstoneError, SettingsError
+from ragstone.serve.cli.screen import explain
+from ragstone.serve.lab.answers import notice
 from ragstone.serve.lab.desk import Desk
-from ragstone.serve.lab.inputs import TITLES, Input, inputs, sections
-from ragstone.serve.lab.screens.widgets import draw, plain
-from ragstone.serve.lab.sides import NAMES, changes_of, settings_of
+from ragstone.serve.lab.settings import NAMES, TITLES, Input, changes_of, inputs, sections, settings_of
 from ragstone.serve.report.markup import tag
+from ragstone.settings import Settings
+from ragstone.settings.load import preset_names, written
 
 _AS_OPENED = "as opened"
 
 
 def show(desk: Desk) -> tuple[Settings, ...] | None:
-    """Draw the settings of one side; gives those of both, or nothing where one of them is wrong."""
+    """Draw the settings of one side; return those of both sides, or None if one is wrong."""
     side = st.segmented_control("Settings of", NAMES, default=NAMES[0], required=True, key="side")
     changes, generation = changes_on(side), st.session_state.setdefault(f"generation {side}", 0)
     _beginning(desk, side)
     wanted = st.text_input("Find a setting", key="find", placeholder="name or description").lower()
-    for section, its in sections(inputs(desk.settings)).items():
+    for section, its in sections(inputs(desk.kb.settings)).items():
         found = [one for one in its if wanted in f"{one.path} {one.description}".lower()]
         if found:
             _section(section, found, changes, f"{side} {generation}", opened=bool(wanted))
-    _changed(side, changes, sections(inputs(desk.settings)))
-    return _settings(desk.settings)
+    _changed(side, changes, sections(inputs(desk.kb.settings)))
+    return _settings(desk.kb.settings)
 
 
 def changes_on(side: str) -> dict[str, Any]:
-    """What was changed on a side, in this session."""
+    """Return the settings that a side changes, in this session."""
     return st.session_state.setdefault(f"changes {side}", {})
 
 
@@ -46,7 +47,7 @@ def _section(section: str, its: list[Input], changes: dict[str, Any], key: str, 
     with st.expander(f"{plain(title)} :small[:orange[{count} changed]]" if count else plain(title), expanded=opened):
         for one in its:
             try:
-                value = draw(one, changes.get(one.path, one.value), f"{key} {one.path}")
+                value = draw_input(one, changes.get(one.path, one.value), f"{key} {one.path}")
             except SettingsError as error:
                 st.html(notice("error", str(error)))
                 continue
@@ -57,7 +58,7 @@ def _section(section: str, its: list[Input], changes: dict[str, Any], key: str, 
 
 
 def _beginning(desk: Desk, side: str) -> None:
-    """Begin anew: with the settings of a preset, or of the other side."""
+    """Draw the buttons that replace the settings by those of a preset or of the other side."""
     other = NAMES[1 - NAMES.index(side)]
     with st.popover("Begin with …", width="stretch"):
         chosen = st.selectbox(
@@ -65,11 +66,11 @@ def _beginning(desk: Desk, side: str) -> None:
             [_AS_OPENED, "default", *preset_names()],
             key=f"preset {side}",
             accept_new_options=True,
-            help="As far as it needs no rebuild. A YAML file may be named by its path.",
+            help="Without the settings that need a rebuild. Type the path of a YAML file to use it.",
         )
         if st.button(f"Set {side} to it", key=f"take {side}", width="stretch"):
             try:
-                _replace(side, {} if chosen == _AS_OPENED else changes_of(desk.settings, chosen or _AS_OPENED))
+                _replace(side, {} if chosen == _AS_OPENED else changes_of(desk.kb.settings, chosen or _AS_OPENED))
             except RagstoneError as error:
                 st.html(notice("error", explain(error)[0]))
         if st.button(f"Copy {other} to {side}", key=f"copy {side}", width="stretch"):
@@ -78,12 +79,12 @@ def _beginning(desk: Desk, side: str) -> None:
 
 def _replace(side: str, changes: dict[str, Any]) -> None:
     st.session_state[f"changes {side}"] = changes
-    st.session_state[f"generation {side}"] += 1  # widgets with other keys begin with the new values
+    st.session_state[f"generation {side}"] += 1  # widgets with new keys start with the new values
     st.rerun()
 
 
 def _changed(side: str, changes: dict[str, Any], all_inputs: dict[str, list[Input]]) -> None:
-    """What this side changes, and the way back."""
+    """Draw what this side changes, and the button that resets it."""
     if not changes:
         return
     base = {one.path: one.value for its in all_inputs.values() for one in its}
@@ -97,10 +98,52 @@ def _changed(side: str, changes: dict[str, Any], all_inputs: dict[str, list[Inpu
 
 
 def _settings(base: Settings) -> tuple[Settings, ...] | None:
-    found = []
+    found: list[Settings] = []
     for side in NAMES:
         try:
             found.append(settings_of(base, changes_on(side)))
         except SettingsError as error:
             st.html(notice("error", f"{side}: {error}"))
     return tuple(found) if len(found) == len(NAMES) else None
+
+
+# ---------------------------------------------------------------- inputs
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def plain(text: str) -> str:
+    """Return a text that Streamlit shows as it is, although it reads Markdown."""
+    return _PUNCTUATION.sub(r"\\\1", text)
+
+
+def draw_input(one: Input, value: Any, key: str) -> Any:
+    """Draw the input of a setting and return its value."""
+    shown = one.shown(value)
+    changed = value != one.value
+    label = f"**{plain(one.label)}** :small[:orange[changed]]" if changed else plain(one.label)
+    help_text = f"{plain(one.description)}  \n`{one.path}`, default {plain(written(one.default) or 'empty')}"
+    if one.word:
+        if st.checkbox(f"{label}: {one.word}", value=shown == one.word, key=f"{key}/word", help=help_text):
+            return one.word
+        shown = 0.5 if shown == one.word else shown
+    return one.read(_widget(one, label, help_text, shown, key))
+
+
+def _widget(one: Input, label: str, help_text: str, shown: Any, key: str) -> Any:
+    low, high = (None if end is None else int(end) if one.whole else float(end) for end in (one.low, one.high))
+    step = int(one.step) if one.whole else float(one.step)
+    match one.kind:
+        case "toggle":
+            return st.toggle(label, value=shown, key=key, help=help_text)
+        case "choice":
+            return st.selectbox(label, one.options, index=one.options.index(shown), key=key, help=help_text)
+        case "slider":
+            return st.slider(label, low, high, shown, step, key=key, help=help_text)
+        case "number":
+            form = None if one.whole else "%g"
+            return st.number_input(label, low, high, shown, step, form, key=key, help=help_text)
+        case "text":
+            return st.text_input(label, shown, key=key, help=help_text)
+        case "lines" | "yaml":
+            return st.text_area(label, shown, height=80, key=key, help=help_text)

@@ -1,4 +1,4 @@
-"""What Streamlit runs at each click; in a folder of its own, for that is put before all others to import from."""
+"""What Streamlit runs at each click. Its own folder, because Streamlit puts that first on the import path."""
 
 from ragstone.serve.lab.screens.page import show
 

@@ -1,0 +1,40 @@
+"""Metadata derived from the text of a document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from ragstone.acquire.metadata import companies, dates, language, topics
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Document
+from ragstone.settings import MetadataSettings
+
+
+def enrich(document: Document, settings: MetadataSettings) -> Document:
+    """Return the document with facts found in its text. They replace none that it has, such as the columns of a table.
+
+    The facts depend on nothing but the document and the settings, so that an unchanged document stays unchanged.
+    """
+    if not settings.enabled:
+        return document
+    text = document.text if document.title in document.text else f"{document.title}\n{document.text}"
+    found: dict[str, Scalar | tuple[Scalar, ...]] = {
+        "publication_id": _publication(document),
+        "source": settings.publisher,
+        "language": language.detect(document.text),
+        "word_count": len(document.text.split()),
+        "mentioned_dates": dates.find(text),
+        "mentioned_companies": companies.find(text),
+        "topics": topics.find(text, settings),
+    }
+    present = {key: fact for key, fact in found.items() if fact not in ("", ())}
+    return replace(document, metadata={**present, **document.metadata})
+
+
+def _publication(document: Document) -> str:
+    """Return the name of a file without its suffix; for a row of a table, the id of the row."""
+    path = document.metadata.get("path")
+    if isinstance(path, str) and document.id.startswith(f"{path}#"):
+        return document.id.removeprefix(f"{path}#")
+    return PurePosixPath(document.id).stem

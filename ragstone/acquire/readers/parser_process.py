@@ -1,0 +1,247 @@
+"""Parsing in a separate process, so that a file that hangs, crashes or swells costs only itself.
+
+One process parses file after file. It starts with the first file that needs it, and again after a failure. Requests and
+replies are JSON over a socket pair: nothing that comes back is code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from importlib import import_module
+from multiprocessing.connection import Connection
+from pathlib import Path
+from threading import Event, Lock
+
+from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.parsed import File, Parsed, Part
+from ragstone.core.records import Mark
+from ragstone.core.threads import Stopped, check
+from ragstone.settings import AcquireSettings
+
+_START_SECONDS = 60.0
+_POLL_SECONDS = 0.1
+"""Time between two checks of whether a stop is requested."""
+_MOST_FILES = 200
+"""Files after which the process is replaced: memory that a library fails to free counts against the next file."""
+_FORBIDDEN = (
+    "socket.connect",
+    "socket.bind",
+    "socket.getaddrinfo",
+    "subprocess.Popen",
+    "os.system",
+    "os.exec",
+    "os.fork",
+)
+"""Audit events of what no parser has any business doing."""
+
+
+class ParserProcess:
+    """A process that parses files. Use it as a context manager, which ends the process.
+
+    Args:
+        settings: limits of time and memory.
+        stop: when it is set, `parse` ends the process and raises `Stopped`, even in the middle of a file.
+    """
+
+    def __init__(self, settings: AcquireSettings, stop: Event | None = None) -> None:
+        self.settings = settings
+        self._stop, self._closed, self._busy = stop, Event(), Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
+        self._files = 0
+
+    def __enter__(self) -> ParserProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process. A `parse` in another thread raises `Stopped`."""
+        self._closed.set()
+        with self._busy:
+            self._end()
+
+    def parse(self, module: str, file: File) -> Parsed:
+        """Return what the function ``parse`` of a module makes of a file.
+
+        Raises:
+            Unreadable: the file gives no text, or the parser failed; the message says how.
+            Stopped: a stop was requested, or the process was closed.
+        """
+        with self._busy:
+            return self._parse(module, file)
+
+    def _parse(self, module: str, file: File) -> Parsed:
+        self._check_stop()
+        if self._files >= _MOST_FILES:
+            self._end()
+        pipe = self._pipe or self._start()
+        self._files += 1
+        try:
+            pipe.send_bytes(json.dumps([module, os.fsdecode(file.path), file.name, file.source, file.suffix]).encode())
+            if not self._replies(pipe, self.settings.parse_seconds):
+                self._end()
+                raise Unreadable(f"took more than {self.settings.parse_seconds:g} s")
+            verdict, body = pipe.recv_bytes().split(b"\n", 1)
+        except (EOFError, OSError) as error:
+            raise Unreadable(self._cause_of_death()) from error
+        if verdict == b"memory":
+            self._end()
+            raise Unreadable(f"needs more than {self.settings.parse_mb} MB")
+        if verdict == b"unreadable":
+            raise Unreadable(body.decode())
+        return from_json(body)
+
+    def _start(self) -> Connection:
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), self.settings.model_dump_json()]
+        # Not multiprocessing.Process, which would run the caller's main module again.
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
+        )
+        theirs.close()
+        pipe = Connection(ours.detach())
+        self._pipe, self._files = pipe, 0
+        # The process reports that it is ready, so that its start does not count against the first file.
+        ready = b""
+        with suppress(EOFError, OSError):
+            ready = pipe.recv_bytes() if self._replies(pipe, _START_SECONDS) else b""
+        if not ready:
+            self._end()
+            raise Unreadable("the process that parses files did not start")
+        return pipe
+
+    def _replies(self, pipe: Connection, seconds: float) -> bool:
+        """Return whether the process replies in time."""
+        deadline = time.monotonic() + seconds
+        while not pipe.poll(max(0.0, min(_POLL_SECONDS, deadline - time.monotonic()))):
+            self._check_stop()
+            if time.monotonic() >= deadline:
+                return False
+        return True
+
+    def _check_stop(self) -> None:
+        try:
+            check(self._stop)
+            check(self._closed)
+        except Stopped:
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        """Kill the process, whatever it is doing."""
+        if self._pipe:
+            self._pipe.close()
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        self._process = self._pipe = None
+        self._files = 0
+
+    def _cause_of_death(self) -> str:
+        code = None
+        if self._process:
+            with suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(timeout=5)
+        self._end()
+        if code is None:
+            return "crashed"
+        return f"crashed (signal {-code})" if code < 0 else f"crashed (exit code {code})"
+
+
+# ---------------------------------------------------------------- inside the process
+
+
+def main() -> None:
+    """Parse files on request until the parent closes its end."""
+    pipe = Connection(int(sys.argv[1]))
+    settings = AcquireSettings.model_validate_json(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends this process.
+    _limit(settings)
+    pipe.send_bytes(b"ready")
+    while request := _receive(pipe):
+        module, path, name, source, suffix = json.loads(request)
+        file = File(path=Path(path), name=name, source=source, suffix=suffix, settings=settings)
+        # If the parent is gone, nothing else ends a hang.
+        signal.setitimer(signal.ITIMER_REAL, settings.parse_seconds + 5)
+        pipe.send_bytes(_reply(module, file))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _receive(pipe: Connection) -> bytes:
+    try:
+        return pipe.recv_bytes()
+    except EOFError:
+        return b""
+
+
+def _reply(module: str, file: File) -> bytes:
+    try:
+        return b"parsed\n" + to_json(import_module(module).parse(file))
+    except MemoryError:
+        return b"memory\n"
+    except Unreadable as error:
+        return b"unreadable\n" + str(error).encode("utf-8", "replace")
+    except RecursionError:
+        return b"unreadable\ndamaged: nested too deep"
+    except Exception as error:  # A broken file may make a parser raise anything.
+        return b"unreadable\n" + f"damaged: {type(error).__name__}: {error}".encode("utf-8", "replace")
+
+
+def _limit(settings: AcquireSettings) -> None:
+    # Not every system has these limits; the time limit holds everywhere.
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        limit = int(settings.parse_mb * MEGABYTE)
+        # Not the address space: libraries reserve much of it that they never use.
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    def refuse(event: str, _: object) -> None:
+        if event in _FORBIDDEN:
+            raise PermissionError(f"{event} while parsing a file")
+
+    sys.addaudithook(refuse)
+
+
+# ---------------------------------------------------------------- between the processes
+
+
+def to_json(parsed: Parsed) -> bytes:
+    """Return a parsed file as JSON. The bytes of its parts become text in Latin-1, one character each."""
+    marks = [(mark.kind, mark.start, mark.end, mark.level, mark.label) for mark in parsed.marks]
+    parts = [(part.name, part.data.decode("latin-1")) for part in parsed.parts]
+    return json.dumps([parsed.text, parsed.title, parsed.url, marks, dict(parsed.facts), parts]).encode()
+
+
+def from_json(data: bytes) -> Parsed:
+    """Return the parsed file that `to_json` wrote."""
+    text, title, url, marks, facts, parts = json.loads(data)
+    return Parsed(
+        text=text,
+        title=title,
+        url=url,
+        marks=tuple(
+            Mark(kind=kind, start=start, end=end, level=level, label=label) for kind, start, end, level, label in marks
+        ),
+        facts=facts,
+        parts=tuple(Part(name=name, data=data.encode("latin-1")) for name, data in parts),
+    )
+
+
+if __name__ == "__main__":
+    main()

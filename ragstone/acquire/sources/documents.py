@@ -1,0 +1,82 @@
+"""One file and the documents in it, including those of archive members and e-mail attachments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragstone.acquire.metadata.enrich import enrich
+from ragstone.acquire.metadata.groups import with_groups
+from ragstone.acquire.readers import ARCHIVES, READERS, Reader, kinds
+from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.parsed import File, Parsed
+from ragstone.acquire.readers.parser_process import ParserProcess
+from ragstone.acquire.sources.archives import attached, members
+from ragstone.core.errors import RagstoneError, SourceError
+from ragstone.core.records import Document, Skipped
+from ragstone.core.threads import Stopped
+from ragstone.settings import AcquireSettings
+
+
+def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipped]:
+    """Yield the documents of a file with their metadata and groups, and a `Skipped` for whatever gives none.
+
+    Raises:
+        SourceError: a table lacks a column that the settings name.
+    """
+    try:
+        if not file.path.is_file():
+            # Opening a named pipe would block forever.
+            reason = "a broken link" if file.path.is_symlink() else "not a regular file"
+            yield Skipped(source=file.source, reason=reason)
+        elif file.suffix in ARCHIVES:
+            yield from _of_all(members(file), parser)
+        elif (reader := READERS.get(file.suffix)) is None:
+            kind = f"unknown kind {file.suffix}" if file.suffix else "the name has no suffix"
+            yield Skipped(source=file.source, reason=f"{kind}; known are {kinds()}")
+        else:
+            yield from _parsed(reader, file, parser)
+    except Unreadable as error:
+        yield Skipped(source=file.source, reason=str(error))
+    except OSError as error:
+        yield Skipped(source=file.source, reason=error.strerror or str(error))
+    except (RagstoneError, MemoryError, Stopped):
+        raise
+    except Exception as error:  # A reader may fail in any way; the next file is still read.
+        yield Skipped(source=file.source, reason=f"damaged: {type(error).__name__}: {error}")
+
+
+def _of_all(files: Iterator[File | Skipped], parser: ParserProcess) -> Iterator[Document | Skipped]:
+    for file in files:
+        if isinstance(file, Skipped):
+            yield file
+            continue
+        try:
+            yield from documents_of(file, parser)
+        except SourceError as error:
+            yield Skipped(source=file.source, reason=str(error))
+
+
+def _parsed(reader: Reader, file: File, parser: ParserProcess) -> Iterator[Document | Skipped]:
+    if isinstance(reader, str):
+        size = file.path.stat().st_size
+        if not size:
+            raise Unreadable("empty")
+        if size > file.settings.max_file_mb * MEGABYTE:
+            raise Unreadable(f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={file.settings.max_file_mb:g}")
+        result = parser.parse(f"ragstone.acquire.readers.{reader}", file)
+    else:
+        result = reader(file)
+    if not isinstance(result, Parsed):
+        yield from (_complete(one, file.settings) if isinstance(one, Document) else one for one in result)
+        return
+    try:
+        document = result.document(file)
+    except Unreadable as error:
+        yield Skipped(source=file.source, reason=str(error))
+    else:
+        yield _complete(document, file.settings)
+    yield from _of_all(attached(file, result.parts), parser)
+
+
+def _complete(document: Document, settings: AcquireSettings) -> Document:
+    return with_groups(enrich(document, settings.metadata), settings.access)

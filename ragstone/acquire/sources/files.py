@@ -1,0 +1,171 @@
+"""Files and folders on disk: which files a source stands for, and the documents in them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from threading import Event
+
+from ragstone.acquire.readers import is_known, kinds
+from ragstone.acquire.readers.parsed import File
+from ragstone.acquire.readers.parser_process import ParserProcess
+from ragstone.acquire.sources.documents import documents_of
+from ragstone.acquire.sources.walk import files_under, printable
+from ragstone.core.errors import SourceError
+from ragstone.core.records import Acquired, Finished, Skipped, Unchanged
+from ragstone.core.threads import check
+from ragstone.settings import AccessSettings, AcquireSettings
+
+_VERSION = 1
+"""Increase it when files would give other documents than before, so that they are read again."""
+
+IsStored = Callable[[str, str], bool]
+"""Return whether all documents of a source are stored, as they were when the source had this stamp."""
+
+
+def _never_stored(_source: str, _stamp: str) -> bool:
+    return False
+
+
+def count(source: str) -> int:
+    """Return how many files of a source can be read."""
+    path = Path(source)
+    if not path.is_dir():
+        return 1
+    return sum(isinstance(one, Path) and is_known(one.name) for one in files_under(path.resolve()))
+
+
+def root(source: str) -> str:
+    """Return the path that the ``source`` of every document of this file or folder begins with."""
+    path = Path(source)
+    return printable(path.resolve() if path.is_dir() else _absolute(path))
+
+
+def files_of(source: str) -> list[Path]:
+    """Return the files that `read` would read.
+
+    Raises:
+        SourceError: as for `read`.
+    """
+    return [entry for entry in _entries(source) if isinstance(entry, Path)]
+
+
+def read(
+    source: str,
+    settings: AcquireSettings,
+    *,
+    base: Path,
+    is_stored: IsStored = _never_stored,
+    stop: Event | None = None,
+) -> Iterator[Acquired]:
+    """Return the documents of a file, or of all files in a folder, in the order of their names.
+
+    A file or row that gives no document is reported in its place, and reading goes on.
+
+    Args:
+        source: path of a file or folder.
+        settings: column names and limits.
+        base: folder that document ids are relative to. A file outside this folder has its full path as its id.
+        is_stored: called before a file is read; a file that is stored and unchanged is not read.
+        stop: when it is set, the iterator raises `Stopped`, even in the middle of a file.
+
+    Raises:
+        SourceError: the path does not exist, or the folder holds no file of a known kind. A table that lacks a
+            column named in the settings raises it when the iterator reaches the table, if the source is that table.
+    """
+    entries = _entries(source)
+    named = not Path(source).is_dir()
+    return _read(entries, settings, base.resolve(), named=named, is_stored=is_stored, stop=stop)
+
+
+def read_files(
+    files: Iterable[Path],
+    settings: AcquireSettings,
+    *,
+    base: Path,
+    is_stored: IsStored = _never_stored,
+    stop: Event | None = None,
+) -> Iterator[Acquired]:
+    """Return the documents of files, as `read` does for a folder that holds them."""
+    return _read(map(_absolute, files), settings, base.resolve(), named=False, is_stored=is_stored, stop=stop)
+
+
+def _entries(source: str) -> list[Path | Skipped]:
+    path = Path(source)
+    try:
+        found = path.exists()
+    except OSError as error:
+        raise SourceError(f"cannot read {printable(source)}: {error.strerror}") from error
+    if not found:
+        raise SourceError(f"no file or folder '{printable(source)}'")
+    if not path.is_dir():
+        return [_absolute(path)]
+    entries = [*files_under(path.resolve())]
+    if not any(isinstance(entry, Path) and is_known(entry.name) for entry in entries):
+        raise SourceError(f"nothing to read under '{printable(source)}'; kinds that can be read: {kinds()}")
+    return entries
+
+
+def _absolute(file: Path) -> Path:
+    """Resolve links in the folder of a file, but not the file: its id must be the same when its folder is read."""
+    return file.parent.resolve() / file.name
+
+
+def _read(
+    entries: Iterable[Path | Skipped],
+    settings: AcquireSettings,
+    base: Path,
+    *,
+    named: bool,
+    is_stored: IsStored,
+    stop: Event | None,
+) -> Iterator[Acquired]:
+    fingerprint = _fingerprint(settings)
+    with ParserProcess(settings, stop) as parser:
+        for entry in entries:
+            check(stop)
+            if isinstance(entry, Skipped):
+                yield entry
+                continue
+            name = entry.relative_to(base) if entry.is_relative_to(base) else entry
+            file = File(
+                path=entry,
+                name=printable(name.as_posix()),
+                source=printable(entry),
+                suffix=entry.suffix.lower(),
+                settings=settings,
+            )
+            stamp = _stamp(entry, fingerprint)
+            if stamp and is_stored(file.source, stamp):
+                yield Unchanged(source=file.source)
+                continue
+            complete = True
+            try:
+                for one in documents_of(file, parser):
+                    complete = complete and not isinstance(one, Skipped)
+                    yield one
+            except SourceError as error:
+                if named:
+                    raise
+                complete = False
+                yield Skipped(source=file.source, reason=str(error))
+            check(stop)
+            if complete and stamp:
+                yield Finished(source=file.source, stamp=stamp)
+
+
+def _fingerprint(settings: AcquireSettings) -> str:
+    """Return a hash that changes with every setting that changes what a file says."""
+    unset = {"access"} if settings.access == AccessSettings() else set[str]()
+    relevant = settings.model_dump_json(exclude={"crawl", "sites", *unset})
+    return hashlib.sha256(f"{_VERSION} {relevant}".encode()).hexdigest()[:16]
+
+
+def _stamp(path: Path, fingerprint: str) -> str:
+    """Return the state of a file and of the settings that it is read with; empty if the file has no state."""
+    try:
+        state = path.stat()
+    except OSError:
+        return ""
+    return f"{fingerprint} {state.st_size} {state.st_mtime_ns}"

@@ -1,0 +1,1 @@
+"""A catalog that several hosts share, in a schema of PostgreSQL."""

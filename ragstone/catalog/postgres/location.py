@@ -1,0 +1,262 @@
+"""A knowledge base whose catalog is in PostgreSQL: versions on the server, indexes on each host.
+
+    schema NAME       the current, next and previous version; who holds the locks
+    schema NAME_v1    the catalog of a version
+    .ragstone/        on each host: catalog.json (name and identity of the knowledge base), v1/ with indexes built from
+                      the catalog, and what belongs to the host: journal, caches, state of crawls
+
+Switching versions is one transaction, so that every host sees one version or the other. Whoever opens a version holds a
+lock on it as long as its connection lives, and nobody deletes it meanwhile.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.catalog.location import MARKER, Location, VersionLease
+from ragstone.catalog.lock import Patience, indexing, rebuilding
+from ragstone.catalog.postgres.database import create_tables, open_catalog
+from ragstone.catalog.postgres.lock import PostgresLocks, number_of, reaching_catalog
+from ragstone.catalog.protocol import Catalog
+from ragstone.core.errors import EngineError, KnowledgeBaseError, NotFound
+from ragstone.services.postgres import Server, refused
+from ragstone.storage.disk import clear_away, make_folder
+from ragstone.storage.files import read_json, write_json
+
+if TYPE_CHECKING:
+    from ragstone.services.postgres import Connection
+    from ragstone.settings.services import ServiceSettings
+
+FORMAT = 1
+_MISSING = ("42P01", "3F000")
+"""SQLSTATEs for a missing table or schema."""
+
+
+class PostgresLease(VersionLease):
+    """A version in use, visible to all hosts."""
+
+    def __init__(self, version: Path, server: Server, lock: int) -> None:
+        super().__init__(version)
+        self._server_holds = ExitStack()
+        try:
+            db = self._server_holds.enter_context(server.kept())
+            db.execute("SELECT pg_advisory_lock_shared(%s)", [lock])
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        super().release()
+        self._server_holds.close()
+
+
+class PostgresLocation(Location):
+    """One host's view of the knowledge base."""
+
+    def __init__(self, folder: Path, services: ServiceSettings, name: str) -> None:
+        """
+        Args:
+            folder: of this host.
+            services: the address of the server, and how long to wait for it.
+            name: of the schema; the names of the versions' schemas begin with it.
+        """
+        super().__init__(folder)
+        self._services, self._name = services, name
+        self._server = self._connect(name)
+        self._locks = PostgresLocks(self._server, name, folder)
+        self._identity = ""
+
+    @property
+    def is_shared(self) -> bool:
+        return True
+
+    @property
+    def address(self) -> str:
+        return f"{self._server.name}, schema {self._name}"
+
+    def _connect(self, schema: str) -> Server:
+        return Server(self._services.postgres, schema=schema, seconds=self._services.engine_seconds)
+
+    def catalog(self, version: Path) -> Catalog:
+        with reaching_catalog():
+            if not self._server.rows("SELECT 1 FROM versions WHERE version = %s", [_number(version)]):
+                raise NotFound(f"there is no version {version.name} in {self.address}")
+            return open_catalog(self._connect(self._schema(version)), self._locks.fence)
+
+    def create(self, built_with: Mapping[str, Any]) -> Path:
+        self.make()
+        self.clear(keep=self.previous())
+        with reaching_catalog(), self._server.transaction(patient=True) as db:
+            (number,) = db.execute("SELECT nextval('version_numbers')").fetchone() or (0,)
+            version = self.folder / f"v{number}"
+            db.execute("INSERT INTO versions VALUES (%s)", [number])
+            _point(db, "NEXT", number)
+            db.execute(f'CREATE SCHEMA "{self._schema(version)}"'.encode())
+            db.execute("SELECT set_config('search_path', %s, true)", [f'"{self._schema(version)}"'])
+            create_tables(db, built_with)
+        return self._local(version)
+
+    @contextmanager
+    def indexing(self, patience: Patience | None = None) -> Generator[None]:
+        with indexing(self.folder, patience), self._locks.held("index", "indexed", patience):
+            yield
+
+    @contextmanager
+    def rebuilding(self, patience: Patience | None = None) -> Generator[None]:
+        with rebuilding(self.folder, patience), self._locks.held("rebuild", "rebuilt", patience):
+            yield
+
+    # ------------------------------------------------------------ versions
+
+    def current(self) -> Path | None:
+        return self._pointed("CURRENT")
+
+    def next(self) -> Path | None:
+        return self._pointed("NEXT")
+
+    def previous(self) -> Path | None:
+        return self._pointed("PREVIOUS")
+
+    def exists(self) -> bool:
+        return self.current() is not None
+
+    def lease(self) -> VersionLease | None:
+        while version := self.current():
+            self._note_identity()
+            with reaching_catalog():
+                lease = PostgresLease(version, self._server, self._lock(version))
+            if self.current() == version:
+                return lease
+            lease.release()
+        return None
+
+    def resume(self, version: Path) -> None:
+        with reaching_catalog(), self._server.transaction() as db:
+            _point(db, "NEXT", _number(version))
+
+    def switch(self, version: Path) -> None:
+        with reaching_catalog(), self._server.transaction() as db:
+            self._locks.fence(db)
+            sql = "SELECT version FROM pointers WHERE pointer = 'CURRENT' AND version <> %s"
+            if found := db.execute(sql, [_number(version)]).fetchone():
+                _point(db, "PREVIOUS", found[0])
+            _point(db, "CURRENT", _number(version))
+            db.execute("DELETE FROM pointers WHERE pointer = 'NEXT'")
+            db.execute(
+                "DELETE FROM pointers p USING pointers c WHERE c.pointer = 'CURRENT' AND p.pointer = 'PREVIOUS'"
+                " AND p.version = c.version"
+            )
+        self.clear(keep=self.previous())
+
+    def drop(self, version: Path) -> None:
+        """Delete a version; one that is being read stays until another time."""
+        with reaching_catalog(), self._server.transaction(patient=True) as db:
+            if db.execute("SELECT pg_try_advisory_xact_lock(%s)", [self._lock(version)]).fetchone() == (True,):
+                db.execute("DELETE FROM pointers WHERE version = %s", [_number(version)])
+                db.execute("DELETE FROM versions WHERE version = %s", [_number(version)])
+                db.execute(f'DROP SCHEMA IF EXISTS "{self._schema(version)}" CASCADE'.encode())
+        clear_away(version)
+
+    def clear(self, keep: Path | None = None) -> None:
+        needed = (self.current(), keep)
+        with reaching_catalog():
+            numbers = [number for (number,) in self._server.rows("SELECT version FROM versions")]
+        for version in (self.folder / f"v{number}" for number in numbers):
+            if version not in needed:
+                self.drop(version)
+        for version in self._all():  # deleted by another host
+            if _number(version) not in numbers:
+                clear_away(version)
+
+    @property
+    def is_durable(self) -> bool:
+        return True
+
+    def make_durable(self) -> None:
+        """Do nothing: the server commits durably."""
+
+    def make(self) -> None:
+        """Create the folder and the schema if they are missing."""
+        super().make()
+        if self._about() is None:
+            with reaching_catalog(), self._server.transaction(patient=True) as db:
+                db.execute("SELECT pg_advisory_xact_lock(%s)", [number_of(self._name)])
+                if db.execute("SELECT to_regclass('home')").fetchone() == (None,):
+                    db.execute(f'CREATE SCHEMA IF NOT EXISTS "{self._name}"'.encode())
+                    db.execute((files("ragstone.catalog.postgres") / "location.sql").read_bytes())
+                    db.execute("INSERT INTO home (format, identity) VALUES (%s, %s)", [FORMAT, secrets.token_hex(16)])
+        self._note_identity()
+
+    def versions(self) -> list[Path]:
+        return []
+
+    # ------------------------------------------------------------ the server
+
+    def _pointed(self, pointer: str) -> Path | None:
+        if (about := self._about(pointer)) is None or about[2] is None:
+            return None
+        return self._local(self.folder / f"v{about[2]}")
+
+    def _about(self, pointer: str = "CURRENT") -> tuple[int, str, int | None] | None:
+        """Return format, identity and the version a pointer names, or None if there is no knowledge base of this name.
+
+        Raises:
+            KnowledgeBaseError: the folder belongs to another knowledge base.
+        """
+        sql = """
+            SELECT h.format, h.identity, p.version FROM home h LEFT JOIN pointers p ON p.pointer = %s
+        """
+        try:
+            found: list[Any] = self._server.rows(sql, [pointer])
+        except EngineError as error:
+            if refused(error) not in _MISSING:
+                raise KnowledgeBaseError(f"the catalog cannot be reached: {error}") from error
+            found = []
+        self._identity = self._identity or str(read_json(self.folder / MARKER).get("identity", ""))
+        if self._identity and (not found or found[0][1] != self._identity):
+            raise KnowledgeBaseError(
+                f"{self.folder} belongs to a knowledge base '{self._name}' that is not on {self._server.name}; check"
+                f" DATABASE_URL or services.postgres.dsn. To start over, remove {self.folder}"
+            )
+        if found and found[0][0] > FORMAT:
+            raise KnowledgeBaseError(
+                f"{self.address} has format {found[0][0]}; this Ragstone reads format {FORMAT}: install a newer one"
+            )
+        return found[0] if found else None
+
+    def _note_identity(self) -> None:
+        """Record in the folder which knowledge base it belongs to."""
+        if not self._identity and (about := self._about()):
+            try:
+                make_folder(self.folder.absolute())
+                write_json(self.folder / MARKER, {"postgres": self._name, "identity": about[1]})
+            except OSError as error:
+                raise KnowledgeBaseError(f"{self.folder} could not be written: {error}") from error
+            self._identity = about[1]
+
+    def _local(self, version: Path) -> Path:
+        """Return the folder of a version on this host, created if it is missing."""
+        if not version.is_dir():
+            with suppress(OSError):  # whoever writes into it reports the error
+                make_folder(version.absolute())
+        return version
+
+    def _schema(self, version: Path) -> str:
+        return f"{self._name}_{version.name}"
+
+    def _lock(self, version: Path) -> int:
+        return number_of(f"{self._name}/{version.name}")
+
+
+def _number(version: Path) -> int:
+    return int(version.name[1:])
+
+
+def _point(db: Connection, pointer: str, number: int) -> None:
+    sql = "INSERT INTO pointers VALUES (%s, %s) ON CONFLICT (pointer) DO UPDATE SET version = excluded.version"
+    db.execute(sql, [pointer, number])

@@ -1,0 +1,368 @@
+"""The catalog in an SQLite database (WAL, ``synchronous=FULL``): a connection for each reading thread, one to write."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ragstone.catalog.catalog import SqlCatalog
+from ragstone.catalog.database import Query
+from ragstone.catalog.filters import Value, stored_value
+from ragstone.catalog.migrations import create, migrate, new_mark
+from ragstone.catalog.protocol import IdOf
+from ragstone.catalog.verify import RESTORE, verify
+from ragstone.core.access import READERS
+from ragstone.core.catalog import FIELDS, Finding
+from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
+from ragstone.core.filters import Scalar
+from ragstone.storage.sqlite import connect
+
+_UNCUT = """
+    SELECT c.row, c.id, d.id, c.position, d.chunks, c.start, c."end",
+           d.content, d.title, d.url, d.metadata, c.context, c.facts
+    FROM chunks c JOIN documents d USING (document)
+"""
+
+
+def open_catalog(path: Path) -> SqlCatalog:
+    """Open a catalog, and migrate it if its format is older.
+
+    Raises:
+        NotFound: the file does not exist.
+        Damaged: the file is not a catalog.
+        KnowledgeBaseError: a newer Ragstone wrote it.
+    """
+    if not path.is_file():
+        raise NotFound(f"there is no knowledge base at {path.parent}; make one with: ragstone add SOURCE")
+    database = SqliteDatabase(path)
+    try:
+        with database.reading():
+            migrate(database.reader, path)
+    except BaseException:
+        database.close()
+        raise
+    return SqlCatalog(database)
+
+
+def create_catalog(path: Path, built_with: Mapping[str, Any]) -> SqlCatalog:
+    """Create an empty catalog, completely or not at all.
+
+    Raises:
+        KnowledgeBaseError: it cannot be written.
+    """
+    try:
+        with closing(connect(path)) as connection:
+            create(connection, built_with)
+    except (sqlite3.Error, OSError) as error:
+        raise KnowledgeBaseError(f"could not write {path}: {error}; no knowledge base was created") from error
+    return open_catalog(path)
+
+
+class SqliteDatabase:
+    """The connections of one process to a database file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.dialect = SqliteDialect()
+        self._readers: dict[threading.Thread, sqlite3.Connection] = {}
+        self._connecting, self._writing = threading.Lock(), threading.Lock()
+        self._open_writer: sqlite3.Connection | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    def close(self) -> None:
+        for connection in (self._open_writer, *self._readers.values()):
+            if connection is not None:
+                connection.close()
+        self._open_writer = None
+        self._readers.clear()
+
+    # ------------------------------------------------------------ reading
+
+    @property
+    def reader(self) -> sqlite3.Connection:
+        """This thread's connection. Those of ended threads are closed: every event loop has new threads."""
+        thread = threading.current_thread()
+        if thread not in self._readers:
+            with self._connecting:
+                for ended in [one for one in self._readers if not one.is_alive()]:
+                    self._readers.pop(ended).close()
+                self._readers[thread] = self._connect()
+        return self._readers[thread]
+
+    def rows(self, sql: str, values: Sequence[Any] = (), *, binary: bool = False) -> list[Any]:
+        del binary
+        with self.reading():
+            return self.reader.execute(sql, values).fetchall()
+
+    def stream(
+        self, sql: str, values: Sequence[Any] = (), *, binary: bool = False, large: bool = False
+    ) -> Iterator[Any]:
+        del binary, large  # SQLite reads rows as they are asked for
+        with self.reading():
+            yield from self.reader.execute(sql, values)
+
+    def uncut(self, where: str, values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+        content, exists = None, False
+        for row in self.stream(f"{_UNCUT} WHERE {where} ORDER BY c.generation, c.row", values):
+            text = None
+            if row[7] != content:
+                content = row[7]
+                found = self.rows("SELECT text FROM contents WHERE content = ?", [content])
+                exists = bool(found)  # outside a snapshot, a document may be removed in the meantime
+                text = found[0][0] if found else None
+            if exists:
+                yield (*row[:7], text, *row[8:])
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        if self.reader.in_transaction:
+            yield
+            return
+        self.rows("BEGIN")
+        try:
+            yield
+        finally:
+            self.rows("COMMIT")
+
+    def verify(self, id_of: IdOf) -> list[Finding]:
+        findings: list[Finding] = []
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as db:
+            # A flipped bit may leave bytes that are not text; they are compared as they are.
+            db.text_factory = _as_stored
+            try:
+                db.execute("BEGIN")
+                findings.extend(_structure(db))
+                findings.extend(verify(lambda sql, values: db.execute(sql, values).fetchall(), self.dialect, id_of))
+            except sqlite3.DatabaseError as error:
+                findings.append(Finding(part="catalog", what=f"cannot be read: {error}", remedy=RESTORE))
+        return findings
+
+    @contextmanager
+    def reading(self) -> Generator[None]:
+        """Translate the errors of a read."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise KnowledgeBaseError(f"{self.path} cannot be read: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise Damaged(
+                f"{self.path} cannot be read ({error}); restore it from a backup: ragstone restore"
+            ) from error
+
+    # ------------------------------------------------------------ writing
+
+    @contextmanager
+    def transaction(self, *, counted: bool = True) -> Generator[SqliteTransaction]:
+        with self._writing, self._translated():
+            db = self.writer
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                (generation,) = db.execute("SELECT max(generation) + 1 FROM commits").fetchone()
+                if counted:
+                    db.execute("INSERT INTO commits VALUES (?, ?)", [generation, new_mark()])
+                yield SqliteTransaction(db, generation)
+                db.execute("COMMIT")
+            except BaseException as error:
+                with suppress(sqlite3.Error):
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):  # after an I/O error, its memory cannot be trusted
+                    self._open_writer = None
+                    with suppress(sqlite3.Error):
+                        db.close()
+                raise
+
+    @property
+    def writer(self) -> sqlite3.Connection:
+        """The connection that writes, opened on first use."""
+        if self._open_writer is None:
+            writer = self._connect()
+            try:
+                # A killed process may have left commits in the log whose sync failed and which only the memory of the
+                # system holds. They must reach the database before anything is written behind them.
+                writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            except sqlite3.Error:
+                writer.close()
+                raise
+            self._open_writer = writer
+        return self._open_writer
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise KnowledgeBaseError(
+                f"could not write {self.path}: {error}; nothing of this step was stored, and earlier data is unchanged"
+            ) from error
+
+    def _connect(self) -> sqlite3.Connection:
+        with self.reading():
+            return connect(self.path)
+
+
+class SqliteTransaction:
+    """A write that is under way."""
+
+    def __init__(self, db: sqlite3.Connection, generation: int) -> None:
+        self._db, self.generation = db, generation
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        return self._db.execute(sql, values).fetchall()
+
+    def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._db.executemany(sql, rows)
+
+    def insert(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._db.executemany(f"INSERT INTO {table} ({columns}) VALUES ({_places(columns)})", rows)
+
+    def upsert(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        key, *others = columns.split(", ")
+        update = ", ".join(f"{name} = excluded.{name}" for name in others)
+        sql = f"INSERT INTO {table} ({columns}) VALUES ({_places(columns)}) ON CONFLICT ({key}) DO UPDATE SET {update}"
+        self._db.executemany(sql, rows)
+
+    def new_rows(self, count: int) -> list[int]:
+        found = self.rows("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'")
+        last = found[0][0] if found else 0
+        return list(range(last + 1, last + 1 + count))
+
+    def continue_numbers(self) -> None:
+        last = "max((SELECT ifnull(max(row), 0) FROM chunks), (SELECT ifnull(max(row), 0) FROM removals))"
+        self.rows("DELETE FROM sqlite_sequence WHERE name = 'chunks'")
+        self.rows(f"INSERT INTO sqlite_sequence (name, seq) VALUES ('chunks', {last})")
+
+    def reindex(self) -> None:
+        self.rows("REINDEX")
+
+
+_ORPHANS = {
+    "chunks that no document has": (
+        "SELECT count(*) FROM chunks WHERE document NOT IN (SELECT document FROM documents)"
+    ),
+    "metadata of no document": "SELECT count(*) FROM facts WHERE document NOT IN (SELECT document FROM documents)",
+    "row numbers that would be used twice": (
+        "SELECT count(*) FROM sqlite_sequence WHERE name = 'chunks' AND seq < max("
+        "(SELECT coalesce(max(row), 0) FROM chunks), (SELECT coalesce(max(row), 0) FROM removals))"
+    ),
+}
+
+
+class SqliteDialect:
+    """The SQL of SQLite; implements `ragstone.catalog.database.Dialect`."""
+
+    id_column, source_column, by_id, fact_value = "id", "source", "d.id", "value"
+    in_values = "IN (SELECT value FROM json_each(?))"
+    joined = "SELECT group_concat(row) FROM ({})"
+    _under = """(source = {0} OR (source > {0} || '/' AND source < {0} || '0')
+        OR (source > {0} || '#' AND source < {0} || '$'))"""
+    """What begins with ``/`` sorts before ``0`` and what begins with ``#`` before ``$``, so an index finds it."""
+    stored_names = f"""
+        SELECT value FROM json_each(?) AS named
+        WHERE EXISTS (SELECT 1 FROM documents WHERE {_under.format("named.value")})
+            OR value IN (SELECT id FROM documents)
+    """
+    # Jumps from key to key; DISTINCT would read the whole index.
+    metadata_keys = """
+        WITH RECURSIVE found (key) AS (
+            SELECT min(key) FROM facts
+            UNION ALL SELECT (SELECT min(key) FROM facts WHERE key > found.key) FROM found WHERE found.key IS NOT NULL
+        )
+        SELECT key FROM found WHERE key IS NOT NULL
+    """
+
+    @property
+    def orphans(self) -> dict[str, str]:
+        return _ORPHANS
+
+    def key(self, text: str) -> str:
+        return text
+
+    def values(self, values: Iterable[Any]) -> str:
+        return json.dumps([*values])
+
+    def keys(self, texts: Iterable[str]) -> str:
+        return self.values(texts)
+
+    def names(self, names: Sequence[str]) -> list[Any]:
+        return [self.values(names)]
+
+    def has_key(self, key: str) -> Query:
+        return "key = ?", [key]
+
+    def after(self, id: str) -> Query:
+        return "d.id > ?", [id]
+
+    def ending(self, ends: Sequence[str]) -> Query:
+        return f"substr(d.id, ?) {self.in_values}", [-len(ends[0]), self.values(ends)]
+
+    def containing(self, forms: Sequence[str]) -> Query:
+        like = " OR ".join(f"d.{name} LIKE w.value ESCAPE '\\'" for name in FIELDS)
+        return f"EXISTS (SELECT 1 FROM json_each(?) w WHERE {like})", [self.values(forms)]
+
+    def readable(self, groups: Sequence[str] | None) -> Query:
+        if groups is None:
+            return "TRUE", []
+        # The plus keeps SQLite from the index by key: it would read all that the groups may read, for each document.
+        names = "SELECT 1 FROM facts f WHERE f.document = d.document AND f.chunk IS NULL AND +f.key = ?"
+        own = f"AND f.value {self.in_values}"
+        return f"(NOT EXISTS ({names}) OR EXISTS ({names} {own}))", [READERS, READERS, self.values(groups)]
+
+    def under(self, root: str) -> Query:
+        return self._under.format("?"), [root] * 5
+
+    def exact(self, *columns: Any) -> object:
+        return columns[0]
+
+    def exact_value(self, value: Value) -> object:
+        return value
+
+    def fact(self, key: str, op: str, value: Scalar | None) -> tuple[str, list[Value]]:
+        """Return the query; SQLite orders values of different types among each other, so types are compared too."""
+        test = "TRUE" if value is None else f"{{0}} {op} ? AND typeof({{0}}) IN ({_types(value)})"
+        values = [] if value is None else [stored_value(value)]
+        having = f"FROM facts WHERE key = ? AND {test.format('value')}"
+        sql = (
+            f"SELECT row FROM chunks WHERE document IN (SELECT document {having} AND chunk IS NULL)"
+            f" UNION ALL SELECT chunk {having} AND chunk IS NOT NULL"
+        )
+        if key not in FIELDS:
+            return sql, [key, *values, key, *values]
+        own = f"d.{key} <> '' AND {test.format(f'd.{key}')}"
+        sql = f"{sql} UNION ALL SELECT c.row FROM chunks c JOIN documents d USING (document) WHERE {own}"
+        return sql, [key, *values, key, *values, *values]
+
+
+def _types(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return "'blob'"
+    return "'text'" if isinstance(value, str) else "'integer', 'real'"
+
+
+def _places(columns: str) -> str:
+    return ", ".join("?" for _ in columns.split(", "))
+
+
+def _as_stored(value: bytes) -> str:
+    return value.decode(errors="surrogateescape")
+
+
+def _structure(db: sqlite3.Connection) -> Iterator[Finding]:
+    lines = [line for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"]
+    of_index = [line for line in lines if " index " in line]
+    if of_index:
+        yield Finding(part="database indexes", what=of_index[0])
+    for line in lines:
+        if line not in of_index:
+            yield Finding(part="catalog", what=line, remedy=RESTORE)
+    for table, row, parent, _number in db.execute("PRAGMA foreign_key_check"):
+        what = f"row {row} of {table} belongs to a missing row of {parent}"
+        yield Finding(part="catalog", what=what, remedy=RESTORE)

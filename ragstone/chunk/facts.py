@@ -1,0 +1,59 @@
+"""Metadata of a chunk: its section and page, whether it is code, and the kind and difficulty of its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from ragstone.chunk.outline import page_at
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Mark, Metadata
+from ragstone.settings.yaml_text import read_yaml
+
+if TYPE_CHECKING:
+    from ragstone.chunk.ruler import Ruler
+    from ragstone.chunk.structure import Piece
+
+
+def facts_of(piece: Piece, pages: Sequence[Mark], ruler: Ruler | None) -> Metadata:
+    """Return the metadata of a chunk.
+
+    A document with headings gives ``section_title``, ``section_level`` and ``section`` (the path), one with pages gives
+    ``page``. A ruler adds ``is_code``, ``is_table``, ``token_count`` (in the unit of the ruler), ``chunk_kind`` and
+    ``difficulty``.
+    """
+    facts: dict[str, Scalar] = {}
+    section, span = piece.section, piece.span
+    if section.titles:
+        facts |= {"section_title": section.title, "section_level": section.level, "section": section.path}
+    if page := page_at(pages, span.start):
+        facts["page"] = page
+    if ruler is not None:
+        facts |= {
+            "is_code": piece.kind == "code",
+            "is_table": piece.kind == "table",
+            "token_count": ruler.length(span.start, span.end),
+            "chunk_kind": "example" if piece.kind == "code" else _first("kinds", section.path, "text"),
+            "difficulty": _first("difficulty", section.path, "intermediate"),
+        }
+    return facts
+
+
+def _first(table: str, text: str, otherwise: str) -> str:
+    """Return the first class of a table with a word in the text."""
+    return next((name for name, words in _tables()[table] if words.search(text)), otherwise)
+
+
+@cache
+def _tables() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    raw = read_yaml((files("ragstone.chunk") / "facts.yaml").read_text(encoding="utf-8"))
+    return {
+        table: [
+            (name, re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE))
+            for name, words in rows.items()
+        ]
+        for table, rows in raw.items()
+    }

@@ -1,0 +1,229 @@
+"""The records of answering: messages of language models, the parts of an answer, and the events of a stream.
+
+Like those in `records`, they are frozen, slotted and keyword-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ragstone.core.records import Evidence, Hit
+
+
+# ---------------------------------------------------------------- language models
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn of a conversation with a `ChatModel`."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The complete reply of a model, with its token counts.
+
+    ``cut`` says that the reply reached the length limit; ``estimated`` says that the server gave no counts.
+    """
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cut: bool = False
+    estimated: bool = False
+
+
+Piece = str | Reply
+"""An item of a model's stream: text as it arrives, and finally the complete reply."""
+
+
+# ---------------------------------------------------------------- respond
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """The exact text that supports a sentence of the answer: ``quote`` is ``document.text[start:end]``.
+
+    ``section`` and ``page`` locate the quote, if the document has headings or pages.
+    """
+
+    marker: int
+    document_id: str
+    chunk_id: str
+    start: int
+    end: int
+    quote: str
+    title: str = ""
+    url: str = ""
+    section: str = ""
+    page: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A document or web page behind an answer, with the best score of its chunks."""
+
+    type: Literal["internal", "web"]
+    title: str
+    author: str
+    url: str
+    document_id: str
+    relevance_score: float
+    sentiment: str | float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """The cost of a question. Each model counts its own tokens.
+
+    ``cached`` names the steps that were served from the cache: ``search``, ``answer``. ``embedding_calls`` and
+    ``embedding_tokens`` count only embedding services; local embedders are free. ``cost`` is in the currency of the
+    price list; None if a price is unknown.
+    """
+
+    embedded_texts: int = 0
+    embedding_calls: int = 0
+    embedding_tokens: int = 0
+    cached: tuple[str, ...] = ()
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    model_calls: int = 0
+    cost: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A sentence of an answer, characters ``start`` to ``end`` of its text, and its support.
+
+    ``markers`` are those of its citations; ``support`` says how surely, 0 to 1, these entail it.
+    """
+
+    start: int
+    end: int
+    support: float
+    supported: bool
+    markers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The result of an answerer: the text with its markers, and the support of each sentence.
+
+    ``answerability`` is the estimated probability, 0 to 1, that the evidence answers the question; ``support`` is
+    the share of sentences that the citations support. ``model`` names the author; ``notices`` inform the asker;
+    ``degraded`` says that a failure forced a simpler answer than was asked for.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    answerability: float
+    abstained: bool
+    statements: tuple[Statement, ...] = ()
+    support: float = 1.0
+    model: str = "extractive"
+    degraded: bool = False
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A question of a conversation, and its answer."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeScores:
+    """A judge's scores, 0 to 10 each. ``judge`` names the model, or the heuristic used without one."""
+
+    relevance: float
+    factuality: float
+    completeness: float
+    feedback: str = ""
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adequacy:
+    """A judge's rating of the evidence before answering: ``confidence`` is 0 to 10; 7 and above suffices."""
+
+    confidence: float
+    reasoning: str
+    needs_web_search: bool
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer and everything needed to check it; ``hits`` are its evidence.
+
+    Four separate measures: ``answerability`` is the probability, before answering, that the evidence answers the
+    question; ``support`` is the share of sentences that citations support; ``judge_scores`` are a judge's;
+    ``confidence`` is that of the final answer. ``policy`` is the version of the learned policy; 0 means the settings
+    alone.
+    """
+
+    response_id: str
+    question: str
+    answer: str
+    abstained: bool
+    citations: tuple[Citation, ...]
+    sources: tuple[Source, ...]
+    confidence: float
+    retrieval_method: str
+    timestamp: str
+    timings_ms: Mapping[str, float]
+    usage: Usage
+    answerability: float = 0.0
+    support: float = 1.0
+    statements: tuple[Statement, ...] = ()
+    model: str = "extractive"
+    judge_scores: JudgeScores | None = None
+    web_search_triggered: bool = False
+    notices: tuple[str, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    policy: int = 0
+
+    def __str__(self) -> str:
+        return self.answer
+
+
+# ---------------------------------------------------------------- streams
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceFound:
+    """The first event of a stream: the evidence for the answer."""
+
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextWritten:
+    """Further text of the answer. Citation markers follow with `SentenceClosed`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceClosed:
+    """A complete, checked sentence and its citations.
+
+    ``as_shown`` is the sentence as it appears in the answer, with leading white space and markers.
+    """
+
+    text: str
+    supported: bool
+    support: float
+    citations: tuple[Citation, ...]
+    as_shown: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The last event of a stream: the final answer, which replaces the streamed text."""
+
+    answer: Answer
+
+
+Event = EvidenceFound | TextWritten | SentenceClosed | Answered
+"""An event of the stream of an answer, in this order. Every interface renders only these."""

@@ -1,0 +1,241 @@
+"""The read side of a catalog: records of its state, and the protocols that indexes and searches use.
+
+The catalog is the source of truth for documents, chunks and vectors. Indexes are derived from it and disposable.
+Writing, copying and repairing use `ragstone.catalog.protocol`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ragstone.core.filters import Filter
+from ragstone.core.records import Chunk, Document, Matches, Metadata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ragstone.core.records import Vector
+
+    Rows = NDArray[np.int64]
+
+FIELDS = ("id", "title", "url", "source")
+"""Filter fields that every document has. Metadata of the same name is found too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """The size of a catalog, and its last commit."""
+
+    documents: int
+    chunks: int
+    vectors: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """A commit: its number and a random mark.
+
+    A catalog restored from a backup repeats the numbers of commits and rows with other content; marks never repeat.
+    The stamp without a mark stands before all commits.
+    """
+
+    generation: int = 0
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineStatus:
+    """The state of an external index: the search leg it serves, its engine, and how many commits it is ``behind``.
+
+    ``problem`` says why the engine cannot be asked; ``behind`` is meaningless then.
+    """
+
+    leg: str
+    engine: str
+    behind: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """The bookkeeping of a catalog, apart from its documents.
+
+    ``files`` are sources with their stamps, ``skipped`` sources with reasons, ``added`` ids with signatures and times.
+    """
+
+    files: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    added: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A fault that a check found.
+
+    ``documents`` are the ids of those affected. ``remedy`` says what a person has to do; it is empty if `doctor`
+    can repair the fault, and ``mended`` says that it did.
+    """
+
+    part: str
+    what: str
+    documents: tuple[str, ...] = ()
+    remedy: str = ""
+    mended: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A stored document without its text: the number of characters and of chunks."""
+
+    document_id: str
+    title: str
+    url: str
+    source: str
+    metadata: Metadata
+    characters: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A page of documents; ``total`` counts those on all pages, ``next`` is the id to continue ``after``.
+
+    ``next`` is empty on the last page.
+    """
+
+    documents: tuple[Listed, ...]
+    total: int
+    next: str
+
+
+NO_MATCHES = Matches(rows=np.empty(0, dtype=np.int64), scores=np.empty(0, dtype=np.float32))
+
+
+class CatalogReader(Protocol):
+    """Documents, chunks and vectors, to be read from any thread.
+
+    A ``row`` is the number of a chunk, never used twice. Every method may raise `KnowledgeBaseError`.
+    """
+
+    def counts(self) -> Counts: ...
+
+    def select(self, where: Filter) -> Rows:
+        """Return the rows, ascending, of the chunks that match a filter by their own metadata or their document's."""
+        ...
+
+    def metadata_keys(self, groups: Sequence[str] | None = None) -> frozenset[str]:
+        """Return the filter fields in use: metadata keys of documents and chunks, and `FIELDS`.
+
+        Args:
+            groups: groups of the reader, who learns only the keys of readable documents; None for the owner.
+        """
+        ...
+
+    def chunks(self, rows: Sequence[int]) -> dict[int, Chunk]:
+        """Return the chunks with these rows; one removed in the meantime is left out."""
+        ...
+
+    def chunks_by_id(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Return the chunks with these ids; one removed in the meantime is left out."""
+        ...
+
+    def chunks_of(self, ids: Sequence[str]) -> dict[int, Chunk]:
+        """Return row and chunk of everything in these documents."""
+        ...
+
+    def vectors(self, rows: Sequence[int]) -> dict[int, Vector]:
+        """Return the vectors of the chunks with these rows."""
+        ...
+
+    def document(self, id: str, groups: Sequence[str] | None = None) -> Document:
+        """Return a document by its id, or by a unique end of its id that starts at a ``/`` or ``#``.
+
+        Args:
+            id: the complete id, or its end.
+            groups: groups of the reader, from whom all other documents are hidden; None for the owner.
+
+        Raises:
+            NotFound: no document matches, or more than one.
+        """
+        ...
+
+    def documents(self) -> Iterator[Document]:
+        """Yield every document, in the order of adding."""
+        ...
+
+    def listing(self, groups: Sequence[str] | None, wanted: str, after: str, limit: int) -> Listing:
+        """Return documents in the order of their ids.
+
+        Args:
+            groups: groups of the reader; None for the owner.
+            wanted: text within the id, title, address or source, in any case; empty for all documents.
+            after: id after which the page starts.
+            limit: maximum of documents on the page.
+        """
+        ...
+
+    def has_access_groups(self) -> bool:
+        """Tell whether any document names the groups that may read it."""
+        ...
+
+    def access_groups(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Map each of these documents that has access groups to its groups. An empty tuple means nobody."""
+        ...
+
+
+class ChangeLog(Protocol):
+    """The commits of a catalog, and what was added and removed since any of them."""
+
+    def generation(self) -> int:
+        """Return the number of the last commit."""
+        ...
+
+    def stamp(self) -> Stamp:
+        """Return the last commit."""
+        ...
+
+    def knows(self, stamp: Stamp) -> bool:
+        """Tell whether a commit belongs to this catalog's history, so that changes since then are known."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[Stamp]:
+        """Hold one state of the catalog for several reads of this thread; gives its last commit."""
+        ...
+
+    def removed_since(self, generation: int) -> list[int]:
+        """Return the rows, ascending, of the chunks removed after a generation."""
+        ...
+
+    def changes_since(self, generation: int) -> int:
+        """Count the chunks added after a generation that still exist, and those removed after it."""
+        ...
+
+    def rows_since(self, generation: int) -> Rows:
+        """Return the rows, ascending, of the chunks added after a generation."""
+        ...
+
+    def vectors_since(self, generation: int, dimensions: int) -> Iterator[tuple[Rows, Vector]]:
+        """Yield, in parts, rows (n,), ascending, and vectors (n, dimensions) of the chunks added after a generation."""
+        ...
+
+    def chunks_since(self, generation: int) -> Iterator[tuple[int, Chunk]]:
+        """Yield row and chunk of everything added after a generation."""
+        ...
+
+    def sample_vectors(self, count: int, dimensions: int) -> Vector:
+        """Return about ``count`` of the vectors (n, dimensions), evenly chosen; all if there are no more."""
+        ...
+
+    def ordered_signatures(self) -> Iterator[tuple[str, str, int]]:
+        """Yield id, signature and number of every document, in the order of the ids."""
+        ...
+
+
+class IndexedCatalog(CatalogReader, ChangeLog, Protocol):
+    """The catalog as an index sees it."""

@@ -1,0 +1,221 @@
+"""The protocols between stages. Each stage depends on these, not on another stage.
+
+A protocol requires one method where possible. The settings name third-party components as ``package.module:Class``;
+they need no registration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+from ragstone.core.answers import Adequacy, Draft, JudgeScores, Message, Piece, SentenceClosed, TextWritten, Turn
+from ragstone.core.filters import Filter
+from ragstone.core.records import Document, Evidence, Hit, Matches, Span, TokenMatches, TokenVectors
+from ragstone.core.request import Request
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from ragstone.core.records import Vector
+
+Role = Literal["query", "passage"]
+
+Pace = Callable[[int, int], None]
+"""Called with the numbers of finished and of all parts; raises `OutOfTime` if the rest would take too long."""
+
+
+def unhurried(done: int, total: int) -> None:
+    """Accept any pace, for work without a time limit."""
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A component that holds files or connections."""
+
+    def close(self) -> None:
+        """Release the files and connections."""
+        ...
+
+
+class SentenceSplitter(Protocol):
+    """Splits a text into sentences, in order, without surrounding white space."""
+
+    def __call__(self, text: str) -> list[Span]: ...
+
+
+class Tokens(Protocol):
+    """Splits a text into the tokens of the embedding model, in order."""
+
+    def __call__(self, text: str) -> list[Span]: ...
+
+
+class Analyzer(Protocol):
+    """Turns text into the terms that keyword search compares."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the terms of a text would."""
+        ...
+
+    def __call__(self, text: str, language: str = "") -> list[str]:
+        """Return the terms of a text in a language, an ISO 639-1 code or empty if unknown."""
+        ...
+
+
+class Detector(Protocol):
+    """Detects the language of a text and returns its ISO 639-1 code, or an empty text if unsure.
+
+    ``prior`` is the probability of each language before the text is read, usually its share of the knowledge base.
+    """
+
+    def __call__(self, text: str, prior: Mapping[str, float] = ...) -> str: ...
+
+
+class Weigher(Protocol):
+    """Weighs words by inverse document frequency in the knowledge base; weights are 0 or more."""
+
+    def __call__(self, words: Sequence[str], request: Request, /) -> list[float]: ...
+
+
+class Embedder(Protocol):
+    """Embeds texts as L2-normalised vectors, shape (texts, dimensions)."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the vectors of a text would."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def familiarity(self, text: str) -> float:
+        """Return the share of words, 0 to 1, that are single tokens of the model; 1 if unknown."""
+        ...
+
+    def tokens(self, text: str) -> list[Span]:
+        """Return the tokens of a text of any length, in order."""
+        ...
+
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector: ...
+
+
+@runtime_checkable
+class WeighedEmbedder(Protocol):
+    """An embedder with a measured weight of vector search in fusion; all others get the default weight."""
+
+    def vector_weight(self, coverage: float) -> float:
+        """Return the weight of vector search, 0 to 1.
+
+        Args:
+            coverage: how much of the question the best keyword match contains, 0 to 1.
+        """
+        ...
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """Embeds texts as one vector per token, for late interaction."""
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    async def embed_tokens(self, texts: Sequence[str], *, role: Role, request: Request) -> list[TokenVectors]: ...
+
+
+class TokenMatcher(Protocol):
+    async def match(self, question: str, texts: Sequence[str], request: Request) -> list[TokenMatches]:
+        """Match the question with each text, token by token."""
+        ...
+
+
+class VectorIndex(Protocol):
+    async def search(self, vector: Vector, k: int, where: Filter | None = None) -> Matches:
+        """Return the ``k`` nearest chunks that match ``where``, by cosine similarity, best first."""
+        ...
+
+
+class LexicalIndex(Protocol):
+    async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> Matches:
+        """Return the ``k`` best chunks that match ``where``, by BM25, best first."""
+        ...
+
+
+class Reranker(Protocol):
+    async def rerank(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace = unhurried) -> list[Hit]:
+        """Return the same hits with new scores, best first.
+
+        Raises:
+            OutOfTime: ``pace``, which is called after each batch, expects the rest to take too long.
+        """
+        ...
+
+
+class Answerer(Protocol):
+    async def answerability(self, evidence: Evidence, request: Request) -> float:
+        """Estimate the probability, 0 to 1, that the evidence answers its question."""
+        ...
+
+    def stream(
+        self, evidence: Evidence, request: Request, before: Sequence[Turn] = ()
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """Stream the answer while it is generated, and finally the complete `Draft`.
+
+        Args:
+            evidence: the only content that the answer may use.
+            request: who asks, until when, and who pays.
+            before: earlier turns of the conversation.
+        """
+        ...
+
+
+class ChatModel(Protocol):
+    """A language model, local or remote."""
+
+    @property
+    def name(self) -> str:
+        """The name in the settings, such as ``openai:gpt-4o-mini``."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text with the model's tokenizer, or overestimate them."""
+        ...
+
+    def stream(
+        self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
+    ) -> AsyncGenerator[Piece]:
+        """Stream the text of the reply, and finally the complete `Reply`. Closing the generator stops the model.
+
+        Args:
+            messages: the conversation so far.
+            request: the deadline of the reply, and who pays.
+            form: schema for a JSON reply; a hint that a server may ignore, so the caller validates the reply.
+
+        Raises:
+            ModelError: the model cannot be reached, refuses, or fails while it replies.
+        """
+        ...
+
+
+class Judge(Protocol):
+    """Scores evidence and answers. Scores are advisory."""
+
+    async def adequacy(self, evidence: Evidence, request: Request) -> Adequacy:
+        """Rate whether the evidence can answer its question."""
+        ...
+
+    async def judge(self, question: str, evidence: Evidence, answer: str, request: Request) -> JudgeScores:
+        """Score an answer."""
+        ...
+
+
+class WebSearch(Protocol):
+    """Searches the web if stored documents do not answer. Its pages are never stored."""
+
+    async def search(self, query: str, k: int, request: Request) -> list[Document]:
+        """Return the ``k`` best pages.
+
+        Raises:
+            RetrievalError: the service cannot be reached, or refuses.
+        """
+        ...

@@ -1,0 +1,317 @@
+"""The records that flow between the stages. The stages themselves are described in `protocols`.
+
+Records are frozen, slotted and keyword-only. Higher scores are always better. A *row* is the catalog's number of a
+chunk; it is never reused, and every index uses it as the key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from ragstone.core.filters import Scalar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
+"""Properties of a document or chunk, all usable in filters. Dates are ISO 8601 text, which sorts by time."""
+
+
+# ---------------------------------------------------------------- acquire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A structural element of a document, characters ``start`` to ``end`` of its text.
+
+    A ``heading`` covers its line; it has a ``level`` from 1 and its text as ``label``. A ``page`` covers the whole page
+    and is labelled as printed, such as "12". ``code`` covers the code without its fences and is labelled with its
+    language. A ``table`` is labelled with its caption, if any.
+    """
+
+    kind: Literal["heading", "page", "code", "table"]
+    start: int
+    end: int
+    level: int = 0
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A text with an identity. ``id`` comes from the source and stays the same when the text changes.
+
+    ``marks`` are sorted by ``start``; pages may overlap other marks.
+    """
+
+    id: str
+    text: str
+    source: str = ""
+    title: str = ""
+    url: str = ""
+    metadata: Metadata = field(default_factory=dict)
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the text, in hexadecimal."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A source, or a part of one, that gave no document, with the reason."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """A source that has not changed since all its documents were stored; it was not read again."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The end of a source that was read completely, without skips. ``stamp`` identifies its current state."""
+
+    source: str
+    stamp: str
+
+
+Acquired = Document | Skipped | Unchanged | Finished
+"""A result of reading. The end of a source comes after its documents."""
+
+
+# ---------------------------------------------------------------- chunk
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Span:
+    """Characters ``start`` to ``end`` (exclusive) of a text, counted as Python counts them."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        return text[self.start : self.end]
+
+
+WEB = "web:"
+"""Prefix of the ids of web pages, which are evidence for one question and never stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A piece of a document: ``text`` is ``document.text[start:end]``, exactly.
+
+    ``context`` holds titles from outside of the span; it precedes the text for embedding and analysis. ``facts`` belong
+    to the chunk and ``metadata`` to its document; filters apply to both.
+    """
+
+    id: str
+    document_id: str
+    index: int
+    total: int
+    start: int
+    end: int
+    text: str
+    title: str = ""
+    url: str = ""
+    metadata: Metadata = field(default_factory=dict)
+    context: str = ""
+    facts: Metadata = field(default_factory=dict)
+
+    @property
+    def is_web(self) -> bool:
+        """Whether this is a web page. Ids of stored chunks are hashes, so they cannot have the prefix."""
+        return self.id.startswith(WEB)
+
+    @property
+    def headed(self) -> str:
+        """The text to embed and analyse: the context, then the text."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+# ---------------------------------------------------------------- query
+Intent = Literal[
+    "troubleshooting",
+    "comparison",
+    "how_to",
+    "example",
+    "location",
+    "time",
+    "person",
+    "quantity",
+    "definition",
+    "reason",
+    "confirmation",
+    "other",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """A named entity in a question, of a kind listed in the settings."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryAnalysis:
+    """The analysis of a question.
+
+    ``keywords`` are its content words in lower case; ``technical`` are identifiers and similar terms as written;
+    ``difficulty`` is empty if unknown; ``keyword_like`` says that the question is not a sentence.
+    """
+
+    intent: Intent = "other"
+    keywords: tuple[str, ...] = ()
+    technical: tuple[str, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    wants_code: bool = False
+    difficulty: str = ""
+    recent: bool = False
+    keyword_like: bool = False
+
+
+# ---------------------------------------------------------------- index, query, rank
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question as ``asked``, and its ``text`` with corrected diacritics and typing errors.
+
+    ``language`` is an ISO 639-1 code, or empty if unknown; ``variations`` are alternative wordings to search for as
+    well.
+    """
+
+    asked: str
+    text: str
+    language: str = ""
+    analysis: QueryAnalysis = QueryAnalysis()
+    variations: tuple[str, ...] = ()
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Messages for the asker."""
+        also = (() if self.text == self.asked else (self.text,)) + self.variations
+        return tuple(f"searched also for: {one}" for one in also)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Matches:
+    """The result of an index: distinct rows (n,) of chunks and their scores (n,), best first."""
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def reaching(self, least: float) -> Matches:
+        """Return the matches with at least this score."""
+        count = int((self.scores >= least).sum())
+        return Matches(rows=self.rows[:count], scores=self.scores[:count])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One entry in the history of a hit: the score and rank from one stage, and a note."""
+
+    stage: str
+    score: float
+    rank: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A chunk found by one or more search legs, after fusion; its text is not loaded yet."""
+
+    row: int
+    score: float
+    why: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A chunk with its score and the history of that score; ``vector`` is set if a later stage needs it."""
+
+    chunk: Chunk
+    score: float
+    why: tuple[Step, ...] = ()
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Considered:
+    """A candidate for the evidence: its document, and its score from each search leg, None if that leg missed it."""
+
+    document_id: str
+    vector: float | None = None
+    keyword: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The result of retrieval.
+
+    ``question`` is the corrected question and ``asked`` the original, if that differs; ``language`` is empty if
+    unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the asker.
+    ``considered`` are the candidates for the evidence in the order of fusion, best first.
+    """
+
+    question: str
+    hits: tuple[Hit, ...]
+    method: str
+    language: str = ""
+    asked: str = ""
+    missing: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    considered: tuple[Considered, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """The output of each stage of a search, best first.
+
+    ``found`` counts the chunks from each search leg; ``weights`` are those of the legs in fusion. ``fused`` are the
+    best candidates after fusion; ``ranked`` are the candidates for the evidence after boosts and reranking.
+    """
+
+    question: Question
+    found: Mapping[str, int]
+    weights: Mapping[str, float]
+    fused: tuple[Hit, ...]
+    ranked: tuple[Hit, ...]
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenVectors:
+    """L2-normalised vectors of the tokens of a text (tokens, dimensions), and the span of each token."""
+
+    vectors: Vector
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenMatches:
+    """The similarity of a question and a text, token by token.
+
+    ``weights`` (question tokens,) sum to 1; ``similarity`` (question tokens, text tokens) holds cosines; ``spans`` and
+    ``asked`` locate the tokens of the text and of the question.
+    """
+
+    weights: Vector
+    similarity: Vector
+    spans: tuple[Span, ...]
+    asked: tuple[Span, ...] = ()
+
+    def score(self, within: Span | None = None) -> float:
+        """Return the mean over question tokens, by weight, of the best cosine with a token of the text or a part."""
+        part = [within is None or within.start <= s.start < within.end for s in self.spans]
+        return float(self.weights @ self.similarity[:, part].max(axis=1)) if any(part) else 0.0

@@ -1,0 +1,59 @@
+"""Reports of an ingest: its plan, progress and result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ragstone.core.records import Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddReport:
+    """The result of an ingest.
+
+    ``added``, ``updated``, ``unchanged`` and ``removed`` count documents; ``chunks`` and ``embedded`` count chunks and
+    new vectors. ``embedding_*`` count the calls of an embedding service. ``notices`` are messages for the user.
+    """
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    chunks: int = 0
+    embedded: int = 0
+    seconds: float = 0.0
+    embedding_calls: int = 0
+    embedding_tokens: int = 0
+    embedding_retries: int = 0
+    notices: tuple[str, ...] = ()
+
+    def plus(self, other: AddReport) -> AddReport:
+        """Return the sum of two reports, without duplicate notices."""
+        both = AddReport(**{part: getattr(self, part) + getattr(other, part) for part in self.__slots__})
+        return replace(both, notices=tuple(dict.fromkeys(both.notices)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The effect that a sync would have: ids of documents, and skipped sources."""
+
+    added: tuple[str, ...]
+    updated: tuple[str, ...]
+    removed: tuple[str, ...]
+    unchanged: int
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The durable state after a commit of an ingest.
+
+    ``share`` is the share of files that were read, 0 to 1; it is 0 if their number is unknown.
+    """
+
+    committed: tuple[str, ...]
+    documents: int
+    chunks: int
+    embedded: int
+    share: float = 0.0

@@ -1,0 +1,277 @@
+"""From a question to an answer, as one stream of events; every interface renders that stream."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from ragstone import query, respond
+from ragstone.chunk import Outlined
+from ragstone.core.answers import (
+    Adequacy,
+    Answer,
+    Answered,
+    Citation,
+    Draft,
+    Event,
+    EvidenceFound,
+    JudgeScores,
+    SentenceClosed,
+    Source,
+    TextWritten,
+    Turn,
+)
+from ragstone.core.errors import KnowledgeBaseError, RagstoneError, ResponseError
+from ragstone.core.filters import Filter
+from ragstone.core.records import WEB, Evidence, Hit
+from ragstone.core.request import Request
+from ragstone.core.timing import Timings, timed
+from ragstone.engine.components import Components
+from ragstone.engine.following import follow_keywords
+from ragstone.engine.search import Search
+from ragstone.review.confidence import FULL, confidence
+from ragstone.review.heuristic import NAME as STAND_IN
+from ragstone.review.judge import PARTIAL, marks, sufficiency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Evidence after a look at whether it suffices: a judge's verdict on it, and whether the web was searched."""
+
+    evidence: Evidence
+    adequacy: Adequacy | None = None
+    web_searched: bool = False
+
+
+class Ask:
+    """Answers questions from one version of a knowledge base."""
+
+    def __init__(self, version: Components) -> None:
+        self._version, self._settings = version, version.settings
+        self._search = Search(version)
+
+    async def stream(
+        self,
+        question: str,
+        where: Filter | str | None,
+        request: Request,
+        *,
+        before: Sequence[Turn] = (),
+        session: str = "",
+    ) -> AsyncGenerator[Event]:
+        """Yield the evidence, the answer as it is written and checked, and last the whole answer.
+
+        Closing the generator stops whatever is under way, a language model too.
+        """
+        timings, history = Timings(), self._version.history
+        if session:  # the journal may be busy, so it is read in a thread
+            session = request.reader.session(session)
+            turns = history.conversations().before
+            before = (*await asyncio.to_thread(turns, session, self._version.count_tokens), *before)
+        evidence = await self._evidence(question, where, before, request, timings)
+        checked = await self._checked(evidence, request, timings)
+        yield EvidenceFound(evidence=checked.evidence)
+        draft: Draft | None = None
+        async with aclosing(timed(self._drafted(checked, before, request), timings, "answer")) as parts:
+            async for part in parts:
+                if isinstance(part, Draft):
+                    draft = part
+                else:
+                    yield part
+        if draft is None:
+            raise ResponseError("the answerer ended without an answer")
+        draft, scores = await self._judged(question, checked, draft, request, timings)
+        answer = self._answer(question, checked, draft, scores, request, timings)
+        degraded = bool(checked.evidence.missing) or draft.degraded
+        history.statistics().note_answer(answer, degraded=degraded, cached=self._settings.cache.enabled)
+        yield Answered(answer=await asyncio.to_thread(self._kept, answer, session, checked.evidence, request))
+
+    async def _evidence(
+        self, question: str, where: Filter | str | None, before: Sequence[Turn], request: Request, timings: Timings
+    ) -> Evidence:
+        """Return the evidence for the question as it stands without the conversation."""
+        alone, problem = await self._search.standalone(question, before, request)
+        evidence = await self._search.evidence(alone, where, self._settings.rank.top_k, request, timings)
+        understood = () if alone == question else (f"understood as: {alone}",)
+        problems = (problem,) if problem else ()
+        return replace(evidence, notices=(*understood, *evidence.notices, *problems))
+
+    async def _checked(self, evidence: Evidence, request: Request, timings: Timings) -> Checked:
+        """Return the evidence with a judge's verdict, and with web pages below it if it may not suffice."""
+        judge, web, own = self._version.models.judge(), self._version.models.web(), self._settings.query
+        if judge is None and web is None:
+            return Checked(evidence=evidence)
+        with timings.stage("judge"):
+            adequacy, problem = await sufficiency(judge, evidence, request) if judge else (None, "")
+            enough = await self._version.models.answerer().answerability(evidence, request) if web else 1.0
+        if problem:
+            evidence = replace(evidence, missing=(*evidence.missing, problem))
+        if web is None:
+            return Checked(evidence=evidence, adequacy=adequacy)
+        analysis = query.analyse(evidence.question, evidence.language, own.entities)
+        reasons = query.why_search(adequacy, enough, analysis, own.web.threshold)
+        if not reasons:
+            return Checked(evidence=evidence, adequacy=adequacy)
+        with timings.stage("web"):
+            evidence, found = await query.with_web(evidence, web, own.web, request)
+        if found:
+            notice = f"The web was searched because {', and '.join(reasons)}."
+            evidence = replace(evidence, notices=(*evidence.notices, notice))
+        return Checked(evidence=evidence, adequacy=None if found else adequacy, web_searched=True)
+
+    async def _drafted(
+        self, checked: Checked, before: Sequence[Turn], request: Request
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """Yield the answer to the evidence, from the cache if the same was answered since the last commit."""
+        evidence, adequacy, results = checked.evidence, checked.adequacy, self._version.results()
+        if adequacy and adequacy.judge != STAND_IN and adequacy.confidence < PARTIAL:
+            verdict = f"{adequacy.judge} rates the evidence {adequacy.confidence:g} of 10: {adequacy.reasoning}"
+            yield replace(respond.abstained(evidence, adequacy.confidence / FULL), notices=(verdict,))
+            return
+        known = results.answer_key(evidence, before, request)
+        if draft := results.draft(known, request):
+            for event in respond.replayed(draft):
+                yield event
+            yield draft
+            return
+        if "search" in request.meter.cached and await follow_keywords(self._version):
+            known = None  # words are weighed by an index that is behind
+        outlines: dict[str, Outlined | None] = {}
+        async with aclosing(self._version.models.answerer().stream(evidence, request, before)) as parts:
+            async for part in parts:
+                if isinstance(part, Draft | SentenceClosed):
+                    refuse_misquotes(part.citations, evidence)
+                    part = replace(part, citations=await asyncio.to_thread(self._placed, part.citations, outlines))
+                if isinstance(part, Draft) and not part.degraded:
+                    results.keep_draft(known, part)
+                yield part
+
+    def _placed(self, citations: Sequence[Citation], outlines: dict[str, Outlined | None]) -> tuple[Citation, ...]:
+        """Return citations with the section and page of their own words; those of a chunk are where it begins.
+
+        Args:
+            citations: of an answer, or of one sentence.
+            outlines: documents read for the same answer; those read now are added.
+        """
+        for id in {one.document_id for one in citations if not one.chunk_id.startswith(WEB)} - outlines.keys():
+            try:
+                outlines[id] = Outlined.of(self._version.catalog.document(id))
+            except RagstoneError:  # removed a moment ago, which is no reason to lose an answer
+                outlines[id] = None
+        return tuple(_placed(one, outlines.get(one.document_id)) for one in citations)
+
+    async def _judged(
+        self, question: str, checked: Checked, draft: Draft, request: Request, timings: Timings
+    ) -> tuple[Draft, JudgeScores | None]:
+        judge = self._version.models.judge()
+        if judge is None or draft.abstained:
+            return draft, None
+        with timings.stage("judge"):
+            scores, problem = await marks(judge, question, checked.evidence, draft.text, request)
+        return (replace(draft, notices=(*draft.notices, problem)) if problem else draft), scores
+
+    def _answer(
+        self,
+        question: str,
+        checked: Checked,
+        draft: Draft,
+        scores: JudgeScores | None,
+        request: Request,
+        timings: Timings,
+    ) -> Answer:
+        evidence, review = checked.evidence, self._settings.review
+        sure = confidence(draft.answerability, draft.support, scores, review.marks, review.confidence)
+        text = draft.text
+        if self._settings.respond.summary and not draft.abstained:
+            text = f"{text}\n{respond.summary(evidence, self._settings.respond.language)}"
+        return Answer(
+            response_id=request.meter.id,
+            question=question,
+            answer=text,
+            abstained=draft.abstained,
+            citations=draft.citations,
+            sources=_sources(evidence, draft.citations),
+            confidence=round(sure, 4),
+            retrieval_method=evidence.method,
+            timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            timings_ms=timings.milliseconds(),
+            usage=request.meter.usage(),
+            answerability=round(draft.answerability, 4),
+            support=round(draft.support, 4),
+            statements=draft.statements,
+            model=draft.model,
+            judge_scores=scores,
+            web_search_triggered=checked.web_searched,
+            notices=(*evidence.missing, *evidence.notices, *draft.notices, *request.meter.notices),
+            hits=evidence.hits,
+            policy=self._version.policy,
+        )
+
+    def _kept(self, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:
+        """Return the answer once it is written to the journal; a failure becomes one of its notices."""
+        history = self._version.history
+        if session:
+            history.conversations().note(session, Turn(question=answer.question, answer=answer.answer))
+        if history.responses().are_kept:
+            considered = evidence.considered if history.learner().is_on else ()
+            try:
+                history.responses().keep(answer, request.reader, considered)
+            except KnowledgeBaseError as error:
+                notice = f"this answer cannot be rated later (review.responses_days=0 stops trying): {error}"
+                return replace(answer, notices=(*answer.notices, notice))
+        return answer
+
+
+def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
+    """Check that every citation has the words of a chunk of the evidence at its place, whoever wrote the answer.
+
+    Raises:
+        ResponseError: one has not; the answer must be withheld.
+    """
+    chunks = {hit.chunk.id: hit.chunk for hit in evidence.hits}
+    for citation in citations:
+        chunk = chunks.get(citation.chunk_id)
+        if (
+            chunk is None
+            or chunk.document_id != citation.document_id
+            or not chunk.start <= citation.start < citation.end <= chunk.end
+            or chunk.text[citation.start - chunk.start : citation.end - chunk.start] != citation.quote
+        ):
+            raise ResponseError(
+                f"citation [{citation.marker}] is not what {citation.document_id} says at characters"
+                f" {citation.start}-{citation.end}; the answer is withheld"
+            )
+
+
+def _sources(evidence: Evidence, citations: Sequence[Citation]) -> tuple[Source, ...]:
+    """Return the cited documents, each once, in the order of the evidence."""
+    cited, sources = {citation.document_id for citation in citations}, dict[str, Source]()
+    for hit in evidence.hits:
+        if hit.chunk.document_id in cited and hit.chunk.document_id not in sources:
+            sources[hit.chunk.document_id] = _source(hit)
+    return tuple(sources.values())
+
+
+def _source(hit: Hit) -> Source:
+    facts = hit.chunk.metadata
+    author = facts.get("author") or facts.get("authors") or ""
+    sentiment = facts.get("sentiment")
+    return Source(
+        type="web" if hit.chunk.is_web else "internal",
+        title=hit.chunk.title,
+        author=", ".join(map(str, author)) if isinstance(author, tuple) else str(author),
+        url=hit.chunk.url,
+        document_id=hit.chunk.document_id,
+        relevance_score=round(hit.score, 4),
+        sentiment=None if isinstance(sentiment, tuple) else sentiment,
+    )
+
+
+def _placed(citation: Citation, document: Outlined | None) -> Citation:
+    """Return the citation with its section and page; unchanged if the document has changed meanwhile."""
+    if document is None or document.text[citation.start : citation.end] != citation.quote:
+        return citation
+    return replace(citation, section=document.section(citation.start), page=document.page(citation.start))

@@ -1,0 +1,297 @@
+"""Build the parts of a version as its settings choose them; nothing is loaded before it is first used."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from ragstone import chunk, index, query, rank, respond
+from ragstone.acquire.metadata import language
+from ragstone.core.answers import Draft
+from ragstone.core.protocols import (
+    Answerer,
+    ChatModel,
+    Embedder,
+    Judge,
+    Reranker,
+    TokenEmbedder,
+)
+from ragstone.core.records import Evidence
+from ragstone.core.request import Request
+from ragstone.engine.built import BuiltWith, refuse_other_store
+from ragstone.engine.caching import CachedEmbedder, CachedTokenEmbedder, ResultCache, limits
+from ragstone.engine.components import BuildEmbedder, Components, HistoryParts, IndexParts, ModelParts, Source
+from ragstone.engine.jobs.queue import JobQueue
+from ragstone.engine.lazy import Lazy
+from ragstone.engine.location import refuse_external
+from ragstone.history.conversations import Conversations
+from ragstone.history.journal import Journal
+from ragstone.history.responses import Responses
+from ragstone.history.spending import Spending
+from ragstone.history.statistics import Statistics
+from ragstone.index.keyword.reader_words import Words
+from ragstone.learning.learner import Learner
+from ragstone.respond.tiers import TieredAnswerer, unproved
+from ragstone.review.confidence import overall
+from ragstone.review.heuristic import HeuristicJudge
+from ragstone.review.judge import build_judge, marks
+from ragstone.services.metered import Metered, MeteredEmbedder
+from ragstone.settings import Settings
+from ragstone.settings.services import ModelSettings
+from ragstone.settings.substitutes import Substitute
+from ragstone.storage.cache import Cache, key
+
+if TYPE_CHECKING:
+    pass
+
+LEAST_SUPPORT = 0.8
+"""Share of the sentences of a cheaper model's answer that the documents must support."""
+LEAST_MARKS = 0.7
+"""Overall score from which a judge accepts a cheaper model's answer."""
+SAVE_SECONDS = 300.0
+"""Seconds between two writes of the statistics."""
+
+
+def under(version: Components, settings: Settings, *, policy: int = 0) -> Components:
+    """Return the same version under other settings of the question; all that is loaded is shared.
+
+    Raises:
+        SettingsMismatch: something else would be stored under these settings.
+    """
+    settings = version.built.settled(settings)
+    refuse_external(settings, version.location)
+    refuse_other_store(settings, version.built, version.folder)
+    return assemble(version.source, settings, version.built, substitutes=version.substitutes, policy=policy)
+
+
+def assemble(
+    source: Source,
+    settings: Settings,
+    built: BuiltWith,
+    *,
+    substitutes: tuple[Substitute, ...] = (),
+    policy: int = 0,
+) -> Components:
+    """Return the parts that these settings choose; nothing is loaded yet.
+
+    Args:
+        source: the version.
+        settings: of the question; they fit what the version was built with.
+        built: what the version was built with.
+        substitutes: what stands in for engines and services of the preset.
+        policy: the version of what was learned that the settings are under.
+    """
+    history = _history(source, settings)
+    cache = _cache(source, settings)
+    indexes, embedder = _indexes(source, settings, history)
+    models = _models(source, settings, built, history, cache, indexes, embedder)
+
+    def results() -> ResultCache:
+        # The embedder is named by what the version was built with, so that it need not be loaded to find a result.
+        basis = key(repr(sorted(built.to_json().items())), indexes.analyzer().fingerprint).hex()
+        return ResultCache(cache(), source.catalog, settings, version=source.path, basis=basis, policy=policy)
+
+    return Components(
+        source=source,
+        settings=settings,
+        built=built,
+        substitutes=substitutes,
+        policy=policy,
+        clock=time.perf_counter,
+        cache=cache,
+        results=Lazy(results),
+        history=history,
+        indexes=indexes,
+        models=models,
+    )
+
+
+def _cache(source: Source, settings: Settings) -> Lazy[Cache]:
+    own, server = settings.cache, settings.services.redis
+
+    def build() -> Cache:
+        path = source.location.folder / "cache.db"
+        if own.enabled and server.url.get_secret_value():
+            from ragstone.storage.cache_redis import SharedCache
+
+            return SharedCache(path, limits(own), server)
+        return Cache(path, limits(own))
+
+    return source.shared.part("cache", (own, server), build)
+
+
+def _history(source: Source, settings: Settings) -> HistoryParts:
+    shared, own = source.shared, settings.review
+    memory = (settings.respond.memory_tokens, own.responses_days)
+    journal = shared.part("journal", (), lambda: Journal(source.location.folder))
+
+    def jobs() -> JobQueue:
+        queue = settings.jobs
+        if queue.queue == "postgres":
+            from ragstone.engine.jobs.postgres import PostgresJobs
+
+            services = settings.services
+            return PostgresJobs(services.postgres, queue.name, queue.tries, seconds=services.engine_seconds)
+        from ragstone.engine.jobs.book import JobBook
+
+        return JobBook(journal(), tries=queue.tries)
+
+    return HistoryParts(
+        journal=journal,
+        jobs=shared.part("jobs", (settings.jobs, settings.services.postgres, settings.services.engine_seconds), jobs),
+        conversations=shared.part(
+            "conversations", memory, lambda: Conversations(journal(), tokens=memory[0], days=memory[1])
+        ),
+        responses=shared.part("responses", own.responses_days, lambda: Responses(journal(), days=own.responses_days)),
+        spending=shared.part("spending", (), lambda: Spending(journal())),
+        statistics=shared.part(
+            "statistics",
+            own.statistics_days,
+            lambda: Statistics(journal(), days=own.statistics_days, every=SAVE_SECONDS),
+        ),
+        # The learner's settings are those that the knowledge base was opened with, whatever a question brings.
+        learner=shared.part(
+            "learner", (), lambda: Learner(journal(), settings, overrides=source.overrides, clock=time.time)
+        ),
+    )
+
+
+def _indexes(source: Source, settings: Settings, history: HistoryParts) -> tuple[IndexParts, Lazy[Embedder]]:
+    pool, own, services = source.own, settings.index, settings.services
+    path, catalog = source.path, source.catalog
+    embedder = source.shared.part(
+        "embedder",
+        (own.embedder, own.dimensions, own.threads, services),
+        lambda: _build_embedder(source.build_embedder, settings, history),
+    )
+    analyzer = pool.part("analyzer", own.analyzer, lambda: index.build_analyzer(own))
+    terms = pool.part(
+        "terms",
+        (own.analyzer, own.k1, own.b),
+        lambda: index.build_term_index(own, path / "terms", catalog, analyzer(), language.detect),
+    )
+    engines = (services.chroma, services.qdrant, services.postgres, services.engine_seconds)
+    return IndexParts(
+        analyzer=analyzer,
+        terms=terms,
+        words=pool.part("words", (own.analyzer, own.k1, own.b), lambda: Words(terms(), catalog)),
+        keywords=pool.part(
+            "keywords",
+            (own.analyzer, own.keywords, own.k1, own.b, *engines),
+            lambda: index.build_keyword_index(own, services, path, catalog, terms(), analyzer()),
+        ),
+        vectors=pool.part(
+            "vectors",
+            (own.embedder, own.dimensions, own.vectors, own.exact_limit, *engines),
+            lambda: index.build_vector_index(own, services, path, catalog, embedder()),
+        ),
+        mirror=pool.part("mirror", engines, lambda: index.build_documents(services, path, catalog)),
+    ), embedder
+
+
+def _build_embedder(build: BuildEmbedder, settings: Settings, history: HistoryParts) -> Embedder:
+    """Return the embedder that the settings name; calls of a service are metered."""
+    embedder, name = build(settings.index, settings.services), settings.index.embedder
+    if not name.startswith(index.SERVICES):
+        return embedder
+    return MeteredEmbedder(embedder, name, settings.services, history.spending())
+
+
+def _models(
+    source: Source,
+    settings: Settings,
+    built: BuiltWith,
+    history: HistoryParts,
+    cache: Lazy[Cache],
+    indexes: IndexParts,
+    embedder: Lazy[Embedder],
+) -> ModelParts:
+    pool, own = source.own, settings.respond
+    reads = (settings.index, settings.cache, own, settings.services, built.embedder)
+    words = indexes.words
+
+    def token_embedder() -> TokenEmbedder:
+        made = embedder()
+        if not isinstance(made, TokenEmbedder):  # an outsider's embedder may give no token vectors
+            made = index.build_token_embedder(settings.index)
+        return CachedTokenEmbedder(made, cache())
+
+    tokens = pool.part("token embedder", reads, token_embedder)
+    matcher = pool.part("matcher", reads, lambda: rank.build_matcher(tokens(), words().weigh))
+    chat = source.shared.part(
+        "chat model", (own.model, settings.services), lambda: _metered(own.model, settings, history)
+    )
+
+    def answerer_with(model: ChatModel | None) -> Answerer:
+        return respond.build_answerer(
+            own,
+            matcher=matcher(),
+            sentences=chunk.sentences,
+            familiarity=embedder().familiarity,
+            weigh=words().weigh,
+            model=model,
+            known=lambda asked, request: words().known(asked, "", request),
+            embedder=tokens().fingerprint,
+        )
+
+    def answerer() -> Answerer:
+        if not own.cheap or chat() is None:
+            return answerer_with(chat())
+        cheap = _metered(own.model.model_copy(update={"name": own.cheap}), settings, history)
+        return TieredAnswerer(answerer_with(cheap), answerer_with(chat()), dissatisfied)
+
+    async def dissatisfied(evidence: Evidence, draft: Draft, request: Request) -> str:
+        """Return why the cheap model's answer is not good enough, by its proof and by the judge; empty if it is."""
+        why = unproved(draft, least=LEAST_SUPPORT, abstain_below=own.abstain_below)
+        if why or draft.abstained or (marker := judge()) is None:
+            return why
+        scores, _ = await marks(marker, evidence.question, evidence, draft.text, request)
+        if scores is None or overall(scores, settings.review.marks) >= LEAST_MARKS:
+            return ""
+        return f"{scores.judge} gives the first model's answer {overall(scores, settings.review.marks):.0%}"
+
+    def build_the_judge() -> Judge | None:
+        review = settings.review
+        if review.judge == "off":
+            return None
+        model = chat()
+        if review.judge_model:  # temperature 0 keeps the marks of an answer the same
+            named = {"name": review.judge_model, "temperature": 0.0}
+            model = _metered(own.model.model_copy(update=named), settings, history)
+        stand_in = HeuristicJudge(
+            terms=indexes.analyzer(),
+            weigh=words().weigh,
+            sentences=chunk.sentences,
+            answerability=lambda evidence, request: answering().answerability(evidence, request),
+        )
+        return build_judge(review, model, stand_in)
+
+    answering = pool.part("answerer", (*reads, settings.review if own.cheap else None), answerer)
+    judge = pool.part("judge", (*reads, settings.review), build_the_judge)
+
+    def reranker() -> Reranker | None:
+        if settings.rank.reranker == "none":  # then no model need be loaded
+            return None
+        return rank.build_reranker(settings.rank, matcher(), chat() if settings.rank.reranker == "model" else None)
+
+    return ModelParts(
+        embedder=embedder,
+        question_embedder=Lazy(lambda: CachedEmbedder(embedder(), cache())),
+        token_embedder=tokens,
+        matcher=matcher,
+        chat=chat,
+        answerer=answering,
+        judge=judge,
+        reranker=pool.part("reranker", (*reads, settings.rank.reranker), reranker),
+        web=pool.part(
+            "web",
+            (settings.query.web, settings.services),
+            lambda: query.build_web_search(settings.query.web, settings.services),
+        ),
+    )
+
+
+def _metered(named: ModelSettings, settings: Settings, history: HistoryParts) -> ChatModel | None:
+    """Return the language model of this name, whose calls are counted and end where a budget does."""
+    model = respond.build_chat_model(named, settings.services)
+    return model and Metered(model, settings.services, history.spending(), longest=named.max_tokens)

@@ -1,0 +1,194 @@
+"""What a version was built with, and the refusal to mix it with something else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ragstone import chunk
+from ragstone.catalog.location import Location
+from ragstone.core.errors import SettingsMismatch
+from ragstone.core.protocols import Embedder
+from ragstone.settings import AUTO, AccessSettings, ChunkSettings, Settings
+from ragstone.settings.load import Loaded, Tree, lasting_preset, leaves, merge, read_preset
+
+PATHS = (
+    "chunk.strategy",
+    "chunk.unit",
+    "chunk.size",
+    "chunk.overlap",
+    "chunk.context",
+    "index.embedder",
+    "index.dimensions",
+    "index.analyzer",
+)
+"""Settings that decide what is stored; all others may differ from question to question."""
+IMPLIED = {"index.dimensions": 0}
+"""Settings of `PATHS` that are newer than the first knowledge bases, with the value that is not stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltWith:
+    """What a version was built with, as the catalog keeps it.
+
+    The fingerprints tell versions of the same chunker or embedder apart. Before the first documents are added, the
+    embedder may be left open; its fingerprint is empty then. ``access`` holds the access rules used last, which stay
+    in force if no others are given.
+    """
+
+    preset: str
+    settings: Mapping[str, str | int]
+    chunker: str
+    embedder: str
+    access: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, settings: Settings, embedder: Embedder | None) -> BuiltWith:
+        """Return what these settings build; without an embedder it is left open."""
+        return cls(
+            preset=lasting_preset(settings.preset),
+            settings={
+                path: value for path, _, value in leaves(settings) if path in PATHS and value != IMPLIED.get(path)
+            },
+            chunker=chunk.fingerprint(settings.chunk),
+            embedder=embedder.fingerprint if embedder else "",
+            access=_rules(settings),
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight characters, the same for all settings that store the same."""
+        parts = json.dumps([dict(self.settings), self.chunker, self.embedder], sort_keys=True)
+        return hashlib.sha256(parts.encode()).hexdigest()[:8]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as the catalog stores it."""
+        fields = asdict(self)
+        return fields if self.access else {name: value for name, value in fields.items() if name != "access"}
+
+    def with_rules(self, settings: Settings, *, always: bool = False) -> Settings:
+        """Return the settings with the stored access rules, if they have none.
+
+        Args:
+            settings: of whoever reads documents.
+            always: put the stored rules in the place of others.
+        """
+        if not self.access or (_rules(settings) and not always):
+            return settings
+        access = AccessSettings.model_validate(self.access)
+        return settings.model_copy(update={"acquire": settings.acquire.model_copy(update={"access": access})})
+
+    def following(self, settings: Settings) -> BuiltWith:
+        """Return the record with the access rules of these settings, if they have any."""
+        return replace(self, access=_rules(settings) or self.access)
+
+    def settled(self, settings: Settings) -> Settings:
+        """Return the settings with the embedder that ``auto`` was resolved to."""
+        if settings.index.embedder != AUTO:
+            return settings
+        named = settings.index.model_copy(update={"embedder": self.settings["index.embedder"]})
+        return settings.model_copy(update={"index": named})
+
+    def tree(self) -> Tree:
+        """Return the settings as a layer above the preset and below what a user asks for."""
+        tree: Tree = {"preset": self.preset}
+        for path, value in {**IMPLIED, **self.settings}.items():
+            section, _, name = path.partition(".")
+            tree.setdefault(section, {})[name] = value
+        return tree
+
+    def remembered(self, engines: Mapping[str, str]) -> Tree:
+        """Return `tree` with the engines that are in use."""
+        return merge(self.tree(), {"index": dict(engines)})
+
+    def value(self, path: str) -> str | int:
+        """Return the value that a setting of `PATHS` had."""
+        return self.settings[path] if path in self.settings else IMPLIED[path]
+
+    def put_into(self, settings: Settings) -> Settings:
+        """Return the settings with those that decide what is stored as they were built."""
+        return Settings.model_validate(merge(settings.model_dump(), self.tree()))
+
+
+def create_version(home: Location, built: BuiltWith) -> Path:
+    """Create an empty version, which is not yet the one in use, and return its folder."""
+    return home.create(built.to_json())
+
+
+def refuse_other_store(settings: Settings, built: BuiltWith, folder: Path) -> None:
+    """Refuse settings for a question that would have stored something else.
+
+    Raises:
+        SettingsMismatch: naming them.
+    """
+    other = [path for path, _, value in leaves(settings) if path in PATHS and value != built.value(path)]
+    if other:
+        raise SettingsMismatch(f"{folder} was built with another {', '.join(other)}")
+
+
+def refuse_chunker(settings: ChunkSettings, built: BuiltWith, folder: Path) -> None:
+    """Refuse to mix chunks with others that were cut differently.
+
+    Raises:
+        SettingsMismatch: with the command that rebuilds.
+    """
+    if chunk.fingerprint(settings) != built.chunker:
+        raise _other_version("chunker", folder)
+
+
+def refuse_embedder(embedder: Embedder, built: BuiltWith, folder: Path) -> None:
+    """Refuse to compare or mix vectors of different embedders.
+
+    Raises:
+        SettingsMismatch: with the command that rebuilds.
+    """
+    if embedder.fingerprint != built.embedder:
+        raise _other_version("embedder", folder)
+
+
+def refuse_mismatch(loaded: Loaded, built: BuiltWith, folder: Path) -> None:
+    """Refuse settings that were asked for and do not fit what is stored.
+
+    Raises:
+        SettingsMismatch: with the command that rebuilds.
+    """
+    asked = loaded.explicit
+    preset = lasting_preset(asked.get("preset", built.preset))
+    changed = {path: value for path, value in _of(read_preset(preset)).items() if preset != built.preset}
+    now = {path: value for path, _, value in leaves(loaded.settings)}
+    changed |= {path: now[path] for path in _of(asked)}
+    open_ = {AUTO} if built.embedder else {AUTO, changed.get("index.embedder")}
+    changed = {
+        path: value
+        for path, value in changed.items()
+        if value != built.value(path) and not (path == "index.embedder" and value in open_)
+    }
+    if not changed:
+        return
+    differences = ", ".join(f"{path}={built.value(path)} (asked for: {value})" for path, value in changed.items())
+    command = ["ragstone", "rebuild", "--kb", str(folder)]
+    command += ["--preset", preset] if preset != built.preset else []
+    for path, value in changed.items():
+        command += ["--set", f"{path}={value}"] if path in _of(asked) else []
+    raise SettingsMismatch(f"{folder} was built with {differences}; to change that, run: {shlex.join(command)}")
+
+
+def _other_version(part: str, folder: Path) -> SettingsMismatch:
+    remedy = shlex.join(["ragstone", "rebuild", "--kb", str(folder)])
+    return SettingsMismatch(f"{folder} was built by another version of the {part}; run: {remedy}")
+
+
+def _rules(settings: Settings) -> dict[str, Any]:
+    """Return the access rules; empty if nobody has made any."""
+    access = settings.acquire.access
+    return {} if access == AccessSettings() else access.model_dump(mode="json")
+
+
+def _of(tree: Tree) -> dict[str, Any]:
+    """Return the settings of a tree that decide what is stored."""
+    return {path: tree[s][n] for path in PATHS for s, n in [path.split(".")] if n in tree.get(s, {})}

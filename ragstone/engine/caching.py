@@ -1,0 +1,264 @@
+"""Results that need not be computed again, and everything each one depends on.
+
+A search is found by the question, its settings, and the commit of the catalog it was made on: the number and random
+mark of the commit, and the state of the index files. An answer is found by its evidence, word for word, and the same
+commit, because words are weighed by how rare they are. A change makes another key, so no result can be stale.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragstone.catalog.protocol import Catalog
+from ragstone.core.answers import Citation, Draft, Statement, Turn
+from ragstone.core.catalog import Stamp
+from ragstone.core.filters import Filter
+from ragstone.core.protocols import Embedder, Role, TokenEmbedder
+from ragstone.core.records import Considered, Evidence, Hit, Span, Step, TokenVectors
+from ragstone.core.request import Request
+from ragstone.settings import CacheSettings, Settings
+from ragstone.storage.cache import Cache, code_version, key
+from ragstone.storage.files import state as index_state
+
+if TYPE_CHECKING:
+    from ragstone.core.records import Vector
+
+MEGABYTE = 1_000_000
+SHARES = {"embeddings": 5, "tokens": 85, "searches": 5, "answers": 5}
+"""Percentages of the cache. The token vectors of passages are by far the largest values."""
+QUESTIONS_BYTES = 256_000
+"""Room for the latest questions: a few thousand of usual length."""
+
+
+def limits(settings: CacheSettings) -> dict[str, int]:
+    """Return the bytes that each kind of value may take."""
+    if not settings.enabled:
+        return {}
+    return {
+        **{kind: settings.megabytes * MEGABYTE * percent // 100 for kind, percent in SHARES.items()},
+        "questions": QUESTIONS_BYTES * settings.questions,
+    }
+
+
+class CachedEmbedder:
+    """An embedder that keeps the vectors of questions. Those of passages are in the catalog."""
+
+    def __init__(self, embedder: Embedder, cache: Cache) -> None:
+        self._embedder, self._cache = embedder, cache
+
+    @property
+    def fingerprint(self) -> str:
+        return self._embedder.fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    def familiarity(self, text: str) -> float:
+        return self._embedder.familiarity(text)
+
+    def tokens(self, text: str) -> list[Span]:
+        return self._embedder.tokens(text)
+
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
+        if role == "passage":
+            return await self._embedder.embed(texts, role=role, request=request)
+        keys = {text: key(self.fingerprint, role, text) for text in texts}
+        found = self._cache.get("embeddings", list(keys.values()))
+        new: dict[bytes, bytes] = {}
+        for text, name in keys.items():
+            if name not in found:  # one at a time: a vector must not depend on the other texts of a batch
+                (vector,) = await self._embedder.embed([text], role=role, request=request)
+                new[name] = np.ascontiguousarray(vector, "<f4").tobytes()
+        request.meter.embedded += len(new)
+        self._cache.put("embeddings", new)
+        rows = [np.frombuffer((found | new)[keys[text]], "<f4") for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)
+
+
+class CachedTokenEmbedder:
+    """A token embedder that keeps the token vectors of every text.
+
+    Every text passes through float16, the form it is kept in, and is embedded by itself, so a hit and a miss lead to
+    the same bits.
+    """
+
+    def __init__(self, embedder: TokenEmbedder, cache: Cache) -> None:
+        self._embedder, self._cache, self.fingerprint = embedder, cache, embedder.fingerprint
+
+    async def embed_tokens(self, texts: Sequence[str], *, role: Role, request: Request) -> list[TokenVectors]:
+        keys = {text: key(self.fingerprint, role, text) for text in texts}
+        found = self._cache.get("tokens", list(keys.values()))
+        new: dict[bytes, bytes] = {}
+        for text, name in keys.items():
+            if name not in found:
+                (vectors,) = await self._embedder.embed_tokens([text], role=role, request=request)
+                new[name] = _packed(vectors)
+        request.meter.embedded += len(new)
+        self._cache.put("tokens", new)
+        return [_unpacked((found | new)[keys[text]]) for text in texts]
+
+
+def _packed(one: TokenVectors) -> bytes:
+    spans = np.array([(span.start, span.end) for span in one.spans], dtype="<u4").reshape(-1, 2)
+    shape = np.array(one.vectors.shape, dtype="<u4")
+    return shape.tobytes() + spans.tobytes() + one.vectors.astype("<f2").tobytes()
+
+
+def _unpacked(value: bytes) -> TokenVectors:
+    count, dimensions = (int(n) for n in np.frombuffer(value, "<u4", 2))
+    spans = np.frombuffer(value, "<u4", 2 * count, 8).reshape(count, 2).tolist()
+    vectors = np.frombuffer(value, "<f2", count * dimensions, 8 + 8 * count).reshape(count, dimensions)
+    return TokenVectors(
+        vectors=vectors.astype(np.float32), spans=tuple(Span(start=start, end=end) for start, end in spans)
+    )
+
+
+State = tuple[Stamp, tuple[bytes, ...]]
+"""The last commit of the catalog, and the state of the index files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultKey:
+    """The key of a result, and the state it belongs to; the result is kept only if that has not changed meanwhile."""
+
+    key: bytes
+    state: State
+
+
+class ResultCache:
+    """Searches and answers of one version of a knowledge base. Incomplete results are never kept."""
+
+    def __init__(
+        self,
+        cache: Cache,
+        catalog: Catalog,
+        settings: Settings,
+        *,
+        version: Path,
+        basis: str,
+        policy: int = 0,
+    ) -> None:
+        """Take what every result depends on.
+
+        Args:
+            cache: where results are kept.
+            catalog: what the results are made from.
+            settings: of the question.
+            version: the folder of the version.
+            basis: what the version was built with, and how text is analysed.
+            policy: the version of what was learned that the settings are under.
+        """
+        self._cache, self._catalog, self._version = cache, catalog, version
+        index = repr(settings.index.model_dump(exclude={"threads"}))
+        common = (version.name, basis, policy, index)
+        self._search = (*common, settings.query.model_dump_json(), settings.rank.model_dump_json())
+        self._answer = (*common, settings.respond.model_dump_json(), settings.services.model_dump_json())
+
+    def search_key(self, question: str, where: Filter | None, k: int, request: Request) -> ResultKey | None:
+        """Return the key of a search; None if searches are not kept. Readers with other rights have other keys."""
+        if not self._cache.keeps("searches"):
+            return None
+        state = self._state()
+        made = key("search", code_version(), state, *self._search, question, where, k, request.allowed)
+        return ResultKey(key=made, state=state)
+
+    def evidence(self, known: ResultKey | None, request: Request) -> Evidence | None:
+        """Return the evidence found before, with texts read from the catalog; None if there is none."""
+        value = self._get("searches", known)
+        if value is None:
+            return None
+        chunks = self._catalog.chunks_by_id([hit["id"] for hit in value["hits"]])
+        if len(chunks) < len(value["hits"]):  # removed a moment ago
+            return None
+        request.meter.cached.append("search")
+        hits = (
+            Hit(chunk=chunks[hit["id"]], score=hit["score"], why=tuple(Step(**step) for step in hit["why"]))
+            for hit in value["hits"]
+        )
+        return Evidence(
+            question=value["question"],
+            hits=tuple(hits),
+            method=value["method"],
+            language=value["language"],
+            asked=value["asked"],
+            notices=tuple(value["notices"]),
+            considered=tuple(Considered(**one) for one in value["considered"]),
+        )
+
+    def keep_evidence(self, known: ResultKey | None, evidence: Evidence) -> None:
+        """Keep evidence, unless part of it was missing or the knowledge base changed meanwhile."""
+        if known and not evidence.missing and self._state() == known.state:
+            hits = [
+                {"id": hit.chunk.id, "score": hit.score, "why": [asdict(step) for step in hit.why]}
+                for hit in evidence.hits
+            ]
+            value = {
+                "question": evidence.question,
+                "method": evidence.method,
+                "language": evidence.language,
+                "asked": evidence.asked,
+                "notices": evidence.notices,
+                "considered": [asdict(one) for one in evidence.considered],
+                "hits": hits,
+            }
+            self._put("searches", known, value)
+
+    def answer_key(self, evidence: Evidence, before: Sequence[Turn], request: Request) -> ResultKey | None:
+        """Return the key of an answer; None if answers are not kept or part of the evidence was missing.
+
+        Web pages belong to one question, so an answer that rests on one is not kept. Confidence depends on the words
+        that the reader's documents have, so readers with other rights have other keys.
+        """
+        if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_web for hit in evidence.hits):
+            return None
+        state = self._state()
+        read = [(replace(hit.chunk, metadata={}), hit.score) for hit in evidence.hits]
+        asked = (evidence.question, evidence.asked, evidence.language)
+        made = key("answer", code_version(), state, *self._answer, *asked, read, tuple(before), request.allowed)
+        return ResultKey(key=made, state=state)
+
+    def draft(self, known: ResultKey | None, request: Request) -> Draft | None:
+        """Return the answer given before; None if there is none."""
+        value = self._get("answers", known)
+        if value is None:
+            return None
+        request.meter.cached.append("answer")
+        citations = tuple(Citation(**citation) for citation in value.pop("citations"))
+        statements = tuple(Statement(**one | {"markers": tuple(one["markers"])}) for one in value.pop("statements"))
+        notices = tuple(value.pop("notices"))
+        return Draft(citations=citations, statements=statements, notices=notices, **value)
+
+    def keep_draft(self, known: ResultKey | None, draft: Draft) -> None:
+        """Keep an answer, unless the knowledge base changed meanwhile."""
+        if known and self._state() == known.state:
+            self._put("answers", known, asdict(draft))
+
+    def _state(self) -> State:
+        return self._catalog.stamp(), index_state(self._version)
+
+    def _get(self, kind: str, known: ResultKey | None) -> dict[str, Any] | None:
+        found = self._cache.get(kind, [known.key]) if known else {}
+        return json.loads(found[known.key]) if known and found else None
+
+    def _put(self, kind: str, known: ResultKey, value: Mapping[str, Any]) -> None:
+        self._cache.put(kind, {known.key: json.dumps(value).encode()})
+
+
+def note_question(cache: Cache, question: str) -> None:
+    """Keep a question; asking it again is noted once an hour."""
+    if cache.keeps("questions"):
+        name = key("question", question)
+        if not cache.get("questions", [name]):
+            cache.put("questions", {name: json.dumps(question).encode()})
+
+
+def latest_questions(cache: Cache, count: int) -> list[str]:
+    """Return the questions asked last, newest first."""
+    return [json.loads(value) for value in cache.latest("questions", count)]

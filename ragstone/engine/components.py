@@ -1,0 +1,175 @@
+"""The parts that one version of a knowledge base is made of, as one frozen record.
+
+Cheap parts are values; expensive ones are `Lazy` and are called: ``version.models.answerer()``. Parts that several
+settings of the question have in common are shared through two pools: one lives as long as the knowledge base is open,
+one as long as the version is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone.catalog.location import Location
+from ragstone.catalog.protocol import Catalog
+from ragstone.core.access import Reader
+from ragstone.core.protocols import (
+    Analyzer,
+    Answerer,
+    ChatModel,
+    Embedder,
+    Judge,
+    Reranker,
+    TokenEmbedder,
+    TokenMatcher,
+    WebSearch,
+)
+from ragstone.core.request import Deadline, Meter, Payer, Request
+from ragstone.core.timing import Clock
+from ragstone.engine.built import BuiltWith
+from ragstone.engine.caching import ResultCache
+from ragstone.engine.jobs.queue import JobQueue
+from ragstone.engine.lazy import Lazy, Pool
+from ragstone.history.conversations import Conversations
+from ragstone.history.journal import Journal
+from ragstone.history.responses import Responses
+from ragstone.history.spending import Spending
+from ragstone.history.statistics import Statistics
+from ragstone.index.follow.protocol import ExternalIndex, SyncedKeywordIndex, SyncedVectorIndex
+from ragstone.index.keyword.reader_words import Words
+from ragstone.learning.learner import Learner
+from ragstone.settings import IndexSettings, Settings
+from ragstone.settings.services import ServiceSettings
+from ragstone.settings.substitutes import Substitute
+from ragstone.storage.cache import Cache
+
+if TYPE_CHECKING:
+    from ragstone.index.keyword.bm25 import TermIndex
+
+BuildEmbedder = Callable[[IndexSettings, ServiceSettings], Embedder]
+"""Returns the embedder that the settings name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What a version is opened from, whatever the settings of a question.
+
+    ``overrides`` are the settings that whoever opened it named. ``shared`` is the pool of the knowledge base, ``own``
+    that of the version.
+    """
+
+    location: Location
+    path: Path
+    catalog: Catalog
+    build_embedder: BuildEmbedder
+    overrides: Sequence[str] = ()
+    shared: Pool = field(default_factory=Pool)
+    own: Pool = field(default_factory=Pool)
+    catching_up: threading.Lock = field(default_factory=threading.Lock)
+    """VersionLease while a question fills an engine that is behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryParts:
+    """What is kept of what people did; it belongs to the knowledge base, not to a version."""
+
+    journal: Lazy[Journal]
+    jobs: Lazy[JobQueue]
+    conversations: Lazy[Conversations]
+    responses: Lazy[Responses]
+    spending: Lazy[Spending]
+    statistics: Lazy[Statistics]
+    learner: Lazy[Learner]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexParts:
+    """What is searched. ``mirror`` keeps a copy of the documents for other programs, if the settings want one."""
+
+    analyzer: Lazy[Analyzer]
+    terms: Lazy[TermIndex]
+    words: Lazy[Words]
+    keywords: Lazy[SyncedKeywordIndex]
+    vectors: Lazy[SyncedVectorIndex]
+    mirror: Lazy[ExternalIndex | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelParts:
+    """What reads and writes. ``chat``, ``judge``, ``web`` and ``reranker`` are None where the settings name none."""
+
+    embedder: Lazy[Embedder]
+    question_embedder: Lazy[Embedder]
+    token_embedder: Lazy[TokenEmbedder]
+    matcher: Lazy[TokenMatcher]
+    chat: Lazy[ChatModel | None]
+    answerer: Lazy[Answerer]
+    judge: Lazy[Judge | None]
+    reranker: Lazy[Reranker | None]
+    web: Lazy[WebSearch | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Components:
+    """One version of a knowledge base under one set of settings.
+
+    ``policy`` is the version of what was learned that the settings are under; 0 means as they are.
+    """
+
+    source: Source
+    settings: Settings
+    built: BuiltWith
+    substitutes: tuple[Substitute, ...]
+    policy: int
+    clock: Clock
+    cache: Lazy[Cache]
+    results: Lazy[ResultCache]
+    history: HistoryParts
+    indexes: IndexParts
+    models: ModelParts
+
+    @property
+    def catalog(self) -> Catalog:
+        """The documents, chunks and vectors of this version."""
+        return self.source.catalog
+
+    @property
+    def location(self) -> Location:
+        """The folder of the knowledge base."""
+        return self.source.location
+
+    @property
+    def folder(self) -> Path:
+        """Where the knowledge base lies."""
+        return self.source.location.folder
+
+    @property
+    def has_embedder(self) -> bool:
+        """Whether the embedder is chosen; before the first documents ``index.embedder=auto`` leaves it open."""
+        return bool(self.built.embedder)
+
+    def external_indexes(self) -> list[ExternalIndex]:
+        """Return the indexes that other engines hold; none before anything was added."""
+        if not self.has_embedder:
+            return []
+        legs = [self.indexes.vectors()] if self.settings.index.vectors != "embedded" else []
+        return [
+            leg for leg in (*legs, self.indexes.keywords(), self.indexes.mirror()) if isinstance(leg, ExternalIndex)
+        ]
+
+    def count_tokens(self, text: str) -> int:
+        """Count tokens as the language model does, or as the embedder does if there is no model."""
+        chat = self.models.chat()
+        return chat.count(text) if chat else len(self.models.embedder().tokens(text))
+
+    def request(self, reader: Reader, payer: Payer | None = None) -> Request:
+        """Return the request of a question that begins now."""
+        return Request(
+            reader=reader,
+            deadline=Deadline.after(self.settings.services.deadline_seconds),
+            meter=Meter(purpose="question", payer=payer),
+            unrestricted=reader.groups is not None and not self.catalog.has_access_groups(),
+        )

@@ -1,0 +1,219 @@
+"""Checks a knowledge base for damage, rebuilds derived data, and reports faults that need a person."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ragstone import chunk, index
+from ragstone.catalog.location import Location
+from ragstone.catalog.lock import Patience
+from ragstone.catalog.verify import RESTORE
+from ragstone.core.catalog import Finding, Stamp
+from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
+from ragstone.core.request import Request
+from ragstone.engine.assembly import assemble
+from ragstone.engine.built import BuiltWith
+from ragstone.engine.components import Components, Source
+from ragstone.engine.location import home_at
+from ragstone.history.journal import findings as journal_findings
+from ragstone.index.follow.differences import differences
+from ragstone.settings.load import load
+from ragstone.storage.disk import clear_away, drop
+
+EMBED_BATCH = 256
+SIMILARITY_TOLERANCE = 0.01
+"""Allowed error of similarities computed from quantized codes; it is about a thousandth in practice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """The extent of a check and its findings."""
+
+    folder: str
+    documents: int
+    chunks: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def well(self) -> bool:
+        """Whether every finding was mended."""
+        return all(one.mended for one in self.findings)
+
+
+def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None) -> Health:
+    """Check all of a knowledge base and return the findings.
+
+    Args:
+        folder: folder of the knowledge base.
+        mend: rebuild derived data (indexes, vectors, the version pointer) and remove leftovers.
+        patience: how long to wait for an indexing process before mending.
+
+    Raises:
+        NotFound: there is no knowledge base.
+        Locked: ``mend`` is set while another process is indexing.
+    """
+    location = home_at(folder)
+    if not folder.is_dir():
+        raise NotFound(f"there is no knowledge base at {folder}")
+    with location.indexing(patience) if mend else nullcontext():
+        pointer = _check_pointer(location, mend=mend)
+        try:
+            version = location.current()
+        except KnowledgeBaseError:
+            version = None
+        if version is None:
+            if not pointer:
+                raise NotFound(f"there is no knowledge base at {folder}; make one: ragstone add SOURCE --kb {folder}")
+            return Health(folder=str(folder), documents=0, chunks=0, findings=tuple(pointer))
+        findings = [
+            *pointer,
+            *_check_leftovers(location, mend=mend),
+            *_check_permissions(location),
+            *_check_crawls(location),
+            *journal_findings(folder),
+        ]
+        try:
+            catalog = location.catalog(version)
+        except KnowledgeBaseError as error:
+            findings.append(Finding(part="catalog", what=str(error), remedy=RESTORE))
+            return Health(folder=str(folder), documents=0, chunks=0, findings=tuple(findings))
+        with closing(catalog):
+            found = catalog.verify(chunk.chunk_id)
+            documents = chunks = 0
+            if not any(one.part == "catalog" for one in found):
+                built = BuiltWith(**catalog.built_with())
+                settings = load(remembered=built.remembered(location.engines())).settings
+                source = Source(location=location, path=version, catalog=catalog, build_embedder=index.build_embedder)
+                opened = assemble(source, built.settled(settings) if built.embedder else settings, built)
+                found = [_mend(opened, one) if mend else one for one in found]
+                vectors_changed = any(one.part == "stored vectors" for one in found)
+                found += _check_indexes(opened, mend=mend, vectors_changed=vectors_changed)
+                found += differences(opened.external_indexes(), mend=mend)
+                source.own.close()
+                source.shared.close()
+                counts = catalog.counts()
+                documents, chunks = counts.documents, counts.chunks
+        return Health(folder=str(folder), documents=documents, chunks=chunks, findings=(*findings, *found))
+
+
+def _mend(version: Components, finding: Finding) -> Finding:
+    """Rebuild what can be derived from the catalog, and return the updated finding."""
+    match finding.part:
+        case "database indexes":
+            version.catalog.reindex()
+        case "stored vectors":
+            asyncio.run(_embed_again(version, finding.documents))
+        case _:
+            return finding
+    return replace(finding, mended=True)
+
+
+async def _embed_again(version: Components, ids: tuple[str, ...]) -> None:
+    items, embedder = list(version.catalog.chunks_of(ids).items()), version.models.embedder()
+    for start in range(0, len(items), EMBED_BATCH):
+        part = dict(items[start : start + EMBED_BATCH])
+        texts = [one.headed for one in part.values()]
+        vectors = await embedder.embed(texts, role="passage", request=Request.by_owner("ingest"))
+        version.catalog.put_vectors(dict(zip(part, vectors, strict=True)))
+
+
+def _check_indexes(version: Components, *, mend: bool, vectors_changed: bool) -> Iterator[Finding]:
+    """Yield damaged indexes, and indexes of commits that the catalog does not have."""
+    now, path, is_embedded = version.catalog.stamp(), version.source.path, version.settings.index.vectors == "embedded"
+    for part, folder in (("terms", path / "terms"), ("vectors", path / "vectors")):
+        if part == "vectors" and not is_embedded:
+            continue
+        stamp = version.indexes.terms().stamp if part == "terms" else version.indexes.vectors().stamp
+        written = folder.is_dir() and any(folder.iterdir())
+        what = ""
+        if stamp == Stamp():
+            # No files, no damage: the first question writes them, and a small knowledge base needs none.
+            what = "is damaged or was written by another version" if written and now.generation else ""
+        elif not version.catalog.knows(stamp):
+            what = "was built from commits that the catalog does not have"
+            if stamp.generation >= now.generation:
+                yield Finding(
+                    part="catalog",
+                    what=f"it ends at commit {now.generation}, but the index {part} was built from commit"
+                    f" {stamp.generation} of another history: the last commits are lost, or an older copy was restored",
+                    remedy="add the sources again: ragstone sync SOURCE; or " + RESTORE,
+                )
+        elif not (part == "terms" or _vectors_agree(version)):
+            what = "differs from the vectors in the catalog"
+        if mend and (what or (vectors_changed and part == "vectors")):
+            clear_away(folder)
+        if what:
+            yield Finding(part=f"index {part}", what=what, mended=mend)
+    if mend:
+        version.source.own.close()  # closes what was read from damaged files
+        again = assemble(version.source, version.settings, version.built)
+        again.indexes.terms().follow()
+        if is_embedded:
+            again.indexes.vectors().follow(write=True)
+
+
+def _vectors_agree(version: Components) -> bool:
+    """Return whether an exhaustive search finds every chunk with the similarity of its stored vector."""
+    probe, numbers, scores = None, [], []
+    for rows, vectors in version.catalog.vectors_since(0, version.models.embedder().dimensions):
+        probe = vectors[0].copy() if probe is None else probe
+        numbers.append(rows)
+        scores.append(vectors @ probe)
+    if probe is None:
+        return True
+    wanted, expected = np.concatenate(numbers), np.concatenate(scores)
+    matches = asyncio.run(version.indexes.vectors().search(probe, len(wanted)))
+    order = np.argsort(matches.rows)
+    return np.array_equal(matches.rows[order], wanted) and bool(
+        np.allclose(matches.scores[order], expected, atol=SIMILARITY_TOLERANCE)
+    )
+
+
+def _check_pointer(location: Location, *, mend: bool) -> list[Finding]:
+    if location.is_shared:
+        return []
+    try:
+        if location.current() is not None:
+            return []
+        what = "it is missing"
+    except Damaged as error:
+        what = str(error)
+    versions = location.versions()
+    if len(versions) != 1:
+        names = ", ".join(version.name for version in versions)
+        remedy = f"write the name of the version in use into it: {names}" if versions else RESTORE
+        return [Finding(part="CURRENT", what=what, remedy=remedy)] if versions or what != "it is missing" else []
+    if mend:
+        location.point(versions[0])
+    return [Finding(part="CURRENT", what=f"{what}; there is one version, {versions[0].name}", mended=mend)]
+
+
+def _check_leftovers(location: Location, *, mend: bool) -> Iterator[Finding]:
+    for path in location.leftovers():
+        if mend:
+            clear_away(path) if path.is_dir() else drop(path)
+            yield Finding(part="leftover", what=f"an interrupted command left {path} behind", mended=True)
+
+
+def _check_permissions(location: Location) -> Iterator[Finding]:
+    if files := location.public_files():
+        what = f"every account on this machine can read {', '.join(path.name for path in files)}"
+        yield Finding(part="permissions", what=what, remedy=f"chmod -R go-rwx {location.folder}")
+
+
+def _check_crawls(location: Location) -> Iterator[Finding]:
+    for path in sorted((location.folder / "crawl").glob("*.db")):
+        try:
+            with closing(sqlite3.connect(path)) as db:
+                lines = [line for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"]
+        except sqlite3.DatabaseError as error:
+            lines = [str(error)]
+        if lines:
+            yield Finding(part="crawl", what=f"{path}: {lines[0]}", remedy=f"remove {path}; the next crawl starts over")

@@ -1,0 +1,332 @@
+"""Documents in and out: the one way in for files, folders, uploads, web sites and queued jobs, and the look at them.
+
+An ingest holds the lock of the knowledge base to its end. With a `Share` it takes the lock for each commit only, so
+that several processes ingest at once: reading, cutting and embedding take long, a commit a hundredth of that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from ragstone import acquire
+from ragstone.core.access import READERS, Reader, groups_in
+from ragstone.core.catalog import Listing
+from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.records import Acquired, Document, Skipped
+from ragstone.core.reports import AddReport, Plan
+from ragstone.core.request import Request
+from ragstone.engine.components import Components
+from ragstone.engine.following import follow, locked, with_engine_notices
+from ragstone.engine.ingest import Ingest, Intake, Read, Share, forget_skipped, refuse_other_versions, rules_in_force
+from ragstone.engine.jobs.queue import Job, JobQueue, Work
+from ragstone.engine.opening import OpenVersions
+from ragstone.engine.pipeline import OnProgress, StreamWatcher, plan
+from ragstone.settings import AcquireSettings, Settings
+
+if TYPE_CHECKING:
+    from ragstone.acquire.crawl.records import Batch
+
+JOB_BYTES = 10_000_000
+"""Size of the files of a job from which it takes no further file."""
+
+OnCrawl = Callable[[int, int, AddReport], None]
+"""Receives how many addresses were visited, how many wait, and what has been stored so far."""
+
+
+class Documents:
+    """The documents of a knowledge base."""
+
+    def __init__(self, versions: OpenVersions) -> None:
+        self._versions, self._ingest = versions, Ingest(versions)
+
+    # ------------------------------------------------------------ in
+
+    async def add(
+        self, sources: Sequence[str | Document], on_progress: OnProgress | None = None, *, share: Share | None = None
+    ) -> AddReport:
+        """Read sources and store their documents; what is stored and unchanged is left alone.
+
+        Args:
+            sources: paths of files or folders, or documents.
+            on_progress: called after every commit with what is durable now.
+            share: ingest while other processes do too.
+
+        Raises:
+            SourceError: a path leads nowhere, or to nothing that can be read; nothing of it was stored.
+            Locked: another process is indexing.
+            SettingsMismatch: this Ragstone would cut or embed differently from the stored chunks.
+            Conflict: the work was taken over; what was committed before stays.
+        """
+        files = sum(acquire.count(source) for source in sources if isinstance(source, str))
+        return await self._ingest.run(Intake(read=_reader(sources), files=files), on_progress, share)
+
+    async def add_files(
+        self, files: Sequence[Path], on_progress: OnProgress | None = None, *, share: Share | None = None
+    ) -> AddReport:
+        """Add files as they are met in a folder: one that cannot be read is reported and stops nothing."""
+
+        def read(version: Components, settings: AcquireSettings, stop: Event) -> Iterator[Acquired]:
+            is_stored = version.catalog.has_file
+            return acquire.read_files(files, settings, base=_base(version), is_stored=is_stored, stop=stop)
+
+        return await self._ingest.run(Intake(read=read, files=len(files)), on_progress, share)
+
+    async def add_uploads(
+        self,
+        files: Sequence[Path],
+        on_progress: OnProgress | None = None,
+        *,
+        groups: Sequence[str] | None = None,
+        share: Share | None = None,
+    ) -> AddReport:
+        """Make what is stored match uploaded files, which lie within the folder of the knowledge base.
+
+        A file that cannot be read is reported and keeps none of the others from being stored.
+
+        Args:
+            files: their documents are known by their paths within the folder.
+            on_progress: called after every commit.
+            groups: that may read them, whatever the files or rules say; None leaves it to those.
+            share: ingest while other processes do too.
+        """
+        sources = tuple(str(file) for file in files)
+        named = None if groups is None else groups_in(groups)
+
+        def read(version: Components, settings: AcquireSettings, stop: Event) -> Iterator[Acquired]:
+            for source in sources:
+                try:
+                    for one in _read(version, [source], settings, stop, base=version.folder.resolve()):
+                        if isinstance(one, Document) and named is not None:
+                            one = replace(one, metadata={**one.metadata, READERS: named})
+                        yield one
+                except SourceError as error:
+                    yield Skipped(source=source, reason=str(error))
+
+        return await self._ingest.run(Intake(read=read, files=len(files), prune=sources), on_progress, share)
+
+    async def sync(
+        self, sources: Sequence[str], on_progress: OnProgress | None = None, *, share: Share | None = None
+    ) -> AddReport:
+        """Make what is stored of these sources match them: `add` what is new or changed, remove what is gone.
+
+        What could not be read this time is kept as it was stored. A source that is not there at all is an error, not
+        a reason to remove everything: a disk may not be mounted.
+
+        Raises:
+            SourceError, Locked, SettingsMismatch, Conflict: as of `add`.
+        """
+        files = sum(map(acquire.count, sources))
+        return await self._ingest.run(
+            Intake(read=_reader(sources), files=files, prune=tuple(sources)), on_progress, share
+        )
+
+    async def crawl(self, what: str, on_progress: OnCrawl | None = None, *, force: bool = False) -> AddReport:
+        """Follow a web site: add new pages, update changed ones, remove those that are gone.
+
+        Args:
+            what: name of a site in ``acquire.sites``, or the address to start at.
+            on_progress: called after every batch of pages, when it is stored.
+            force: fetch pages that have not changed, too.
+
+        Raises:
+            UsageError: there is no such site, or it is no web address.
+            SourceError: the site cannot be had; what was stored before stays.
+            Locked: another process is indexing.
+        """
+        from ragstone.acquire.crawl import crawl, find_site
+
+        report, started = AddReport(), time.perf_counter()
+        with self._versions.current() as version:
+            refuse_other_versions(version)
+            site = find_site(what, version.settings.acquire)
+        async with self._ingest.alone() as (version, settings):
+            state = version.folder / "crawl" / f"{site.name}.db"
+            with acquire.Pages(settings.acquire) as pages:
+                found = crawl(site, state, pages.read, force=force, holds=version.catalog.contains)
+                async with aclosing(found) as batches:
+                    async for batch in batches:
+                        report = report.plus(await self._store_pages(batch))
+                        if on_progress:
+                            on_progress(batch.visited, batch.waiting, report)
+        return await with_engine_notices(version, replace(report, seconds=time.perf_counter() - started))
+
+    async def plan(self, sources: Sequence[str]) -> Plan:
+        """Return what `sync` would do now. Everything new is read; nothing is embedded or changed."""
+        with self._versions.current() as version:
+            refuse_other_versions(version)
+            settings = rules_in_force(version)
+            watcher, stop = StreamWatcher(version.catalog), Event()
+            stream = watcher.watch(_read(version, sources, settings.acquire, stop))
+            planned = await plan(stream, version.catalog, stop)
+            return replace(planned, removed=tuple(watcher.find_removed(acquire.root(source) for source in sources)))
+
+    # ------------------------------------------------------------ for workers
+
+    @property
+    def jobs(self) -> JobQueue:
+        """What waits for workers, and what they have done."""
+        with self._versions.current() as version:
+            return version.history.jobs()
+
+    def queue_add(self, sources: Sequence[str]) -> list[Job]:
+        """Queue the files of sources to be added by workers; durable when this returns.
+
+        Raises:
+            SourceError: a path leads nowhere, or to nothing that can be read; then nothing is queued.
+            KnowledgeBaseError, EngineError: the queue could not be written.
+        """
+        with self._versions.current() as version:
+            return version.history.jobs().put("add", list(_works(sources, version.settings)))
+
+    def queue_sync(self, sources: Sequence[str]) -> list[Job]:
+        """Queue a sync: workers first add what is there, then one of them removes what is gone.
+
+        Raises:
+            SourceError, KnowledgeBaseError, EngineError: as of `queue_add`.
+        """
+        adding = self.queue_add(sources)
+        return [*adding, *self.jobs.put("sync", [Work(sources=tuple(map(_absolute, sources)))])]
+
+    # ------------------------------------------------------------ out
+
+    def remove(self, ids: Sequence[str], *, reader: Reader) -> list[str]:
+        """Remove documents, all or none, and return their full ids.
+
+        Args:
+            ids: as for `get`.
+            reader: who asks; what this reader may not read is not there.
+
+        Raises:
+            NotFound: one of them is not there.
+            Locked: another process is indexing.
+        """
+        with self._versions.current() as version:
+            full = list(dict.fromkeys(self.get(id, reader=reader).id for id in ids))
+            with locked(version, self._versions.patience):
+                version.catalog.remove(full)
+                follow(version)
+            return full
+
+    def forget_skipped(self, source: str) -> None:
+        """Drop the report on a file that could not be read.
+
+        Raises:
+            Locked: another process is indexing.
+        """
+        with self._versions.current() as version, locked(version, self._versions.patience):
+            version.catalog.forget_skipped([one.source for one in version.catalog.skipped(source)])
+
+    # ------------------------------------------------------------ look
+
+    def get(self, id: str, *, reader: Reader) -> Document:
+        """Return a stored document by its id, or by its name or the end of its path if only one has that.
+
+        Raises:
+            NotFound: this reader may read none such, or more than one.
+        """
+        with self._versions.current() as version:
+            return version.catalog.document(id, None if reader.groups is None else reader.names)
+
+    def list(self, *, reader: Reader, q: str = "", after: str = "", limit: int = 100) -> Listing:
+        """Return a page of the stored documents, in the order of their ids.
+
+        Args:
+            reader: who asks; what this reader may not read is neither listed nor counted.
+            q: characters that the id, title, address or source has; empty for any.
+            after: the id that the page begins after.
+            limit: documents on the page.
+        """
+        with self._versions.current() as version:
+            return version.catalog.listing(None if reader.groups is None else reader.names, q, after, limit)
+
+    def all(self) -> Iterator[Document]:
+        """Yield every stored document, in the order of adding; for the owner's use."""
+        with self._versions.current() as version:
+            yield from version.catalog.documents()
+
+    def groups(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Map each of these documents that has access groups to its groups; an empty one means nobody."""
+        with self._versions.current() as version:
+            return version.catalog.access_groups(ids)
+
+    def has_source(self, source: str) -> bool:
+        """Return whether a document of this file or folder is stored."""
+        with self._versions.current() as version:
+            return bool(version.catalog.documents_under(source))
+
+    async def _store_pages(self, batch: Batch) -> AddReport:
+        part = await self._ingest.store([*batch.documents, *batch.skipped], Request.by_owner("ingest"), None, 0)
+        with self._versions.current() as version:
+            gone = list(version.catalog.signatures(batch.gone))
+            if gone:
+                version.catalog.remove(gone)
+            forget_skipped(version, batch.urls, part)
+        return replace(part, removed=len(gone), unchanged=part.unchanged + batch.unchanged)
+
+
+def refuse_unreadable(sources: Sequence[str | Document]) -> None:
+    """Check sources before a knowledge base is made for them.
+
+    Raises:
+        UsageError: a path is empty, as of a variable that is not set; it would stand for the current folder.
+        SourceError: a path leads nowhere, or to nothing that can be read.
+    """
+    for source in sources:
+        if source == "":
+            raise UsageError("a source is empty; name a file or a folder, such as . for the current one")
+        if isinstance(source, str):
+            acquire.read(source, AcquireSettings(), base=Path())
+
+
+def _base(version: Components) -> Path:
+    """Return the folder that the paths of documents are relative to."""
+    return version.folder.resolve().parent
+
+
+def _reader(sources: Sequence[str | Document]) -> Read:
+    return lambda version, settings, stop: _read(version, sources, settings, stop)
+
+
+def _read(
+    version: Components,
+    sources: Sequence[str | Document],
+    settings: AcquireSettings,
+    stop: Event,
+    *,
+    base: Path | None = None,
+) -> Iterator[Acquired]:
+    """Return what the sources hold, read one by one; a source that is not there is an error at once."""
+    base, is_stored = base or _base(version), version.catalog.has_file
+    return chain.from_iterable(
+        [
+            [acquire.with_groups(source, settings.access)]
+            if isinstance(source, Document)
+            else acquire.read(source, settings, base=base, is_stored=is_stored, stop=stop)
+            for source in sources
+        ]
+    )
+
+
+def _works(sources: Sequence[str], settings: Settings) -> Iterator[Work]:
+    own, files, size = settings.jobs, list[str](), 0
+    for file in dict.fromkeys(file for source in sources for file in acquire.files_of(source)):
+        files.append(str(file))
+        with suppress(OSError):
+            size += file.stat().st_size
+        if len(files) >= own.files or size >= JOB_BYTES:
+            yield Work(files=tuple(files))
+            files, size = [], 0
+    if files:
+        yield Work(files=tuple(files))
+
+
+def _absolute(source: str) -> str:
+    path = Path(source)
+    return str(path.resolve() if path.is_dir() else path.parent.resolve() / path.name)

@@ -1,0 +1,90 @@
+"""An embedder that memoizes, so that each text is embedded once for all variants."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragstone.core.protocols import Embedder, Role, TokenEmbedder, WeighedEmbedder
+from ragstone.core.records import Span, TokenVectors
+from ragstone.core.request import Request
+from ragstone.engine.search import UNMEASURED_WEIGHT
+
+if TYPE_CHECKING:
+    from ragstone.core.records import Vector
+
+TOKENS = 250_000
+"""Maximum of token vectors in memory; with 384 dimensions, about 400 MB."""
+PASSAGES = 100_000
+"""Maximum of passage vectors in memory; with 384 dimensions, about 150 MB."""
+
+
+class MemoizedEmbedder:
+    """Memoizes another embedder. ``saved`` counts the milliseconds saved so far."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.fingerprint, self.dimensions = inner.fingerprint, inner.dimensions
+        self.saved = 0.0
+        self._vectors: dict[Role, dict[str, Vector]] = {"query": {}, "passage": {}}
+        self._familiar: dict[str, float] = {}
+        self._tokens: dict[tuple[Role, str], TokenVectors] = {}
+        self._held = 0
+        self._spent: dict[tuple[str, Role, str], float] = {}
+
+    def vector_weight(self, coverage: float) -> float:
+        return self._inner.vector_weight(coverage) if isinstance(self._inner, WeighedEmbedder) else UNMEASURED_WEIGHT
+
+    def familiarity(self, text: str) -> float:
+        if text not in self._familiar:
+            self._familiar[text] = self._inner.familiarity(text)
+        return self._familiar[text]
+
+    def tokens(self, text: str) -> list[Span]:
+        return self._inner.tokens(text)
+
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
+        known = self._vectors[role]
+        found = {text: known[text] for text in texts if text in known}
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        self._count_saved("vector", role, found)
+        if new:
+            started = time.perf_counter()
+            found.update(zip(new, await self._inner.embed(new, role=role, request=request), strict=True))
+            self._note_spent("vector", role, new, started)
+            known.update((text, found[text]) for text in new)
+        while role == "passage" and len(known) > PASSAGES:  # the oldest go first
+            known.pop(next(iter(known)))
+        return np.stack([found[text] for text in texts])
+
+    async def embed_tokens(self, texts: Sequence[str], *, role: Role, request: Request) -> list[TokenVectors]:
+        if not isinstance(self._inner, TokenEmbedder):
+            raise TypeError(f"{self.fingerprint} has no token vectors")
+        new = list(dict.fromkeys(text for text in texts if (role, text) not in self._tokens))
+        found = {text: self._tokens[role, text] for text in texts if (role, text) in self._tokens}
+        self._count_saved("tokens", role, found)
+        if new:
+            started = time.perf_counter()
+            found.update(zip(new, await self._inner.embed_tokens(new, role=role, request=request), strict=True))
+            self._note_spent("tokens", role, new, started)
+        for text in new:
+            self._tokens[role, text] = found[text]
+            self._held += len(found[text].spans)
+        while self._held > TOKENS:  # the oldest go first
+            self._held -= len(self._tokens.pop(next(iter(self._tokens))).spans)
+        return [found[text] for text in texts]
+
+    def forget_tokens(self) -> None:
+        """Drop the token vectors, but keep all other vectors."""
+        self._tokens.clear()
+        self._held = 0
+
+    def _note_spent(self, what: str, role: Role, texts: Sequence[str], started: float) -> None:
+        each = (time.perf_counter() - started) * 1000 / len(texts)
+        self._spent.update({(what, role, text): each for text in texts})
+
+    def _count_saved(self, what: str, role: Role, texts: Iterable[str]) -> None:
+        self.saved += sum(self._spent.get((what, role, text), 0.0) for text in texts)

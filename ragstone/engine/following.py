@@ -1,0 +1,128 @@
+"""How indexes follow the catalog: under the lock of whoever ingests, and at a question that finds one behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+
+from ragstone.catalog.lock import ONCE, Patience, indexing
+from ragstone.core.catalog import EngineStatus
+from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked
+from ragstone.core.reports import AddReport
+from ragstone.engine.components import Components
+from ragstone.index.follow.protocol import ExternalIndex, SyncedIndex
+
+CATCH_UP_LIMIT = 100_000
+"""Changes that a question may bring into an engine that lacks them."""
+
+
+@contextmanager
+def locked(version: Components, patience: Patience) -> Iterator[None]:
+    """Hold the lock of whoever changes what is stored.
+
+    Raises:
+        Locked: another process holds it, and did for as long as ``patience`` waits.
+        KnowledgeBaseError: another version was put in use meanwhile; what is written here would be lost with this one.
+    """
+    with version.location.indexing(patience):
+        refuse_superseded(version)
+        version.location.make_durable()
+        yield
+
+
+async def lock(version: Components, patience: Patience) -> ExitStack:
+    """Return the lock, held; waiting for it keeps nobody else from the event loop."""
+    pause, held = patience.pauses(), ExitStack()
+    while True:
+        try:
+            held.enter_context(locked(version, ONCE))
+            return held
+        except Locked as refusal:
+            await asyncio.sleep(pause(refusal))
+
+
+def refuse_superseded(version: Components) -> None:
+    """Refuse to write to a version that is no longer the one in use.
+
+    Raises:
+        KnowledgeBaseError: it is not.
+    """
+    if version.location.current() != version.source.path:
+        raise KnowledgeBaseError(f"{version.folder} was rebuilt a moment ago; try again")
+
+
+def follow(version: Components) -> None:
+    """Bring every index up to the catalog. Call it only under the lock.
+
+    An engine that is away is left out: nobody who adds waits for it, and it catches up when it is back.
+    """
+    terms = version.indexes.terms()
+    terms.follow()
+    for leg in (version.indexes.keywords(), version.indexes.vectors(), version.indexes.mirror()):
+        if leg is None or leg is terms or (isinstance(leg, ExternalIndex) and leg.problem):
+            continue
+        with suppress(EngineError):  # `with_engine_notices` reports it
+            leg.follow(write=True)
+
+
+async def follow_to_the_end(version: Components) -> None:
+    """Run `follow` in a thread to its end, even if cancelled: what the caller holds stays held until then."""
+    following = asyncio.ensure_future(asyncio.to_thread(follow, version))
+    try:
+        await asyncio.shield(following)
+    except asyncio.CancelledError:
+        await following
+        raise
+
+
+async def with_engine_notices(version: Components, report: AddReport) -> AddReport:
+    """Return the report with a notice for each external engine that has not taken in what is stored now."""
+
+    def behind() -> list[EngineStatus]:
+        return [one for leg in version.external_indexes() if (one := leg.status()).behind or one.problem]
+
+    engines = await asyncio.to_thread(behind)
+    notices = [one.problem or f"{one.engine} is {one.behind:,} changes behind" for one in engines]
+    suffix = "; the documents are stored, and it catches up when it is back"
+    return replace(report, notices=(*report.notices, *(f"{one}{suffix}" for one in notices)))
+
+
+async def follow_keywords(version: Components) -> tuple[str, ...]:
+    """Bring the keyword index up to date after an interrupted ingest; the vector index does that itself.
+
+    Returns:
+        Why that could not be done; empty if it was.
+    """
+    terms = version.indexes.terms
+    if terms.is_made and terms().stamp == version.catalog.stamp():
+        return ()  # two look-ups cost less than asking a thread
+    return await asyncio.to_thread(_follow_keywords, version)
+
+
+def _follow_keywords(version: Components) -> tuple[str, ...]:
+    terms = version.indexes.terms()
+    if terms.stamp == version.catalog.stamp():
+        return ()
+    try:
+        with indexing(version.folder, ONCE, asking=True):
+            terms.follow()
+            if version.location.is_shared and version.has_embedder:  # no ingest on this host will
+                version.indexes.vectors().follow(write=True)
+    except Locked:
+        return ("an ingest is under way; keyword search does not know the newest documents yet",)
+    except KnowledgeBaseError as error:
+        return (f"keyword search is not up to date: {error}",)
+    return ()
+
+
+def catch_up(version: Components, leg: SyncedIndex) -> bool:
+    """Bring one engine up to the catalog unless an ingest is under way; return whether that was done."""
+    with version.source.catching_up:
+        try:
+            with indexing(version.folder, ONCE, asking=True):
+                leg.follow(write=True)
+        except Locked:
+            return False
+    return True

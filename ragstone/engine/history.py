@@ -1,0 +1,120 @@
+"""What people did with a knowledge base: conversations, answers and opinions of them, statistics, latest questions."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from ragstone.core.access import READERS, Reader
+from ragstone.core.errors import NotFound
+from ragstone.core.records import Hit
+from ragstone.engine.caching import latest_questions
+from ragstone.engine.components import Components
+from ragstone.engine.opening import OpenVersions
+from ragstone.history.conversations import Said, Session
+from ragstone.history.responses import Feedback, Response, Vote
+from ragstone.history.statistics import Report
+
+
+class History:
+    """The history of a knowledge base, as one reader at a time may see it."""
+
+    def __init__(self, versions: OpenVersions) -> None:
+        self._versions = versions
+
+    def conversations(self, *, reader: Reader) -> list[Session]:
+        """Return this reader's conversations, the last one first."""
+        with self._versions.current() as version:
+            return version.history.conversations().sessions(reader.namespace)
+
+    def turns(self, session: str, *, reader: Reader) -> list[Said]:
+        """Return what was said in a conversation of this reader, oldest first; empty if there is none."""
+        with self._versions.current() as version:
+            return version.history.conversations().turns(reader.session(session), reader.who)
+
+    def forget(self, session: str, *, reader: Reader) -> int:
+        """Delete a conversation of this reader, and return how many questions it had."""
+        with self._versions.current() as version:
+            return version.history.conversations().forget(reader.session(session))
+
+    def response(self, response_id: str, *, reader: Reader) -> Response:
+        """Return an answer this reader got, with the opinions of it, and with its evidence as far as it is stored.
+
+        Raises:
+            NotFound: there is none, it is older than ``review.responses_days``, or it rests on what this reader may
+                no longer read.
+        """
+        with self._versions.current() as version:
+            return _response(version, response_id, reader)
+
+    def rate(
+        self,
+        response_id: str,
+        *,
+        reader: Reader,
+        vote: Vote,
+        voice: str = "",
+        reason: str = "",
+        correction: str = "",
+    ) -> Feedback:
+        """Say whether an answer was good. Saying it twice counts once; a new vote replaces the old one.
+
+        Args:
+            response_id: of the answer.
+            reader: who asks; only answers that this reader got can be rated.
+            vote: up or down.
+            voice: who says it; the reader, if not given.
+            reason: in their words.
+            correction: the document that would have been right, by its id or the end of it, or any other source.
+
+        Raises:
+            NotFound: there is no such answer.
+            UsageError: the vote is neither up nor down, or a text is too long.
+            RateLimited: this voice has rated as many answers as it may.
+        """
+        with self._versions.current() as version:
+            rated = _response(version, response_id, reader)
+            if correction:
+                with suppress(NotFound):
+                    groups = None if reader.groups is None else reader.names
+                    correction = version.catalog.document(correction, groups).id
+            voice, learner = voice or reader.name, version.history.learner()
+            feedback = version.history.responses().rate(
+                response_id,
+                voice=voice,
+                vote=vote,
+                reason=reason,
+                correction=correction,
+                per_hour=version.settings.learning.per_hour,
+                also=learner.vote_writer(rated, voice=voice, vote=vote, correction=correction)
+                if learner.is_on
+                else None,
+            )
+            learner.evaluate_soon()
+            return feedback
+
+    def statistics(self, days: float = 7.0) -> Report:
+        """Return what happened in the last days, in every process that had this knowledge base open."""
+        with self._versions.current() as version:
+            return version.history.statistics().report(days)
+
+    def latest_questions(self, count: int) -> list[str]:
+        """Return the questions asked last, newest first; empty if ``cache.questions`` is off."""
+        with self._versions.current() as version:
+            return latest_questions(version.cache(), count)
+
+    def clear_cache(self) -> None:
+        """Drop all cached results; nothing but time is lost."""
+        with self._versions.current() as version:
+            version.cache().clear()
+
+
+def _response(version: Components, response_id: str, reader: Reader) -> Response:
+    found = version.history.responses().get(response_id, reader)
+    groups = version.catalog.access_groups(found.evidence) if reader.groups is not None else {}
+    if not all(reader.may_read({READERS: named}) for named in groups.values()):
+        raise NotFound(f"there is no answer '{response_id}', or it is no longer kept")
+    chunks = version.catalog.chunks_by_id([one.chunk_id for one in found.passages])
+    stored = [(chunks[one.chunk_id], one) for one in found.passages if one.chunk_id in chunks]
+    hits = [Hit(chunk=chunk, score=one.score, why=one.why) for chunk, one in stored]
+    return replace(found, hits=tuple(hit for hit in hits if reader.may_read(hit.chunk.metadata)))

@@ -1,0 +1,234 @@
+"""The one way in: whatever the source, documents are read, compared, cut, embedded and committed by an `Ingest`.
+
+An ingest holds the lock of the knowledge base to its end. With a `Share` it takes the lock for each commit only, so
+several processes can ingest at once: reading, cutting and embedding take long, a commit a hundredth of that. Under
+the lock the signatures of the documents are compared with those the work was prepared against; if another process
+changed one, the work starts over and skips what is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Event
+
+from ragstone import acquire
+from ragstone.core.errors import Conflict, KnowledgeBaseError
+from ragstone.core.records import Acquired, Document
+from ragstone.core.reports import AddReport
+from ragstone.core.request import Request
+from ragstone.core.threads import in_thread
+from ragstone.engine import languages
+from ragstone.engine.built import BuiltWith, refuse_chunker, refuse_embedder
+from ragstone.engine.components import Components
+from ragstone.engine.following import follow, follow_to_the_end, lock, with_engine_notices
+from ragstone.engine.opening import OpenVersions
+from ragstone.engine.pipeline import OnProgress, StreamWatcher, Turn, ingest
+from ragstone.settings import AcquireSettings, Settings
+
+ATTEMPTS = 3
+"""Attempts that another process may cross before the lock is held to the end."""
+
+Read = Callable[[Components, AcquireSettings, Event], Iterable[Acquired]]
+"""Reads the sources of an ingest from their beginning, until the event is set.
+
+Raises `SourceError` at once if one of them is not there.
+"""
+
+
+def always() -> bool:
+    """Return True: nobody else can take over this work."""
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """An ingest that runs while others do: it holds the lock only for each commit.
+
+    ``is_ours`` is asked under the lock before each commit, whether the work has not been taken over.
+    """
+
+    is_ours: Callable[[], bool] = always
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intake:
+    """What an ingest reads. Stored documents of ``prune`` that it does not meet are removed."""
+
+    read: Read
+    files: int = 0
+    prune: tuple[str, ...] = field(default=())
+
+
+class Ingest:
+    """Brings documents into the version in use, and keeps what is stored of a source in step with it."""
+
+    def __init__(self, versions: OpenVersions) -> None:
+        self._versions = versions
+
+    async def run(self, intake: Intake, on_progress: OnProgress | None, share: Share | None) -> AddReport:
+        """Ingest; see `Documents.add` for what is raised."""
+        with self._versions.current() as version:
+            refuse_other_versions(version)
+            if share is None:
+                intake.read(
+                    version, version.settings.acquire, Event()
+                )  # a source that is not there is reported before waiting
+                report = await self._alone(intake, on_progress)
+            else:
+                report = await self._shared(intake, on_progress, share)
+                if intake.prune:  # only for what is gone the lock is held to the end
+                    report = _combined(report, await self._alone(intake, None))
+            return await with_engine_notices(version, report)
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[tuple[Components, Settings]]:
+        """Hold the lock; yield the version, and its settings with the access rules in force.
+
+        What was committed inside is searchable afterwards, even if the rest failed.
+        """
+        with self._versions.current() as version, await lock(version, self._versions.patience):
+            try:
+                yield version, rules_in_force(version)
+            except asyncio.CancelledError:
+                raise  # the indexes catch up when they are next used; an interrupt must not wait for that
+            except BaseException:
+                with self._versions.current() as now, suppress(KnowledgeBaseError):  # the first error says more
+                    follow(now)
+                raise
+            with self._versions.current() as now:  # which has an embedder now, if it had none before
+                await follow_to_the_end(now)
+
+    async def store(
+        self,
+        stream: Iterable[Acquired],
+        request: Request,
+        on_progress: OnProgress | None,
+        files: int,
+        turn: Turn = nullcontext,
+    ) -> AddReport:
+        """Store what a stream brings. The first documents ever choose the embedder, if that was left open.
+
+        Args:
+            stream: read one by one.
+            request: who pays; cancelling sets its ``stop``.
+            on_progress: called after every commit.
+            files: how many files the stream comes from, if that is known.
+            turn: taken for each commit, unless the caller holds the lock.
+        """
+        first, stream = await in_thread(partial(languages.ahead, stream, request.stop), request.stop)
+        with self._versions.current() as version:
+            async with turn():
+                _keep_rules(version, rules_in_force(version))
+                await asyncio.to_thread(_choose_embedder, version, first)
+        with self._versions.current() as version:
+            own = version.settings
+            embedder = version.models.embedder()
+            report = await ingest(stream, version.catalog, embedder, own.chunk, request, on_progress, files, turn=turn)
+            if own.index.embedder != languages.ENGLISH or not report.added + report.updated:
+                return report
+            language = await asyncio.to_thread(languages.foreign, first)
+            return replace(report, notices=languages.advice(language, version.folder))
+
+    async def _alone(self, intake: Intake, on_progress: OnProgress | None) -> AddReport:
+        started = time.perf_counter()
+        request = Request.by_owner("ingest")
+        async with self.alone() as (version, settings):
+            catalog, watcher = version.catalog, StreamWatcher(version.catalog)
+            stream = watcher.watch(intake.read(version, settings.acquire, request.stop))
+            report = await self.store(stream, request, on_progress, intake.files)
+            if not intake.prune:
+                return report
+            roots = [acquire.root(source) for source in intake.prune]
+            if removed := watcher.find_removed(roots):
+                catalog.remove(removed, watcher.outdated)
+            noted = {one.source for root in roots for one in catalog.skipped(root)}
+            forget_skipped(version, [one for one in noted if not watcher.is_kept(one)], report)
+        return replace(report, removed=len(removed), seconds=time.perf_counter() - started)
+
+    async def _shared(self, intake: Intake, on_progress: OnProgress | None, share: Share) -> AddReport:
+        turn = partial(self._turn, share.is_ours)
+        for _ in range(ATTEMPTS):
+            try:
+                return await self._in_turns(intake, on_progress, turn, partial(self._turn, always))
+            except Conflict:  # what another process stored is not stored again
+                if not await asyncio.to_thread(share.is_ours):
+                    raise
+        async with turn():
+            return await self._in_turns(intake, on_progress, nullcontext, nullcontext)
+
+    async def _in_turns(self, intake: Intake, on_progress: OnProgress | None, turn: Turn, last_turn: Turn) -> AddReport:
+        request = Request.by_owner("ingest")
+        with self._versions.current() as version:
+            stream = intake.read(version, rules_in_force(version).acquire, request.stop)
+            stream = StreamWatcher(version.catalog).watch(stream)
+            report = await self.store(stream, request, on_progress, intake.files, turn)
+        async with last_turn():
+            with self._versions.current() as version:
+                await follow_to_the_end(version)
+        return report
+
+    def _turn(self, is_ours: Callable[[], bool]) -> AbstractAsyncContextManager[None]:
+        @asynccontextmanager
+        async def turn() -> AsyncIterator[None]:
+            with self._versions.current() as version, await lock(version, self._versions.patience.endless()):
+                if not await asyncio.to_thread(is_ours):
+                    raise Conflict("the job was taken over by another worker")
+                yield
+
+        return turn()
+
+
+def refuse_other_versions(version: Components) -> None:
+    """Refuse to mix chunks or vectors with those of another version of the chunker or the embedder.
+
+    Raises:
+        SettingsMismatch: with the command that rebuilds.
+    """
+    if version.has_embedder:
+        refuse_embedder(version.models.embedder(), version.built, version.folder)
+    refuse_chunker(version.settings.chunk, version.built, version.folder)
+
+
+def rules_in_force(version: Components) -> Settings:
+    """Return the settings with the access rules in force: those another process used since win over ours.
+
+    What that process closed stays closed.
+    """
+    stored = BuiltWith(**version.catalog.built_with())
+    if stored.access == version.built.access:
+        return version.settings
+    return stored.with_rules(version.settings, always=True)
+
+
+def forget_skipped(version: Components, sources: Iterable[str], report: AddReport) -> None:
+    """Drop reports on sources that are well now, or gone, unless this ingest reports them again."""
+    noted = {one.source for one in version.catalog.skipped()} - {one.source for one in report.skipped}
+    version.catalog.forget_skipped([source for source in sources if source in noted])
+
+
+def _keep_rules(version: Components, settings: Settings) -> None:
+    """Store the access rules for the next process, which may not know them. Call it under the lock."""
+    stored = BuiltWith(**version.catalog.built_with())
+    now = stored.following(settings)
+    if now.access != stored.access:
+        version.catalog.set_built_with(now.to_json())
+
+
+def _choose_embedder(version: Components, documents: Sequence[Document]) -> None:
+    """Choose the embedder that was left open, now that the first documents are there. Call it under the lock."""
+    if version.has_embedder or not documents or BuiltWith(**version.catalog.built_with()).embedder:
+        return
+    settings = languages.settled(version.settings, documents)
+    embedder = version.source.build_embedder(settings.index, settings.services)
+    version.catalog.set_built_with(BuiltWith.of(settings, embedder).to_json())
+
+
+def _combined(first: AddReport, second: AddReport) -> AddReport:
+    """Return the report of a shared ingest and of the pass under the lock that met the same documents again."""
+    unchanged = max(0, second.unchanged - first.added - first.updated)
+    return replace(first.plus(second), unchanged=unchanged, skipped=second.skipped)

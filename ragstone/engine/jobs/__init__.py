@@ -1,0 +1,1 @@
+"""Durable jobs for a server and its workers."""

@@ -1,0 +1,189 @@
+"""The job queue: durable work for a server or its workers.
+
+A job belongs to one server or to any worker. A free worker takes a job under a lease and renews the lease while it
+works. The lease of a dead worker expires, and another worker takes the job. So a job may run twice, or in part and
+then in full; this is harmless, because adding a stored document changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol
+
+from ragstone.core.records import Skipped
+from ragstone.core.reports import AddReport
+
+Kind = Literal["upload", "sync", "add"]
+State = Literal["waiting", "running", "done", "failed"]
+UNFINISHED: tuple[State, ...] = ("waiting", "running")
+KEPT = 500
+"""Finished jobs kept per outcome."""
+TRIES = 2
+"""Attempts at a job; a job that was interrupted more often may be what kills its server."""
+STEP = 1e-6
+"""Seconds between the times of jobs submitted together, which keep their order."""
+COLUMNS = ("id", "at", "reader", "kind", "what", "state", "server", "tries", "ended", "result", "due")
+FREE = """ended IS NULL AND due <= {now} AND (kind <> 'sync' OR NOT EXISTS (
+    SELECT 1 FROM {jobs} AS earlier WHERE earlier.ended IS NULL AND earlier.due IS NOT NULL AND earlier.at < job.at))"""
+"""SQL condition on jobs that a worker may take. A sync waits for all earlier jobs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """The input of a job: files with the access groups of their documents, or sources."""
+
+    files: tuple[str, ...] = ()
+    groups: tuple[str, ...] | None = None
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A piece of work and its state. ``reader`` owns the job; times are seconds since 1970.
+
+    ``server`` is the server or worker that runs it. Any worker may take it after ``due``, which a lease moves forward;
+    ``due`` is None for jobs of a server.
+    """
+
+    id: str
+    at: float
+    reader: str
+    kind: Kind
+    work: Work
+    state: State = "waiting"
+    server: str = ""
+    tries: int = 0
+    ended: float | None = None
+    report: AddReport | None = None
+    error: str = ""
+    documents: tuple[str, ...] = field(default=())
+    due: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.state not in UNFINISHED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobCounts:
+    """Numbers of stored jobs for workers. ``problem`` says why they are unknown; it is empty if they are known."""
+
+    waiting: int = 0
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+    problem: str = ""
+
+    @property
+    def unfinished(self) -> int:
+        return self.waiting + self.running
+
+
+class JobQueue(Protocol):
+    """Jobs that any worker may take.
+
+    Every method raises `KnowledgeBaseError` or `EngineError` if the queue is unavailable.
+    """
+
+    def put(self, kind: Kind, works: Sequence[Work], reader: str = "") -> list[Job]:
+        """Record jobs durably and return them, in the order of the works.
+
+        Work that already waits for the same reader is not added again; its waiting job is returned.
+        """
+        ...
+
+    def take(self, worker: str, lease: float) -> Job | None:
+        """Lease the oldest free job for ``lease`` seconds and return it; return None if no job is free.
+
+        A job that was taken too often is marked as failed instead.
+        """
+        ...
+
+    def hold(self, job: Job, lease: float) -> bool:
+        """Renew the lease; return False if another worker has the job."""
+        ...
+
+    def end(self, job: Job, *, counted: bool = True) -> bool:
+        """Record the end of a job, or release an unfinished one until its ``due``.
+
+        Return False if another worker has the job.
+
+        Args:
+            job: the new state, with the worker and the tries of the lease.
+            counted: whether the attempt counts.
+        """
+        ...
+
+    def get(self, id: str) -> Job | None: ...
+
+    def last(self, count: int) -> list[Job]:
+        """Return the last jobs, newest first."""
+        ...
+
+    def counts(self) -> JobCounts: ...
+
+    def close(self) -> None: ...
+
+
+def interrupted_message(job: Job) -> str:
+    """Return the error of a job that was interrupted too often."""
+    return f"interrupted {job.tries} times while it was running; submit it again to retry"
+
+
+def new_jobs(kind: Kind, works: Sequence[Work], reader: str, now: float) -> list[Job]:
+    """Return new jobs in the order of the works, due immediately."""
+    return [
+        Job(id=secrets.token_hex(8), at=now + i * STEP, reader=reader, kind=kind, work=work, due=now)
+        for i, work in enumerate(dict.fromkeys(works))
+    ]
+
+
+def reuse_waiting(jobs: Sequence[Job], waiting: Sequence[Job]) -> list[Job]:
+    """Return the jobs; a waiting job with the same reader and work takes the place of a new one."""
+    known = {(one.reader, work_json(one.work)): one for one in waiting}
+    return [known.get((job.reader, work_json(job.work)), job) for job in jobs]
+
+
+def work_json(work: Work) -> str:
+    """Return work as JSON; equal work gives equal text."""
+    return json.dumps(asdict(work))
+
+
+def job_row(job: Job) -> tuple[object, ...]:
+    """Return a job as a row of `COLUMNS`."""
+    result = {"report": asdict(job.report) if job.report else None, "error": job.error, "documents": job.documents}
+    values = (job.id, job.at, job.reader, job.kind, work_json(job.work), job.state, job.server, job.tries)
+    return (*values, job.ended, json.dumps(result), job.due)
+
+
+def job_from_row(values: Sequence[Any]) -> Job:
+    """Return the job in a row of `COLUMNS`; further columns are ignored."""
+    row: Mapping[str, Any] = dict(zip(COLUMNS, values, strict=False))
+    work, result = json.loads(row["what"]), json.loads(row["result"])
+    report = result["report"]
+    if report:
+        skipped = tuple(Skipped(**one) for one in report["skipped"])
+        report = AddReport(**{**report, "skipped": skipped, "notices": tuple(report["notices"])})
+    groups = work["groups"]
+    return Job(
+        id=row["id"],
+        at=row["at"],
+        reader=row["reader"],
+        kind=row["kind"],
+        work=Work(
+            files=tuple(work["files"]),
+            groups=None if groups is None else tuple(groups),
+            sources=tuple(work["sources"]),
+        ),
+        state=row["state"],
+        server=row["server"],
+        tries=row["tries"],
+        ended=row["ended"],
+        report=report,
+        error=result["error"],
+        documents=tuple(result["documents"]),
+        due=row["due"],
+    )

@@ -1,0 +1,182 @@
+"""A worker: takes jobs from the queue and runs them one by one, alongside other workers.
+
+It renews the lease of a job while it works. The lease of a killed worker expires, and another worker takes the job. An
+orderly stop releases the job at once. A job continues while the queue is unavailable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from ragstone.core.errors import (
+    Conflict,
+    Damaged,
+    EngineError,
+    KnowledgeBaseError,
+    MissingExtra,
+    RagstoneError,
+    UsageError,
+)
+from ragstone.core.reports import AddReport, Progress
+from ragstone.engine.ingest import Share
+from ragstone.engine.jobs.queue import Job, JobQueue
+from ragstone.engine.knowledge_base import KnowledgeBase
+
+POLL_SECONDS = 0.5
+"""Seconds between polls of an empty or unavailable queue."""
+RENEWALS_PER_LEASE = 4
+"""Renewals of a lease within its duration."""
+MAX_RETRY_SECONDS = 300.0
+"""Longest wait before a failed job is tried again."""
+MAX_DOCUMENTS = 100
+"""Maximum of document ids in the record of a job."""
+_UNAVAILABLE = (EngineError, KnowledgeBaseError)
+_T = TypeVar("_T")
+
+OnJob = Callable[[Job], None]
+"""Called with each job that ended, or that failed and will be tried again."""
+
+
+class Worker:
+    """One worker of one knowledge base."""
+
+    def __init__(self, kb: KnowledgeBase, on_job: OnJob, warn: Callable[[str], None]) -> None:
+        """Store the knowledge base, and callbacks for ended jobs and for warnings."""
+        self._kb, self._on_job, self._warn = kb, on_job, warn
+        self._queue: JobQueue = kb.documents.jobs
+        self._lease, self._tries = kb.settings.jobs.lease_seconds, kb.settings.jobs.tries
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._trouble = ""
+
+    async def run(self, *, until_empty: bool = False) -> None:
+        """Run jobs, forever or until no worker has an unfinished one.
+
+        Raises:
+            UsageError: the configuration of this process cannot run the job; the job is released.
+            MissingExtra: the job needs a package that is not installed; the job is released.
+        """
+        while True:
+            job = await self._call_queue(lambda: self._queue.take(self.name, self._lease))
+            if job is not None:
+                await self._do(job)
+            elif until_empty and not (await self._call_queue(self._queue.counts)).unfinished:
+                return
+            else:
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def _do(self, job: Job) -> None:
+        documents: list[str] = []
+        working = asyncio.ensure_future(do_job(self._kb, job, documents, lambda: self._is_mine(job)))
+        renewing = asyncio.ensure_future(self._renew_lease(job, working))
+        try:
+            report = await working
+        except asyncio.CancelledError:
+            me = asyncio.current_task()
+            if me is not None and not me.cancelling():  # the lease was lost
+                self._warn(f"job {job.id} was taken over by another worker")
+                return
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+            await self._give_back(job)
+            raise
+        except Conflict as error:  # another worker has the job
+            self._warn(f"job {job.id}: {error}")
+        except (UsageError, MissingExtra):
+            await self._give_back(job)
+            raise
+        except RagstoneError as error:
+            await self._finish(self._after_error(job, str(error)))
+        except Exception as error:  # the next job runs in any case
+            await self._finish(self._after_error(job, f"{type(error).__name__}: {error}"))
+        else:
+            job = replace(job, documents=tuple(documents[:MAX_DOCUMENTS]))
+            await self._finish(replace(job, state="done", ended=time.time(), report=report, error=""))
+        finally:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+
+    def _after_error(self, job: Job, error: str) -> Job:
+        """Return the job as waiting, with exponential backoff, or as failed after its last try."""
+        now = time.time()
+        if job.tries >= self._tries:
+            return replace(job, state="failed", ended=now, error=error)
+        return replace(job, state="waiting", due=now + min(MAX_RETRY_SECONDS, 2.0**job.tries), error=error)
+
+    async def _finish(self, job: Job) -> None:
+        if await self._call_queue(lambda: self._queue.end(job)):
+            self._on_job(job)
+        else:
+            self._warn(f"job {job.id} was taken over by another worker")
+
+    async def _give_back(self, job: Job) -> None:
+        """Release the job at once, without counting the try; if the queue is unavailable, the lease expires instead."""
+        back = replace(job, state="waiting", due=0.0)
+        try:
+            await asyncio.shield(asyncio.to_thread(self._queue.end, back, counted=False))
+        except _UNAVAILABLE as error:
+            self._warn(str(error))
+
+    async def _renew_lease(self, job: Job, working: asyncio.Future[AddReport]) -> None:
+        while True:
+            await asyncio.sleep(self._lease / RENEWALS_PER_LEASE)
+            if not await asyncio.to_thread(self._is_mine, job):
+                working.cancel()
+                return
+
+    def _is_mine(self, job: Job) -> bool:
+        """Renew the lease and return whether the job is still ours; an unavailable queue counts as yes."""
+        try:
+            return self._queue.hold(job, self._lease)
+        except _UNAVAILABLE:
+            return True
+
+    async def _call_queue(self, what: Callable[[], _T]) -> _T:
+        """Call the queue and return its result; retry while the queue is unavailable."""
+        while True:
+            try:
+                found = await asyncio.to_thread(what)
+            except Damaged:
+                raise
+            except _UNAVAILABLE as error:
+                if str(error) != self._trouble:
+                    self._trouble = str(error)
+                    self._warn(f"{error}; retrying until the queue is available")
+                await asyncio.sleep(POLL_SECONDS)
+            else:
+                self._trouble = ""
+                return found
+
+
+async def do_job(kb: KnowledgeBase, job: Job, documents: list[str], is_ours: Callable[[], bool]) -> AddReport:
+    """Run a job alongside other workers and return its report.
+
+    Args:
+        kb: the knowledge base.
+        job: the job to run.
+        documents: list to which the ids of stored documents are appended.
+        is_ours: returns False once another worker has taken over the job.
+    """
+
+    def note(now: Progress) -> None:
+        documents.extend(now.committed)
+
+    share, files = Share(is_ours=is_ours), [kb.folder / Path(file) for file in job.work.files]
+    if job.kind == "add":
+        return await kb.documents.add_files(files, note, share=share)
+    if job.kind == "upload":
+        return await kb.documents.add_uploads(files, note, groups=job.work.groups, share=share)
+    report = AddReport()
+    for source in job.work.sources:
+        if "://" in source or source in kb.settings.acquire.sites:
+            report = report.plus(await kb.documents.crawl(source))
+        else:
+            report = report.plus(await kb.documents.sync([source], note, share=share))
+    return report

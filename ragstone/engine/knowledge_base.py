@@ -1,0 +1,300 @@
+"""One knowledge base: the composition root, and what programs are given to work with.
+
+add:  acquire -> chunk -> index          `Documents`, `Ingest`
+ask:  index -> query -> rank -> respond  `Search`, `Ask`
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone import index
+from ragstone.catalog.lock import Patience
+from ragstone.core.access import Reader
+from ragstone.core.answers import Answer, Answered, Event, Turn
+from ragstone.core.errors import NotFound, ResponseError, UsageError
+from ragstone.core.filters import Filter
+from ragstone.core.protocols import Role
+from ragstone.core.records import Hit, Trace
+from ragstone.core.request import Payer, Request
+from ragstone.core.timing import Timings
+from ragstone.engine.ask import Ask
+from ragstone.engine.assembly import under
+from ragstone.engine.components import BuildEmbedder, Components
+from ragstone.engine.documents import Documents
+from ragstone.engine.history import History
+from ragstone.engine.learning import Learning, assigned, in_use
+from ragstone.engine.opening import Opening, OpenVersions, open_versions
+from ragstone.engine.search import Search
+from ragstone.engine.status import Status, status_of
+from ragstone.engine.versions import Versions
+from ragstone.settings import Settings
+
+if TYPE_CHECKING:
+    from ragstone.core.records import Vector
+
+Change = Callable[[Settings], Settings]
+"""Returns the settings of a question, made from those in force."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """Vectors of texts, shape (texts, dimensions), the tokens of all texts, and the name of the embedder."""
+
+    vectors: Vector
+    tokens: int
+    embedder: str
+
+
+class KnowledgeBase:
+    """A knowledge base that is open. Opening is cheap: models and indexes are loaded when first used.
+
+    After a rebuild, in whatever process, the next call is answered from the new version. A call stays within one
+    version from beginning to end.
+    """
+
+    def __init__(self, versions: OpenVersions, change: Change | None = None) -> None:
+        self._versions, self._change = versions, change
+        self.documents = Documents(versions)
+        self.versions = Versions(versions)
+        self.history = History(versions)
+        self.learning = Learning(versions)
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path,
+        overrides: Sequence[str] = (),
+        *,
+        preset: str | None = None,
+        create: bool = False,
+        as_built: bool = False,
+        patience: Patience | None = None,
+        build_embedder: BuildEmbedder = index.build_embedder,
+    ) -> KnowledgeBase:
+        """Open a knowledge base.
+
+        Args:
+            folder: where it lies.
+            overrides: settings as ``path=value``.
+            preset: name or path of a preset; the one it was made with if not given.
+            create: make an empty one if there is none.
+            as_built: settings that do not fit what is stored give way to what it was built with.
+            patience: how long to wait for another process that changes something; not at all if not given.
+            build_embedder: returns the embedder that the settings name; a loaded one can serve several knowledge bases.
+
+        Raises:
+            NotFound: there is none, and ``create`` is false.
+            SettingsError: a setting is wrong.
+            SettingsMismatch: a setting asked for differs from the one it was built with.
+            MissingExtra: an engine is named whose package is not installed.
+        """
+        opening = Opening(
+            overrides=overrides, preset=preset, patience=patience or Patience(), build_embedder=build_embedder
+        )
+        return cls(open_versions(Path(folder), opening, create=create, as_built=as_built))
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._versions.close()
+
+    @property
+    def folder(self) -> Path:
+        """Where the knowledge base lies."""
+        return self._versions.location.folder
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        with self.current() as version:
+            return version.settings
+
+    @contextmanager
+    def current(self) -> Iterator[Components]:
+        """Yield the version in use; it stays open and the same until the end of the block, whatever others do."""
+        with self._versions.current() as version:
+            yield self._changed(version)
+
+    def under(self, change: Change) -> KnowledgeBase:
+        """Return this knowledge base under other settings of the question; everything loaded is shared.
+
+        Only this one need be closed, not the one returned. Nothing is learned from questions to that one.
+        """
+        return KnowledgeBase(self._versions, change)
+
+    def uncached(self, *, next_version: bool = False) -> KnowledgeBase:
+        """Open the version in use, or the next one, a second time: nothing is cached there, and no version followed.
+
+        Raises:
+            NotFound: there is no next version.
+        """
+        with self._versions.current() as version:
+            path = version.location.next() if next_version else version.source.path
+            if path is None:
+                raise NotFound(f"there is no version besides the one in use of {self.folder}")
+            return KnowledgeBase(self._versions.unfollowing(path))
+
+    async def ask(
+        self,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        reader: Reader,
+        before: Sequence[Turn] = (),
+        session: str = "",
+        payer: Payer | None = None,
+    ) -> Answer:
+        """Answer a question from the documents, or abstain: the last event of `stream`.
+
+        Args:
+            question: in any language; an empty one is a `UsageError`.
+            where: which documents may be used, by their metadata; as text, in the language of `query.where`.
+            reader: who asks; the answer rests on what this reader may read, and on nothing else.
+            before: what was said before in the same conversation, for a question that refers to it.
+            session: name of a conversation that is kept; what was said in it comes before ``before``.
+            payer: is charged what the question costs, whatever becomes of it.
+
+        Raises:
+            UsageError: the question is blank, or the filter is malformed.
+            RetrievalError: no leg of the search could be run.
+            ResponseError: a citation is not what the documents say.
+        """
+        events = self.stream(question, where, reader=reader, before=before, session=session, payer=payer)
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Answered):
+                    return event.answer
+        raise ResponseError("the stream ended without an answer")
+
+    async def stream(
+        self,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        reader: Reader,
+        before: Sequence[Turn] = (),
+        session: str = "",
+        payer: Payer | None = None,
+    ) -> AsyncGenerator[Event]:
+        """Yield the evidence, the answer as it is written and checked, and last the whole answer; see `ask`.
+
+        Closing the generator stops whatever is under way, a language model too.
+        """
+        with self.current() as version:
+            request, answered = version.request(reader, payer), False
+            statistics = version.history.statistics()
+            try:
+                if self._change is None:
+                    version = await assigned(version, question, request)
+                events = Ask(version).stream(question, where, request, before=before, session=session)
+                async with aclosing(events):
+                    async for event in events:
+                        answered = isinstance(event, Answered)
+                        yield event
+            except (GeneratorExit, asyncio.CancelledError):
+                if not answered:
+                    statistics.note_stopped()
+                raise
+            except Exception as error:
+                statistics.note_failure(error)
+                raise
+
+    async def search(
+        self,
+        question: str,
+        k: int | None = None,
+        where: Filter | str | None = None,
+        *,
+        reader: Reader,
+        payer: Payer | None = None,
+    ) -> list[Hit]:
+        """Return the ``k`` best chunks (``rank.top_k`` if not given), best first, each with the history of its score.
+
+        Raises:
+            UsageError: the question is blank, ``k`` is below 1, or the filter is malformed.
+            RetrievalError: no leg of the search could be run.
+        """
+        if k is not None and k < 1:
+            raise UsageError(f"k must be at least 1, not {k}")
+        with self.current() as version:
+            timings, request = Timings(), version.request(reader, payer)
+            governed = self._governed(version, question, request)
+            evidence = await Search(governed).evidence(
+                question, where, k or governed.settings.rank.top_k, request, timings
+            )
+            version.history.statistics().note_search(evidence.hits, timings.milliseconds()["total"])
+            return list(evidence.hits)
+
+    async def trace(
+        self, question: str, where: Filter | str | None = None, *, reader: Reader, shown: int = 30
+    ) -> Trace:
+        """Return how the evidence for a question comes about, stage by stage, never from the cache.
+
+        Args:
+            question: in any language.
+            where: which documents may be used.
+            reader: who asks; nothing else is shown.
+            shown: candidates after fusion to show, at least.
+
+        Raises:
+            UsageError, RetrievalError: as of `search`.
+        """
+        with self.current() as version:
+            request = version.request(reader)
+            governed = self._governed(version, question, request)
+            top_k = governed.settings.rank.top_k
+            return await Search(governed).trace(question, where, top_k, request, Timings(), shown=shown)
+
+    async def embed(self, texts: Sequence[str], *, role: Role = "passage", payer: Payer | None = None) -> Embedded:
+        """Return vectors of texts, by the embedder that the knowledge base was built with.
+
+        Raises:
+            UsageError: it has none yet, because nothing was added.
+            EmbeddingError: a service fails.
+        """
+        with self.current() as version:
+            if not version.has_embedder:
+                raise UsageError("there is no embedder yet; it is chosen when the first documents are added")
+            embedder, request = version.models.embedder(), Request.by_owner()
+            request.meter.payer = payer
+            vectors = await embedder.embed(texts, role=role, request=request)
+            tokens = await asyncio.to_thread(lambda: sum(len(embedder.tokens(text)) for text in texts))
+            return Embedded(vectors=vectors, tokens=tokens, embedder=version.settings.index.embedder)
+
+    def warm(self) -> None:
+        """Load what a question needs, so that the first one does not wait for it.
+
+        Raises:
+            Damaged: the keyword index.
+        """
+        with self.current() as version:
+            if not version.has_embedder:
+                return
+            indexes, models = version.indexes, version.models
+            for part in (indexes.vectors, indexes.keywords, models.question_embedder):
+                part()
+            for part in (models.answerer, models.judge, models.reranker):
+                part()
+            Search(version).read_word_lists()
+
+    def status(self) -> Status:
+        """Return counts, sizes, costs, and what was skipped."""
+        with self.current() as version:
+            return status_of(version)
+
+    def _changed(self, version: Components) -> Components:
+        if self._change is None:
+            return version
+        settings = self._change(version.settings)
+        if settings is version.settings:
+            return version
+        return version.source.own.part("view", settings, lambda: under(version, settings))()
+
+    def _governed(self, version: Components, question: str, request: Request) -> Components:
+        """Return the version under the policy in use; under changed settings, as it is."""
+        return version if self._change else in_use(version, question, request)

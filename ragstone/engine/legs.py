@@ -1,0 +1,173 @@
+"""The legs of a search, vectors and keywords: run side by side, in time, with the catalog as the last resort."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from ragstone import index, query
+from ragstone.core.catalog import NO_MATCHES
+from ragstone.core.errors import Behind, OutOfTime, RetrievalError
+from ragstone.core.filters import Filter
+from ragstone.core.records import Matches, Question
+from ragstone.core.request import Request
+from ragstone.engine.built import refuse_embedder
+from ragstone.engine.components import Components
+from ragstone.engine.following import CATCH_UP_LIMIT, catch_up
+from ragstone.index.follow.protocol import SyncedIndex
+
+LAST_RESORT_LIMIT = 1_000_000
+"""Chunks up to which all stored vectors are compared if their engine is away and nothing else was found."""
+_STAND_INS = {"bm25": "words", "vector": "vectors"}
+
+Leg = Callable[[], Awaitable[Matches]]
+
+
+class Legs:
+    """Runs the legs of a search in one version of a knowledge base."""
+
+    def __init__(self, version: Components) -> None:
+        self._version, self._settings = version, version.settings.query
+
+    async def search(
+        self, asked: Question, room: Mapping[str, int], where: Filter | None, request: Request
+    ) -> tuple[dict[str, Matches], tuple[str, ...]]:
+        """Return what each leg found above the thresholds, and what was missing.
+
+        If that is nothing at all, the lowered thresholds apply.
+
+        Args:
+            asked: the question, with its variations.
+            room: how many matches each leg may return.
+            where: the filter, what the reader may read included.
+            request: until when, and who pays.
+
+        Raises:
+            RetrievalError: no leg could be run.
+        """
+        settings = self._settings
+        self._load()
+        legs = self._all(asked, room, where, request)
+        for number, text in enumerate(asked.variations, start=1):
+            varied = replace(asked, asked=text, text=text)
+            legs |= query.variation_legs(number, self._all(varied, room, where, request))
+        wanted = {name: leg() for name, leg in legs.items() if settings.method in (query.leg_of(name), "hybrid")}
+        everything, missing = await self._gathered(asked, wanted, room, where, request)
+        found = query.above(everything, settings.threshold, settings.keyword_threshold)
+        lowered = settings.lowered_threshold
+        if lowered < settings.threshold and not any(map(len, found.values())):
+            share = settings.keyword_threshold * lowered / settings.threshold if settings.threshold > 0 else 0.0
+            found = query.above(everything, lowered, max(0.0, share))
+        return found, missing
+
+    def coverage(self, asked: Question, matches: Matches) -> float:
+        """Return the best keyword score, 0 to 1, relative to a chunk that repeats the question's terms forever."""
+        most = self._version.indexes.keywords().ceiling(self._terms(asked))
+        return float(matches.scores[0]) / most if len(matches) and most > 0 else 0.0
+
+    def _load(self) -> None:
+        """Load what the legs need before their time begins, which is meant for their engines alone."""
+        version, settings = self._version, self._settings
+        if settings.method != "vector" or settings.prefilter:
+            with suppress(Exception):  # the leg itself reports it
+                version.indexes.keywords()
+        if settings.method != "bm25" and version.has_embedder:
+            with suppress(Exception):
+                version.models.question_embedder()
+                version.indexes.vectors()
+
+    def _all(self, asked: Question, room: Mapping[str, int], where: Filter | None, request: Request) -> dict[str, Leg]:
+        return {  # the one that always runs in a thread goes first
+            "bm25": lambda: self._keywords(asked, room["bm25"], where),
+            "vector": lambda: self._vectors(asked, room["vector"], where, request),
+        }
+
+    def _terms(self, asked: Question) -> list[str]:
+        """Return the terms of the question as it was meant, and those it was asked with that differ."""
+        analyzer = self._version.indexes.analyzer()
+        terms = analyzer(asked.text, asked.language)
+        if asked.text == asked.asked:
+            return terms
+        return [*terms, *(term for term in analyzer(asked.asked, asked.language) if term not in terms)]
+
+    def _keywords(self, asked: Question, fetch_k: int, where: Filter | None) -> Awaitable[Matches]:
+        leg, terms = self._version.indexes.keywords(), self._terms(asked)
+        return self._caught_up(leg, lambda: leg.search(terms, fetch_k, where))
+
+    async def _vectors(self, asked: Question, fetch_k: int, where: Filter | None, request: Request) -> Matches:
+        version = self._version
+        if not version.has_embedder:
+            return NO_MATCHES  # nothing has been added yet
+        refuse_embedder(version.models.embedder(), version.built, version.folder)
+        (vector,) = await version.models.question_embedder().embed([asked.text], role="query", request=request)
+        if among := self._settings.prefilter:
+            candidates = await version.indexes.keywords().search(self._terms(asked), among, where)
+            rows = candidates.rows.tolist()
+            return await asyncio.to_thread(index.nearest_rows, version.catalog, rows, vector, fetch_k)
+        leg = version.indexes.vectors()
+        return await self._caught_up(leg, lambda: leg.search(vector, fetch_k, where))
+
+    async def _caught_up(self, leg: SyncedIndex, search: Leg) -> Matches:
+        """Return what a leg finds; an engine that lacks too much, as right after it was named, is filled first."""
+        try:
+            return await self._in_time(search)
+        except Behind as error:
+            if error.changes > CATCH_UP_LIMIT or not await asyncio.to_thread(catch_up, self._version, leg):
+                raise
+            return await self._in_time(search)
+
+    async def _in_time(self, search: Leg) -> Matches:
+        seconds = self._settings.leg_seconds
+        if not seconds:
+            return await search()
+        try:
+            async with asyncio.timeout(seconds):  # `wait_for` may swallow a cancellation before Python 3.12
+                return await search()
+        except TimeoutError:
+            raise OutOfTime(f"it took longer than {seconds:g} s (query.leg_seconds)") from None
+
+    async def _gathered(
+        self,
+        asked: Question,
+        legs: Mapping[str, Awaitable[Matches]],
+        room: Mapping[str, int],
+        where: Filter | None,
+        request: Request,
+    ) -> tuple[dict[str, Matches], tuple[str, ...]]:
+        """Return what the legs found, and why some failed; if the others have nothing, ask the catalog itself.
+
+        The catalog has every text and vector, so a question need not wait for an engine.
+        """
+        try:
+            found, missing = await query.gather(legs)
+        except RetrievalError as error:
+            found, missing, refusal = {}, (str(error),), error
+        else:
+            refusal = None
+        if missing and not any(map(len, found.values())) and (own := self._stand_ins(asked, room, where, request)):
+            found, also = await query.gather(own)
+            by = " and ".join(_STAND_INS[name] for name in found)
+            return found, (*missing, *also, f"the catalog was searched instead, by {by}")
+        if refusal:
+            raise refusal
+        return found, missing
+
+    def _stand_ins(
+        self, asked: Question, room: Mapping[str, int], where: Filter | None, request: Request
+    ) -> dict[str, Awaitable[Matches]]:
+        """Return legs that need no external engine, for those that do."""
+        version, method = self._version, self._settings.method
+        legs = dict[str, Awaitable[Matches]]()
+        if version.indexes.keywords() is not version.indexes.terms() and method != "vector":
+            legs["bm25"] = version.indexes.terms().search(self._terms(asked), room["bm25"], where)
+        is_external = version.settings.index.vectors != "embedded" and method != "bm25"
+        if is_external and version.catalog.counts().chunks <= LAST_RESORT_LIMIT:
+            legs["vector"] = self._nearest_matching(asked, room["vector"], where, request)
+        return legs
+
+    async def _nearest_matching(self, asked: Question, fetch_k: int, where: Filter | None, request: Request) -> Matches:
+        embedder = self._version.models.question_embedder()
+        (vector,) = await embedder.embed([asked.text], role="query", request=request)
+        return await asyncio.to_thread(index.nearest_matching, self._version.catalog, vector, fetch_k, where)

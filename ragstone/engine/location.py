@@ -1,0 +1,66 @@
+"""Where the catalog of a knowledge base is: in its folder, or in PostgreSQL if the folder or the settings say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragstone.catalog import build_shared_location
+from ragstone.catalog.location import MARKER, Location
+from ragstone.core.errors import SettingsMismatch
+from ragstone.settings import Settings
+from ragstone.settings.load import Loaded, load
+from ragstone.storage.files import read_json
+
+
+def home_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = None) -> Location:
+    """Return the location of a knowledge base, which need not exist yet.
+
+    A folder remembers that its catalog is in PostgreSQL, and under which name; not the address, which is a secret.
+
+    Raises:
+        SettingsError: the catalog is in PostgreSQL, and no setting says where that is.
+        MissingExtra: its client is not installed.
+    """
+    name = read_json(folder / MARKER).get("postgres")
+    if not name and (folder / "CURRENT").exists():
+        return Location(folder)
+    settings = load(overrides, preset=preset).settings
+    if not name and settings.index.catalog == "embedded":
+        return Location(folder)
+    return build_shared_location(folder, settings.services, str(name or settings.services.postgres.catalog))
+
+
+def refuse_elsewhere(loaded: Loaded, home: Location) -> None:
+    """Refuse settings that name another place for the catalog, or indexes that it cannot have.
+
+    Raises:
+        SettingsMismatch: with what to do.
+    """
+    named = loaded.explicit.get("index", {}).get("catalog")
+    if home.is_shared:
+        if named == "embedded":
+            raise SettingsMismatch(
+                f"the catalog of {home.folder} is in {home.address}; to have it in a folder, run:"
+                " ragstone backup FOLDER"
+            )
+        refuse_external(loaded.settings, home)
+    elif loaded.settings.index.catalog == "postgres":
+        raise SettingsMismatch(
+            f"the catalog of {home.folder} is in that folder; to move it, run: ragstone backup COPY --kb {home.folder},"
+            " then, with index.catalog=postgres, ragstone restore COPY --kb ANOTHER"
+        )
+
+
+def refuse_external(settings: Settings, home: Location) -> None:
+    """Refuse external engines with a catalog that several hosts share: only the ingesting host would update them.
+
+    Raises:
+        SettingsMismatch: with what to do.
+    """
+    own = settings.index
+    if home.is_shared and (own.vectors, own.keywords) != ("embedded", "embedded"):
+        raise SettingsMismatch(
+            f"the catalog of {home.folder} is in {home.address} and works with the embedded indexes of each host only;"
+            " leave index.vectors and index.keywords at embedded"
+        )

@@ -1,0 +1,225 @@
+"""How a knowledge base is opened, and how an open one follows rebuilds and changes of engines."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ragstone import index
+from ragstone.catalog.location import Location, VersionLease
+from ragstone.catalog.lock import Patience
+from ragstone.core.errors import NotFound, RagstoneError
+from ragstone.engine.assembly import assemble
+from ragstone.engine.built import BuiltWith, create_version, refuse_mismatch
+from ragstone.engine.components import BuildEmbedder, Components, Source
+from ragstone.engine.lazy import Pool
+from ragstone.engine.location import home_at, refuse_elsewhere
+from ragstone.settings import AUTO, Settings
+from ragstone.settings.load import load
+from ragstone.settings.substitutes import refuse_unavailable
+
+UNCACHED = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0")
+"""Settings under which everything is computed and nothing is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a knowledge base was asked to be opened; see `KnowledgeBase.open`."""
+
+    overrides: Sequence[str] = ()
+    preset: str | None = None
+    patience: Patience = field(default_factory=Patience)
+    build_embedder: BuildEmbedder = index.build_embedder
+
+
+@dataclass(slots=True, kw_only=True)
+class _Opened:
+    """An opened version, how many use it now, and the engines in use when it was opened."""
+
+    held: VersionLease
+    components: Components
+    engines: dict[str, str]
+    users: int = 0
+    is_replaced: bool = False
+
+    def close(self) -> None:
+        self.components.source.own.close()
+        self.components.catalog.close()
+        self.held.release()
+
+
+class OpenVersions:
+    """The versions of one knowledge base that this process has open: the one in use, and older ones still in use.
+
+    `current` is the only way to the parts of a version.
+    """
+
+    def __init__(
+        self, location: Location, opening: Opening, held: VersionLease, *, as_built: bool, follows: bool = True
+    ) -> None:
+        """Open the version that is held.
+
+        Args:
+            location: of the knowledge base.
+            opening: how it was asked to be opened.
+            held: the version, which stays on disk while it is held.
+            as_built: settings that do not fit what is stored give way to what it was built with.
+            follows: whether `current` moves on to newer versions.
+
+        Raises:
+            SettingsError, SettingsMismatch, MissingExtra: as of `KnowledgeBase.open`; nothing stays open.
+        """
+        self.location, self.opening = location, opening
+        self._follows, self._shared, self._lock = follows, Pool(), threading.Lock()
+        self._newest = self._open(held, as_built=as_built)
+
+    @property
+    def patience(self) -> Patience:
+        """How long to wait for another process that changes something."""
+        return self.opening.patience
+
+    @property
+    def in_use(self) -> int:
+        """How many calls use the newest version now."""
+        return self._newest.users
+
+    @contextmanager
+    def current(self) -> Iterator[Components]:
+        """Yield the version in use; it stays open and the same until the end of the block, whatever others do."""
+        opened = self._enter()
+        try:
+            yield opened.components
+        finally:
+            self._leave(opened)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        with self._lock:
+            self._newest.close()
+            self._shared.close()
+
+    def unfollowing(self, version: Path) -> OpenVersions:
+        """Open a version a second time; everything is computed there, nothing kept, and nothing followed."""
+        opening = replace(self.opening, overrides=(*self.opening.overrides, *UNCACHED))
+        return OpenVersions(self.location, opening, VersionLease(version), as_built=True, follows=False)
+
+    def _open(self, held: VersionLease, *, as_built: bool) -> _Opened:
+        opening, location, catalog = self.opening, self.location, None
+        try:
+            catalog = location.catalog(held.version)
+            built, engines = BuiltWith(**catalog.built_with()), location.engines()
+            loaded = load(opening.overrides, preset=opening.preset, remembered=built.remembered(engines))
+            refuse_elsewhere(loaded, location)
+            if not as_built:
+                refuse_mismatch(loaded, built, location.folder)
+            settings = built.put_into(loaded.settings) if as_built else built.settled(loaded.settings)
+            settings = built.with_rules(settings)
+            refuse_missing_engines(settings)
+        except BaseException:
+            if catalog is not None:
+                catalog.close()
+            held.release()
+            raise
+        source = Source(
+            location=location,
+            path=held.version,
+            catalog=catalog,
+            build_embedder=opening.build_embedder,
+            overrides=opening.overrides,
+            shared=self._shared,
+        )
+        components = assemble(source, settings, built, substitutes=loaded.substitutes)
+        return _Opened(held=held, components=components, engines=engines)
+
+    def _enter(self) -> _Opened:
+        with self._lock:
+            opened = self._newest
+            if self._follows and self._is_outdated(opened) and (newer := self._reopened()):
+                self._newest, opened.is_replaced = newer, True
+                if opened.users == 0:
+                    opened.close()
+                opened = newer
+            self._choose_embedder(opened)
+            opened.users += 1
+            return opened
+
+    def _leave(self, opened: _Opened) -> None:
+        with self._lock:
+            opened.users -= 1
+            if opened.is_replaced and opened.users == 0:
+                opened.close()
+
+    def _is_outdated(self, opened: _Opened) -> bool:
+        """Return whether opening the knowledge base now would give something else."""
+        try:
+            return self.location.current() != opened.held.version or self.location.engines() != opened.engines
+        except RagstoneError:  # what is open still answers
+            return False
+
+    def _reopened(self) -> _Opened | None:
+        """Return the version now in use, with what it was built with above the settings asked for."""
+        newer = None
+        try:
+            if (held := self.location.lease()) is None:
+                return None
+            newer = self._open(held, as_built=True)
+            newer.components.external_indexes()  # an engine that cannot be made is reported while the old one answers
+        except RagstoneError:  # what is open still answers
+            if newer is not None:
+                newer.close()
+            self._newest.engines = self.location.engines()  # which this process cannot use
+            return None
+        return newer
+
+    def _choose_embedder(self, opened: _Opened) -> None:
+        """Take over the embedder that the first ingest has chosen since, this process's or another's."""
+        now = opened.components
+        if now.has_embedder:
+            return
+        built = BuiltWith(**now.catalog.built_with())
+        if built.embedder:
+            settings = built.settled(now.settings)
+            opened.components = assemble(now.source, settings, built, substitutes=now.substitutes)
+
+
+def open_versions(folder: Path, opening: Opening, *, create: bool, as_built: bool) -> OpenVersions:
+    """Open the knowledge base in a folder; see `KnowledgeBase.open`."""
+    location = home_at(folder, opening.overrides, opening.preset)
+    held = location.lease()
+    if held is None:
+        held = _created(folder, location, opening, create=create)
+    elif create and not location.is_durable:  # what is acknowledged must survive a power cut
+        with location.indexing(opening.patience):
+            location.make_durable()
+    return OpenVersions(location, opening, held, as_built=as_built)
+
+
+def refuse_missing_engines(settings: Settings) -> None:
+    """Refuse engines that do not exist, or cannot be used here.
+
+    Raises:
+        SettingsError: there is no such engine, or the address of its server is missing.
+        MissingExtra: its package is not installed.
+    """
+    index.refuse_unknown_vectors(settings.index)
+    refuse_unavailable(settings)
+
+
+def _created(folder: Path, location: Location, opening: Opening, *, create: bool) -> VersionLease:
+    """Return a new, empty version, unless another process was faster."""
+    settings = load(opening.overrides, preset=opening.preset).settings
+    if not create:
+        raise NotFound(f"there is no knowledge base at {folder}; make one: ragstone add SOURCE --kb {folder}")
+    refuse_missing_engines(settings)
+    location.make()
+    with location.indexing(opening.patience):
+        if (held := location.lease()) is None:
+            is_open = settings.index.embedder == AUTO
+            embedder = None if is_open else opening.build_embedder(settings.index, settings.services)
+            location.switch(create_version(location, BuiltWith.of(settings, embedder)))
+            held = location.lease()
+    assert held is not None, "a version was made just now"
+    return held

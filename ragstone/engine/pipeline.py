@@ -1,0 +1,394 @@
+"""Ingest in groups of documents: chunk, embed texts without a vector, commit.
+
+The next group is read and chunked while the current one is embedded and committed. The pipeline reads only one group
+ahead, so memory does not grow with the source. Embedding and committing never overlap, because a commit may drop a
+vector that the next group relies on; a commit takes a hundredth of the time.
+
+Reported commits are durable. An interruption loses only the current groups, and the next run stores them. A stored,
+unchanged document costs one comparison of signatures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, islice
+from threading import Event
+from typing import TYPE_CHECKING, TypeVar
+
+from ragstone import chunk
+from ragstone.catalog.protocol import Catalog, Prepared
+from ragstone.catalog.rows import signature, text_hash
+from ragstone.core.access import READERS, groups_in
+from ragstone.core.errors import Conflict
+from ragstone.core.protocols import Embedder
+from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
+from ragstone.core.reports import AddReport, Plan, Progress
+from ragstone.core.request import Request
+from ragstone.core.threads import check, in_thread
+from ragstone.engine.storable import storable
+from ragstone.settings import ChunkSettings
+
+if TYPE_CHECKING:
+    from ragstone.core.records import Vector
+
+BATCH_DOCUMENTS = 64
+"""Maximum of documents that are read and compared with the catalog in one batch."""
+BATCH_CHARACTERS = 4_000_000
+"""Characters that end a batch."""
+MAX_COMMIT_CHUNKS = 256
+"""Maximum of chunks in a commit, unless one document has more, and of texts in one call of the embedder."""
+MIN_COMMIT_CHUNKS = 32
+"""Minimum of chunks in a commit, even if the embedder is slow."""
+COMMIT_SECONDS = 2.0
+"""Target duration of a group: an interruption loses little work."""
+
+OnProgress = Callable[[Progress], None]
+Turn = Callable[[], AbstractAsyncContextManager[None]]
+"""Makes a context in which the caller holds the lock; each commit uses one."""
+_T = TypeVar("_T")
+
+
+class StreamWatcher:
+    """Records the sources in a stream, to find stored documents that have disappeared."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._ids: set[str] = set()
+        self._kept: set[str] = set()
+        self.outdated: list[Finished] = []
+        """Files that lost documents. They count as finished once those documents are removed."""
+
+    def watch(self, stream: Iterable[Acquired]) -> Iterator[Acquired]:
+        """Yield the stream without the `Finished` records of outdated files.
+
+        The next run would skip a file stored as finished, and its lost documents would stay.
+        """
+        for one in stream:
+            match one:
+                case Document():
+                    self._ids.add(one.id)
+                case Skipped() | Unchanged():
+                    self._kept.add(one.source)
+                case Finished():
+                    if self.find_removed([one.source]):
+                        self.outdated.append(one)
+                        continue
+            yield one
+
+    def find_removed(self, roots: Iterable[str]) -> list[str]:
+        """Return the ids of stored documents below these roots that the stream did not contain.
+
+        Documents of unreadable sources, and of everything inside those, are kept.
+        """
+        stored = dict(chain.from_iterable(self._catalog.documents_under(root) for root in roots))
+        return [id for id, source in stored.items() if id not in self._ids and not self.is_kept(source)]
+
+    def is_kept(self, source: str) -> bool:
+        """Return whether a source, or a folder or file around it, was unchanged or unreadable."""
+        ends = [*(i for i, char in enumerate(source) if char in "/#"), len(source)]
+        return any(source[:end] in self._kept for end in ends)
+
+
+@dataclass(slots=True)
+class _Group:
+    """The contents of the next commit; ``read`` counts the files that it completes."""
+
+    prepared: list[Prepared] = field(default_factory=list)
+    finished: list[Finished] = field(default_factory=list)
+    signatures: dict[str, str] = field(default_factory=dict)
+    before: dict[str, str | None] = field(default_factory=dict)
+    """Signatures before this commit by document id; None for new documents."""
+    added: int = 0
+    updated: int = 0
+    read: int = 0
+
+    @property
+    def chunks(self) -> int:
+        return sum(len(one.chunks) for one in self.prepared)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Running counts for the report. Documents and chunks count once they are committed."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    read: int = 0
+    files: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    pending: dict[str, str] = field(default_factory=dict)
+    """Signatures of documents that are not committed yet."""
+    pending_groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Access groups of documents that are not committed yet."""
+    inherit_groups: bool = True
+    commit_chunks: int = 2 * MIN_COMMIT_CHUNKS
+    """Chunks in the next commit: as many as the embedder recently managed in `COMMIT_SECONDS`."""
+
+
+async def ingest(
+    stream: Iterable[Acquired],
+    catalog: Catalog,
+    embedder: Embedder,
+    settings: ChunkSettings,
+    request: Request,
+    on_progress: OnProgress | None = None,
+    files: int = 0,
+    *,
+    inherit_groups: bool = True,
+    turn: Turn = nullcontext,
+) -> AddReport:
+    """Store new and changed documents and return a report. A document replaces the stored one with the same id.
+
+    Args:
+        stream: documents and other results of reading; it is read lazily and may be long.
+        catalog: the catalog to write; either the caller or ``turn`` holds the lock during a commit.
+        embedder: embeds the texts that have no vector yet.
+        settings: how to split documents into chunks.
+        request: who pays for an embedding service. Cancellation sets ``request.stop``; a stream that checks it ends
+            early.
+        on_progress: called after every commit with the durable counts.
+        files: number of files in the stream; 0 if unknown.
+        inherit_groups: whether a document without access groups keeps the groups stored with its id.
+        turn: makes the context of each commit, for a caller that does not hold the lock throughout.
+
+    Raises:
+        Conflict: another process changed one of the documents between two turns.
+    """
+    started, tally, meter = time.perf_counter(), _Tally(files=files, inherit_groups=inherit_groups), request.meter
+    async with aclosing(_prefetch(_group_changes(stream, catalog, embedder, settings, tally, request.stop))) as groups:
+        async for group in groups:
+            await _commit(group, catalog, embedder, tally, turn, request)
+            if on_progress and group.prepared:
+                on_progress(_progress(group, tally))
+    if tally.skipped:
+        async with turn():
+            catalog.note_skipped(tally.skipped)
+    _note_kept_versions(tally, catalog)
+    return AddReport(
+        added=tally.added,
+        updated=tally.updated,
+        unchanged=tally.unchanged,
+        skipped=tuple(tally.skipped),
+        chunks=tally.chunks,
+        embedded=tally.embedded,
+        seconds=time.perf_counter() - started,
+        embedding_calls=meter.embedding_calls,
+        embedding_tokens=meter.embedding_tokens,
+        embedding_retries=meter.embedding_retries,
+    )
+
+
+def _note_kept_versions(tally: _Tally, catalog: Catalog) -> None:
+    """Extend the reason of each skipped source of which an older version stays stored."""
+    stored = catalog.stored_names([one.source for one in tally.skipped])
+    tally.skipped = [
+        replace(one, reason=f"{one.reason}; its stored version is kept") if one.source in stored else one
+        for one in tally.skipped
+    ]
+
+
+async def plan(stream: Iterable[Acquired], catalog: Catalog, stop: Event) -> Plan:
+    """Return what `ingest` would add, update and skip, without changing anything."""
+    tally = _Tally()
+    added, updated = [], []
+    async for batch in _read_batches(stream, stop):
+        for document, _, before in _find_changed(batch, catalog, tally):
+            (updated if before else added).append(document.id)
+    _note_kept_versions(tally, catalog)
+    return Plan(
+        added=tuple(dict.fromkeys(added)),
+        updated=tuple(dict.fromkeys(updated)),
+        removed=(),
+        unchanged=tally.unchanged,
+        skipped=tuple(tally.skipped),
+    )
+
+
+async def _read_batches(stream: Iterable[Acquired], stop: Event) -> AsyncIterator[list[Acquired]]:
+    iterator = iter(stream)
+    while batch := await in_thread(lambda: _read_batch(iterator, stop), stop):
+        yield batch
+
+
+def _read_batch(iterator: Iterator[Acquired], stop: Event) -> list[Acquired]:
+    batch, characters, until = list[Acquired](), 0, time.monotonic() + COMMIT_SECONDS
+    for one in islice(iterator, BATCH_DOCUMENTS):
+        check(stop)
+        batch.append(one)
+        characters += len(one.text) if isinstance(one, Document) else 0
+        if characters >= BATCH_CHARACTERS or time.monotonic() > until:
+            break
+    return batch
+
+
+async def _group_changes(
+    stream: Iterable[Acquired],
+    catalog: Catalog,
+    embedder: Embedder,
+    settings: ChunkSettings,
+    tally: _Tally,
+    stop: Event,
+) -> AsyncGenerator[_Group, None]:
+    """Yield the new and changed documents with their chunks, in groups of one commit each."""
+    group, started = _Group(), time.monotonic()
+    async for batch in _read_batches(stream, stop):
+        for document, current, before in _find_changed(batch, catalog, tally):
+            group.prepared.append(await in_thread(partial(_prepare, document, settings, embedder), stop))
+            group.signatures[document.id] = tally.pending[document.id] = current
+            if READERS in document.metadata:
+                tally.pending_groups[document.id] = groups_in(document.metadata[READERS])
+            group.before.setdefault(document.id, before)
+            group.added += before is None
+            group.updated += before is not None
+            if group.chunks >= tally.commit_chunks:
+                yield group
+                group, started = _Group(), time.monotonic()
+        group.finished += [one for one in batch if isinstance(one, Finished)]
+        group.read += sum(isinstance(one, Finished | Unchanged) for one in batch)
+        if group.prepared and time.monotonic() - started > COMMIT_SECONDS:
+            yield group
+            group, started = _Group(), time.monotonic()
+    yield group
+
+
+async def _prefetch(stream: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:
+    """Yield the items of a stream, and make the next item while the caller uses the current one."""
+
+    async def next_item() -> _T | None:
+        return await anext(stream, None)
+
+    coming = asyncio.ensure_future(next_item())
+    try:
+        while (item := await coming) is not None:
+            coming = asyncio.ensure_future(next_item())
+            yield item
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
+        await stream.aclose()
+
+
+def _find_changed(
+    batch: Iterable[Acquired], catalog: Catalog, tally: _Tally
+) -> Iterator[tuple[Document, str, str | None]]:
+    """Yield the new and changed documents with their current and stored signatures; count everything else."""
+    documents: list[Document] = []
+    for one in batch:
+        match one:
+            case Document():
+                cleaned = storable(one)
+                if isinstance(cleaned, Document):
+                    documents.append(cleaned)
+                else:
+                    tally.skipped.append(cleaned)
+            case Skipped():
+                tally.skipped.append(one)
+            case Unchanged():
+                tally.unchanged += len(catalog.documents_under(one.source))
+            case Finished():
+                pass
+    if tally.inherit_groups:
+        documents = _inherit_groups(documents, catalog, tally)
+    stored = catalog.signatures([document.id for document in documents])
+    stored |= {one.id: tally.pending[one.id] for one in documents if one.id in tally.pending}
+    for document in documents:
+        current = signature(document)
+        if stored.get(document.id) == current:
+            tally.unchanged += 1
+        else:
+            yield document, current, stored.get(document.id)
+            stored[document.id] = current
+
+
+def _inherit_groups(documents: Sequence[Document], catalog: Catalog, tally: _Tally) -> list[Document]:
+    """Return the documents; those without access groups get the groups stored with their id.
+
+    Otherwise a forgotten rule or a missing column would make restricted documents public. The group ``*`` makes a
+    document public on purpose.
+    """
+    undeclared = [one.id for one in documents if READERS not in one.metadata]
+    before = catalog.access_groups(undeclared) if undeclared and catalog.has_access_groups() else {}
+    before |= {id: tally.pending_groups[id] for id in undeclared if id in tally.pending_groups}
+    out: list[Document] = []
+    for one in documents:
+        if READERS in one.metadata:
+            before[one.id] = groups_in(one.metadata[READERS])
+        groups = before.get(one.id)
+        out.append(one if groups is None else replace(one, metadata={**one.metadata, READERS: groups}))
+    return out
+
+
+async def _commit(
+    group: _Group, catalog: Catalog, embedder: Embedder, tally: _Tally, turn: Turn, request: Request
+) -> None:
+    tally.read += group.read
+    if not group.prepared and not group.finished:
+        return
+    texts = {
+        hash: one.headed
+        for prepared in group.prepared
+        for hash, one in zip(prepared.hashes, prepared.chunks, strict=True)
+    }
+    started = time.monotonic()
+    vectors = await _embed_missing(texts, catalog, embedder, request)
+    if vectors:
+        rate = len(vectors) / max(time.monotonic() - started, 1e-3)
+        tally.commit_chunks = max(MIN_COMMIT_CHUNKS, min(MAX_COMMIT_CHUNKS, int(rate * COMMIT_SECONDS)))
+    async with turn():
+        if catalog.signatures(list(group.before)) != {id: old for id, old in group.before.items() if old}:
+            raise Conflict("another process stored the same documents at the same time; try again")
+        # Another process may have removed a document, and its vectors, in the meantime.
+        vectors |= await _embed_missing(
+            {hash: text for hash, text in texts.items() if hash not in vectors}, catalog, embedder, request
+        )
+        await in_thread(partial(catalog.commit, group.prepared, vectors, group.finished))
+    for id, current in group.signatures.items():
+        if tally.pending.get(id) == current:  # otherwise a later version is pending
+            del tally.pending[id]
+            tally.pending_groups.pop(id, None)
+    tally.added += group.added
+    tally.updated += group.updated
+    tally.chunks += group.chunks
+    tally.embedded += len(vectors)
+
+
+async def _embed_missing(
+    texts: Mapping[str, str], catalog: Catalog, embedder: Embedder, request: Request
+) -> dict[str, Vector]:
+    """Embed the texts without a stored vector and return the new vectors by text hash."""
+    known, vectors = catalog.embedded(list(texts)), dict[str, "Vector"]()
+    for part in _split(hash for hash in texts if hash not in known):
+        embedded = await embedder.embed([texts[hash] for hash in part], role="passage", request=request)
+        vectors.update(zip(part, embedded, strict=True))
+    return vectors
+
+
+def _progress(group: _Group, tally: _Tally) -> Progress:
+    """Return the durable counts."""
+    return Progress(
+        committed=tuple(one.document.id for one in group.prepared),
+        documents=tally.added + tally.updated,
+        chunks=tally.chunks,
+        embedded=tally.embedded,
+        share=min(tally.read / tally.files, 1.0) if tally.files else 0.0,
+    )
+
+
+def _prepare(document: Document, settings: ChunkSettings, embedder: Embedder) -> Prepared:
+    chunks = tuple(chunk.split(document, settings, embedder.tokens))
+    hashes = tuple(text_hash(one.headed) for one in chunks)
+    return Prepared(document=document, chunks=chunks, hashes=hashes)
+
+
+def _split(hashes: Iterable[str]) -> Iterator[list[str]]:
+    stream = iter(hashes)
+    while part := list(islice(stream, MAX_COMMIT_CHUNKS)):
+        yield part

@@ -1,0 +1,288 @@
+"""From a question to evidence: understand it, run the legs of the search, fuse, rerank, and choose."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ragstone import query, rank, respond
+from ragstone.acquire.metadata.language import detect
+from ragstone.core.access import both
+from ragstone.core.answers import Turn
+from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
+from ragstone.core.filters import Filter
+from ragstone.core.protocols import WeighedEmbedder
+from ragstone.core.records import Considered, Evidence, Hit, Matches, Question, Trace
+from ragstone.core.request import Request
+from ragstone.core.timing import TimeBudget, Timings
+from ragstone.engine.caching import note_question
+from ragstone.engine.components import Components
+from ragstone.engine.following import follow_keywords
+from ragstone.engine.legs import Legs
+from ragstone.settings import BoostSettings
+
+FAMILIAR = 0.4
+"""Share of known words from which on the embedder is trusted fully; below, its weight falls in proportion."""
+VARIATIONS_WEIGHT = 0.5
+"""Weight of all variations of a question together, relative to the question itself."""
+UNMEASURED_WEIGHT = 0.5
+"""Weight of the vectors of an embedder that nothing was measured for; keyword search has as much."""
+
+
+class Search:
+    """Finds evidence in one version of a knowledge base."""
+
+    def __init__(self, version: Components) -> None:
+        self._version, self._settings = version, version.settings
+        self._legs = Legs(version)
+
+    async def evidence(
+        self, question: str, where: Filter | str | None, k: int, request: Request, timings: Timings
+    ) -> Evidence:
+        """Return the evidence for a question, from the cache if the same was asked since the last commit.
+
+        Raises:
+            UsageError: the question is blank, or the filter is malformed.
+            RetrievalError: no leg of the search could be run.
+        """
+        parsed = self._filter(question, where, request)
+        results = self._version.results()
+        with timings.stage("cache"):
+            note_question(self._version.cache(), question)
+            known = results.search_key(question, parsed, k, request)
+            evidence = results.evidence(known, request)
+        if evidence is None:
+            evidence = (await self._trace(question, parsed, k, request, timings, shown=0)).evidence
+            results.keep_evidence(known, evidence)
+        hits = _readable(evidence.hits, request)
+        return evidence if len(hits) == len(evidence.hits) else replace(evidence, hits=hits)
+
+    async def trace(
+        self,
+        question: str,
+        where: Filter | str | None,
+        k: int,
+        request: Request,
+        timings: Timings,
+        *,
+        shown: int = 0,
+    ) -> Trace:
+        """Return the evidence and how it came about, never from the cache.
+
+        Args:
+            question: in any language.
+            where: which documents may be used.
+            k: chunks wanted.
+            request: who asks; nothing else is shown.
+            timings: gets the time of each stage.
+            shown: candidates after fusion to read, if fewer would be.
+
+        Raises:
+            UsageError: the question is blank, or the filter is malformed.
+            RetrievalError: no leg of the search could be run.
+        """
+        trace = await self._trace(question, self._filter(question, where, request), k, request, timings, shown=shown)
+        return replace(
+            trace,
+            fused=_readable(trace.fused, request),
+            ranked=_readable(trace.ranked, request),
+            evidence=replace(trace.evidence, hits=_readable(trace.evidence.hits, request)),
+        )
+
+    async def _trace(
+        self, question: str, where: Filter | None, k: int, request: Request, timings: Timings, *, shown: int
+    ) -> Trace:
+        settings = self._settings
+        allowed = both(request.allowed, where)
+        budget = TimeBudget(settings.rank.budget_ms, self._version.clock)
+        with timings.stage("open"):
+            behind = await follow_keywords(self._version)
+        with timings.stage("search"):
+            asked = await self._understood(question, request)
+            fetch_k = max(settings.query.fetch_k, k)
+            room = query.allocate(asked.analysis, fetch_k, settings.query.allocation)
+            for number in range(1, len(asked.variations) + 1):
+                room |= query.variation_legs(number, {name: room[name] for name in ("vector", "bm25")})
+            found, missing = await self._legs.search(asked, room, allowed, request)
+            weights = self._weights(asked, found)
+            fused = query.fuse(found, weights, settings.query, room)
+        with timings.stage("rank"):
+            candidates = max(settings.rank.pool, k)
+            with self._version.catalog.snapshot():  # all chunks of a document are of the same commit
+                read = self._read(fused, max(candidates, shown))
+            ranked, skipped = await self._reranked(asked, read[:candidates], budget, request)
+            hits = self._chosen(ranked, k)
+        reranker = "none" if skipped else settings.rank.reranker
+        steps = (settings.query.method, reranker, settings.rank.diversify)
+        evidence = Evidence(
+            question=asked.text,
+            hits=_without_vectors(hits),
+            method=" + ".join(step for step in steps if step != "none"),
+            # A question is read as one of the documents' languages, and answered in its own.
+            language=respond.language_of(asked.asked) or asked.language,
+            asked="" if asked.asked == asked.text else asked.asked,
+            missing=(*behind, *missing, *skipped),
+            notices=asked.notices,
+            considered=tuple(_considered(hit) for hit in read[:candidates]),
+        )
+        return Trace(
+            question=asked,
+            found={name: len(matches) for name, matches in found.items()},
+            weights=weights,
+            fused=_without_vectors(read),
+            ranked=_without_vectors(ranked),
+            evidence=evidence,
+        )
+
+    async def standalone(self, question: str, before: Sequence[Turn], request: Request) -> tuple[str, str]:
+        """Return the question as it stands without the conversation, and why a model could not rewrite it."""
+        if not before:
+            return question, ""
+        language = self.language(question, request)
+        return await query.rewritten(question, before, language, self._version.models.chat(), request)
+
+    def language(self, question: str, request: Request) -> str:
+        """Return the likely language of a question as an ISO 639-1 code; empty if the keyword index is damaged.
+
+        The documents' own languages decide if they can; the detector of all languages takes a second to load.
+        """
+        try:
+            words = self._version.indexes.words().for_request(request)
+            found = words.language(question)
+            return detect(question, words.languages()) if found is None else found
+        except Damaged:  # keyword search reports it
+            return ""
+
+    def understand(self, question: str, request: Request, *, analysed: bool = True) -> Question:
+        """Return the question with its language, its spelling restored, and, if wanted, what it is after."""
+        try:
+            words = self._version.indexes.words().for_request(request)
+            language = self.language(question, request)
+            return query.understand(question, self._settings.query, language, words, analysed=analysed)
+        except Damaged:  # keyword search reports it
+            return Question(asked=question, text=question)
+
+    def read_word_lists(self) -> None:
+        """Read the word lists of the documents' languages, so that no question waits for it.
+
+        Raises:
+            Damaged: the keyword index.
+        """
+        words = self._version.indexes.words().for_request(Request.by_owner())
+        for language in words.languages():
+            query.understand("?", self._settings.query, language, words)
+
+    def _filter(self, question: str, where: Filter | str | None, request: Request) -> Filter | None:
+        """Return the filter of a question, parsed.
+
+        Raises:
+            UsageError: the question is blank, or the filter is malformed or names a field that no document has.
+        """
+        if not question.strip():
+            raise UsageError("the question is empty")
+        parsed = query.parse(where) if isinstance(where, str) else where
+        if parsed is not None and self._version.has_embedder:  # an empty knowledge base has no fields yet
+            groups = None if request.reader.groups is None else request.reader.names
+            query.refuse_unknown_fields(parsed, self._version.catalog.metadata_keys(groups))
+        return parsed
+
+    async def _understood(self, question: str, request: Request) -> Question:
+        own = self._settings
+        analysed = own.query.allocation != "equal" or own.rank.boosts != BoostSettings() or own.query.variations > 0
+        if self._version.indexes.words.is_made:
+            return self.understand(question, request, analysed=analysed)
+        # The first question reads word lists, which would hold up the event loop.
+        return await asyncio.to_thread(self.understand, question, request, analysed=analysed)
+
+    def _weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
+        """Return the weight of each leg; legs for variations share a part of the weight of the question's own."""
+        own = self._own_weights(asked, {name: legs[name] for name in legs if name == query.leg_of(name)})
+        varied = VARIATIONS_WEIGHT / max(1, len(asked.variations))
+        return {name: own.get(name, own.get(query.leg_of(name), 1.0) * varied) for name in legs}
+
+    def _own_weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
+        """Return the weight of each leg; an embedder that does not know the question's words counts less."""
+        if len(legs) < 2:
+            return dict.fromkeys(legs, 1.0)
+        vector, embedder = self._settings.query.vector_weight, self._version.models.embedder()
+        if vector == "auto":
+            measured = isinstance(embedder, WeighedEmbedder)
+            coverage = self._legs.coverage(asked, legs["bm25"]) if measured else 0.0
+            vector = embedder.vector_weight(coverage) if isinstance(embedder, WeighedEmbedder) else UNMEASURED_WEIGHT
+        if self._settings.query.adapt:
+            vector *= min(1.0, embedder.familiarity(asked.text) / FAMILIAR)
+        return {"vector": vector, "bm25": 1 - vector}
+
+    def _read(self, fused: query.Fused, count: int) -> list[Hit]:
+        """Return the best ``count`` candidates with their texts; of chunks with the same text, the best one.
+
+        With one chunk per document they are the best of ``count`` documents.
+        """
+        diversify, catalog = self._settings.rank.diversify, self._version.catalog
+        hits: dict[str, Hit] = {}
+        for start in range(0, len(fused), count):
+            part = fused.candidates(start, start + count)
+            rows = [candidate.row for candidate in part]
+            chunks = catalog.chunks(rows)
+            vectors = catalog.vectors(rows) if diversify == "mmr" else {}
+            for candidate in part:
+                if chunk := chunks.get(candidate.row):
+                    hit = Hit(chunk=chunk, score=candidate.score, why=candidate.why, vector=vectors.get(candidate.row))
+                    hits.setdefault(chunk.document_id if diversify == "one_per_document" else chunk.headed, hit)
+            if len(hits) >= count:
+                break
+        return list(hits.values())[:count]
+
+    async def _reranked(
+        self, asked: Question, hits: Sequence[Hit], budget: TimeBudget, request: Request
+    ) -> tuple[Sequence[Hit], tuple[str, ...]]:
+        """Return the hits in the order of boosts and reranker, and why they were not reranked."""
+        settings = self._settings.rank
+        if settings.boosts != BoostSettings():
+            hits = rank.boost(hits, asked.analysis, settings.boosts)
+        reranker = self._version.models.reranker()
+        if reranker is None:
+            return hits, ()
+        best, rest = hits[: settings.pool], hits[settings.pool :]
+        try:
+            ranked = await reranker.rerank(asked.text, best, request, budget.pace())
+        except OutOfTime:
+            return hits, (
+                f"Reranking was skipped: it would not have finished within rank.budget_ms={settings.budget_ms}",
+            )
+        except ModelError as error:
+            return hits, (f"Reranking was skipped: {error}",)
+        return rank.unit_scaled(ranked, rest), ()
+
+    def _chosen(self, hits: Sequence[Hit], k: int) -> list[Hit]:
+        """Return the hits that become evidence, best first."""
+        settings = self._settings.rank
+        match settings.diversify:
+            case "none":
+                chosen = list(hits)
+            case "round_robin":
+                chosen = rank.round_robin(hits, len(hits))
+            case "one_per_document":
+                chosen = rank.one_per_document(hits)
+            case "mmr":
+                chosen = rank.mmr(hits, k, settings.mmr_lambda)
+        if settings.max_tokens:
+            embedder = self._version.models.embedder()
+            chosen = rank.within_budget(chosen, k, settings.max_tokens, lambda text: len(embedder.tokens(text)))
+        return rank.join_neighbours(chosen[:k]) if settings.join else chosen[:k]
+
+
+def _readable(hits: Sequence[Hit], request: Request) -> tuple[Hit, ...]:
+    """Return the hits that the reader may read; a document may have been restricted since the indexes were asked."""
+    return tuple(hit for hit in hits if request.reader.may_read(hit.chunk.metadata))
+
+
+def _without_vectors(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the hits without their vectors, which only ranking needs."""
+    return tuple(hit if hit.vector is None else replace(hit, vector=None) for hit in hits)
+
+
+def _considered(hit: Hit) -> Considered:
+    scores = {step.stage: round(step.score, 6) for step in hit.why}
+    return Considered(document_id=hit.chunk.document_id, vector=scores.get("vector"), keyword=scores.get("bm25"))

@@ -1,0 +1,102 @@
+"""What a knowledge base holds: counts, sizes, costs, engines and jobs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragstone.catalog.location import Location
+from ragstone.core.catalog import EngineStatus
+from ragstone.core.errors import EngineError, KnowledgeBaseError
+from ragstone.core.records import Skipped
+from ragstone.engine.built import BuiltWith
+from ragstone.engine.components import Components
+from ragstone.engine.jobs.queue import JobCounts
+from ragstone.history.spending import Costs
+from ragstone.storage.cache import CacheStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherVersion:
+    """A version besides the one in use: the ``next`` one, complete or not, or the ``previous`` one."""
+
+    name: str
+    role: str
+    megabytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a knowledge base holds.
+
+    ``behind`` counts the commits that keyword search does not know yet; ``costs`` is None if the journal cannot be
+    read; ``engines`` are the external ones; ``substitutes`` says what stands in for engines and services of the
+    preset; ``catalog`` says where the catalog is, if not in the folder; ``jobs`` counts those for workers.
+    """
+
+    folder: str
+    built_with: BuiltWith
+    documents: int
+    chunks: int
+    generation: int
+    behind: int
+    megabytes: float
+    skipped: tuple[Skipped, ...]
+    others: tuple[OtherVersion, ...] = ()
+    cache: tuple[CacheStatus, ...] = ()
+    costs: Costs | None = None
+    engines: tuple[EngineStatus, ...] = ()
+    jobs: JobCounts = field(default_factory=JobCounts)
+    substitutes: tuple[str, ...] = ()
+    catalog: str = ""
+
+
+def status_of(version: Components) -> Status:
+    """Return what a version holds, and what surrounds it."""
+    counts, location = version.catalog.counts(), version.location
+    costs = None
+    with suppress(KnowledgeBaseError):  # `ragstone doctor` reports what is wrong with the journal
+        costs = version.history.spending().costs()
+    return Status(
+        folder=str(version.folder),
+        built_with=version.built,
+        documents=counts.documents,
+        chunks=counts.chunks,
+        generation=counts.generation,
+        behind=counts.generation - version.indexes.terms().stamp.generation,
+        megabytes=megabytes(version.source.path),
+        others=_other_versions(location),
+        skipped=tuple(version.catalog.skipped()),
+        cache=version.cache().status(),
+        costs=costs,
+        engines=tuple(leg.status() for leg in version.external_indexes()),
+        substitutes=tuple(one.told for one in version.substitutes),
+        catalog=location.address,
+        jobs=_job_counts(version),
+    )
+
+
+def megabytes(version: Path) -> float:
+    """Return the size of all files of a version."""
+    size = 0
+    for file in version.rglob("*"):
+        with suppress(FileNotFoundError):  # an ingest may be at work
+            size += file.stat().st_size
+    return round(size / 1e6, 2)
+
+
+def _other_versions(location: Location) -> tuple[OtherVersion, ...]:
+    roles = {"next": location.next(), "previous": location.previous()}
+    return tuple(
+        OtherVersion(name=version.name, role=role, megabytes=megabytes(version))
+        for role, version in roles.items()
+        if version is not None
+    )
+
+
+def _job_counts(version: Components) -> JobCounts:
+    try:
+        return version.history.jobs().counts()
+    except (EngineError, KnowledgeBaseError) as error:
+        return JobCounts(problem=str(error))

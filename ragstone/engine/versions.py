@@ -1,0 +1,308 @@
+"""Change settings without a pause: build a version next to the one in use, compare them, and switch.
+
+A rebuild does one thing: it brings another version up to what the one in use holds. What that version has already,
+from an interrupted rebuild or from the time it was in use itself, stays. So resuming and reverting are the same as
+starting. Documents may be added meanwhile; they are taken in at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragstone.catalog.location import Location
+from ragstone.catalog.protocol import Catalog
+from ragstone.catalog.rows import text_hash
+from ragstone.catalog.versions import Difference, difference, documents
+from ragstone.core.catalog import EngineStatus, Finding
+from ragstone.core.errors import KnowledgeBaseError, NotFound, SettingsMismatch
+from ragstone.core.protocols import Embedder, Role
+from ragstone.core.records import Span
+from ragstone.core.reports import AddReport, Progress
+from ragstone.core.request import Request
+from ragstone.engine import languages
+from ragstone.engine.assembly import assemble, under
+from ragstone.engine.built import BuiltWith, create_version
+from ragstone.engine.components import Components, Source
+from ragstone.engine.following import follow, follow_to_the_end, lock, locked, refuse_superseded
+from ragstone.engine.opening import OpenVersions, refuse_missing_engines
+from ragstone.engine.pipeline import OnProgress, ingest
+from ragstone.engine.status import megabytes
+from ragstone.index.follow.differences import differences
+from ragstone.settings import Settings
+from ragstone.settings.load import changed, load
+
+if TYPE_CHECKING:
+    from ragstone.core.records import Vector
+
+
+class Versions:
+    """The versions of a knowledge base, and the engines that search it. One process at a time rebuilds."""
+
+    def __init__(self, versions: OpenVersions) -> None:
+        self._versions = versions
+
+    async def rebuild(
+        self,
+        overrides: Sequence[str] = (),
+        *,
+        preset: str | None = None,
+        on_progress: OnProgress | None = None,
+        switch: bool = True,
+    ) -> AddReport:
+        """Chunk, and if needed embed, every stored document again with other settings, in a new version.
+
+        Until the switch, questions are answered from the old version, and documents can be added to it. The next
+        rebuild with the same settings resumes an interrupted one. Vectors of unchanged texts under the same embedder
+        are not computed again.
+
+        Args:
+            overrides: settings as ``path=value``; everything else stays as it was built.
+            preset: name or path of a preset; it replaces all settings that it names.
+            on_progress: called after every commit with what is durable in the new version.
+            switch: put the new version in use when it holds the same documents; otherwise it waits for `switch`.
+
+        Raises:
+            SettingsError: there is no such engine, or a setting is wrong.
+            MissingExtra: the package of an engine is not installed.
+            Locked: another process is rebuilding.
+        """
+        with self._versions.current() as version:
+            engines = version.location.engines()
+            remembered = {"index": dict(engines)} if preset else version.built.remembered(engines)
+            settings = load(overrides, preset=preset, remembered=remembered).settings
+            refuse_missing_engines(settings)
+            settings = await asyncio.to_thread(languages.settled, settings, version.catalog.documents())
+            return await self._bring_up(version, settings, on_progress, switch=switch)
+
+    async def switch(self, on_progress: OnProgress | None = None) -> AddReport:
+        """Put the version that a rebuild has made in use, with what was added since.
+
+        Raises:
+            NotFound: there is none.
+            Locked: another process is rebuilding.
+        """
+        with self._versions.current() as version:
+            if (path := version.location.next()) is None:
+                raise NotFound(f"no new version of {version.folder} is ready; make one: ragstone rebuild --no-switch")
+            return await self._bring_up(version, _settings_of(version, path), on_progress, switch=True)
+
+    async def revert(self, on_progress: OnProgress | None = None) -> AddReport:
+        """Go back to the version before the last switch, with what was added and removed since.
+
+        Raises:
+            NotFound: there is none: a later rebuild removed it, or nothing was rebuilt.
+            SettingsMismatch: this Ragstone has another chunker or embedder than that version was built by.
+            Locked: another process is rebuilding.
+        """
+        with self._versions.current() as version:
+            if (path := version.location.previous()) is None:
+                raise NotFound(f"there is no version of {version.folder} to go back to")
+            return await self._bring_up(version, _settings_of(version, path), on_progress, switch=True)
+
+    def drop_previous(self) -> float:
+        """Remove the version before the last switch, and return the megabytes that this freed.
+
+        Raises:
+            Locked: another process is rebuilding.
+        """
+        with self._versions.current() as version, version.location.rebuilding(self._versions.patience):
+            previous = version.location.previous()
+            size = megabytes(previous) if previous else 0.0
+            version.location.clear(keep=version.location.next())
+            return round(size - (megabytes(previous) if previous else 0.0), 2)
+
+    def use_engines(self, engines: Mapping[str, str]) -> tuple[EngineStatus, ...]:
+        """Fill other engines with all that is stored, then let every process search with them.
+
+        Until they are full, and if that fails, the engines before are asked. A process that names an engine in its
+        own settings keeps that one.
+
+        Args:
+            engines: names of engines by the leg of the search: ``vectors``, ``keywords``.
+
+        Raises:
+            SettingsError: there is no such engine, or a setting that it needs is missing.
+            EngineError: it cannot be reached, or refuses.
+            Locked: another process is indexing.
+        """
+        with self._versions.current() as version:
+            other = under(version, changed(version.settings, {"index": dict(engines)}))
+            refuse_missing_engines(other.settings)
+            with locked(version, self._versions.patience):
+                if version.has_embedder:
+                    other.indexes.terms().follow()
+                    for leg in (other.indexes.keywords(), other.indexes.vectors()):
+                        leg.follow(write=True)
+                version.location.set_engines(engines)
+            return tuple(leg.status() for leg in other.external_indexes())
+
+    def check_engines(self, *, mend: bool = False) -> tuple[Finding, ...]:
+        """Return what external engines lack, or hold and should not.
+
+        Args:
+            mend: bring them up to date, then put and delete what differs.
+
+        Raises:
+            Locked: another process is indexing, and ``mend`` was asked for.
+        """
+        with (
+            self._versions.current() as version,
+            locked(version, self._versions.patience) if mend else nullcontext(),
+        ):
+            return tuple(differences(version.external_indexes(), mend=mend))
+
+    async def _bring_up(
+        self, version: Components, settings: Settings, on_progress: OnProgress | None, *, switch: bool
+    ) -> AddReport:
+        """Bring the version with these settings up to the one in use, and switch to it if wanted."""
+        started, location = time.perf_counter(), version.location
+        with location.rebuilding(self._versions.patience):
+            refuse_superseded(version)
+            path = _version_with(location, BuiltWith.of(settings, _embedder_for(version, settings)))
+            with closing(location.catalog(path)) as catalog:
+                other = _assembled(version, path, catalog, settings)
+                report = await _catch_up(version, other, on_progress)
+                if switch:
+                    with await lock(version, self._versions.patience.endless()):
+                        report = report.plus(await _bring(version, other, difference(version.catalog, catalog)))
+                        catalog.put_notes(version.catalog.notes())
+                        _hand_on_rules(version, other)
+                        follow(other)
+                        location.switch(path)
+                        follow(other)  # external engines now show this version to other programs
+                other.source.own.close()
+        unchanged = version.catalog.counts().documents - report.added - report.updated
+        return replace(report, unchanged=max(0, unchanged), seconds=time.perf_counter() - started)
+
+
+def _assembled(version: Components, path: Path, catalog: Catalog, settings: Settings) -> Components:
+    """Return the components of another version, which shares models and journal with the one in use."""
+    source = Source(
+        location=version.location,
+        path=path,
+        catalog=catalog,
+        build_embedder=version.source.build_embedder,
+        overrides=version.source.overrides,
+        shared=version.source.shared,
+    )
+    return assemble(source, settings, BuiltWith(**catalog.built_with()))
+
+
+def _embedder_for(version: Components, settings: Settings) -> Embedder:
+    """Return the embedder that settings name: the loaded one, if it is that."""
+    return assemble(version.source, settings, version.built).models.embedder()
+
+
+def _settings_of(version: Components, path: Path) -> Settings:
+    """Return the settings that another version was built with.
+
+    Raises:
+        SettingsMismatch: this Ragstone would build it differently.
+    """
+    with closing(version.location.catalog(path)) as catalog:
+        built = BuiltWith(**catalog.built_with())
+    settings = built.put_into(version.settings)
+    if BuiltWith.of(settings, _embedder_for(version, settings)) != built:
+        raise SettingsMismatch(
+            f"{path.name} of {version.folder} was built by another version of the chunker or the embedder, and"
+            " cannot take in what was added since; run: ragstone rebuild"
+        )
+    return settings
+
+
+def _version_with(location: Location, built: BuiltWith) -> Path:
+    """Return a version that was built with these settings: one that is there, complete or not, or an empty one."""
+    for path in (location.next(), location.previous()):
+        if path is not None and _built_with(location, path) == built:
+            location.resume(path)
+            return path
+    return create_version(location, built)
+
+
+def _built_with(location: Location, path: Path) -> BuiltWith | None:
+    """Return what a version was built with; None if it cannot be read, so that it is made again."""
+    try:
+        with closing(location.catalog(path)) as catalog:
+            return BuiltWith(**catalog.built_with())
+    except (KnowledgeBaseError, TypeError, ValueError):
+        return None
+
+
+def _hand_on_rules(version: Components, other: Components) -> None:
+    """Give the access rules of the version in use to another one."""
+    stored = BuiltWith(**version.catalog.built_with())
+    theirs = BuiltWith(**other.catalog.built_with())
+    if theirs.access != stored.access:
+        other.catalog.set_built_with(replace(theirs, access=stored.access).to_json())
+
+
+async def _catch_up(version: Components, other: Components, on_progress: OnProgress | None) -> AddReport:
+    """Bring another version up in rounds, while documents are added to this one."""
+    report, last = AddReport(), math.inf
+    while 0 < len(left := difference(version.catalog, other.catalog)) < last / 2:
+        report = report.plus(await _bring(version, other, left, on_progress))
+        last = len(left)
+    await follow_to_the_end(other)
+    return report
+
+
+async def _bring(
+    version: Components, other: Components, left: Difference, on_progress: OnProgress | None = None
+) -> AddReport:
+    """Take into another version what it lacks, and out of it what it should not have."""
+    if not left:
+        return AddReport()
+    if left.gone:
+        await asyncio.to_thread(other.catalog.remove, left.gone)
+
+    def report_progress(now: Progress) -> None:
+        if on_progress:
+            on_progress(replace(now, share=min(1.0, now.documents / len(left.changed))))
+
+    embedder = other.models.embedder()
+    known = version.catalog if version.built.embedder == embedder.fingerprint else None
+    reusing = _ReusingEmbedder(embedder, known)
+    report = await ingest(
+        documents(version.catalog, left.changed),
+        other.catalog,
+        reusing,
+        other.settings.chunk,
+        Request.by_owner("ingest"),
+        report_progress,
+        inherit_groups=False,
+    )
+    return replace(report, removed=len(left.gone), embedded=reusing.embedded, unchanged=0)
+
+
+class _ReusingEmbedder:
+    """An embedder that takes the vectors of texts from another catalog, if that has them."""
+
+    def __init__(self, embedder: Embedder, known: Catalog | None) -> None:
+        self._embedder, self._known = embedder, known
+        self.fingerprint, self.dimensions = embedder.fingerprint, embedder.dimensions
+        self.embedded = 0
+
+    def familiarity(self, text: str) -> float:
+        return self._embedder.familiarity(text)
+
+    def tokens(self, text: str) -> list[Span]:
+        return self._embedder.tokens(text)
+
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
+        hashes = [text_hash(text) for text in texts]
+        vectors = self._known.vectors_by_hash(hashes) if self._known else {}
+        missing = {hash: text for hash, text in zip(hashes, texts, strict=True) if hash not in vectors}
+        if missing:
+            new = await self._embedder.embed([*missing.values()], role=role, request=request)
+            vectors |= dict(zip(missing, new, strict=True))
+        self.embedded += len(missing)
+        return np.array([vectors[hash] for hash in hashes], dtype=np.float32).reshape(len(texts), self.dimensions)

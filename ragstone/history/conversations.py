@@ -1,0 +1,175 @@
+"""Conversations, stored so that a question can refer to earlier ones, in any process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ragstone.core.access import NAMESPACE_MARK
+from ragstone.core.answers import Turn
+from ragstone.history.journal import Journal, row_crc
+
+DAY = 86_400.0
+"""Seconds."""
+LONGEST_SESSION = 200
+"""Turns to store of a session; older ones are deleted."""
+_SOON = 10.0
+"""Seconds within which an answer is stored after its turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A stored conversation: its name, the number of turns, and the time of the last one, in seconds since 1970.
+
+    ``first`` is the oldest stored question.
+    """
+
+    name: str
+    turns: int
+    last: float
+    first: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A stored turn of a conversation, and the time of its answer, in seconds since 1970.
+
+    ``response_id`` identifies the complete answer; it is empty if that is not stored.
+    """
+
+    at: float
+    question: str
+    answer: str
+    response_id: str = ""
+
+
+class Conversations:
+    """The sessions of a knowledge base, by names that users give. A turn is deleted after some days."""
+
+    def __init__(self, journal: Journal, *, tokens: int, days: float, clock: Callable[[], float] = time.time) -> None:
+        """Take the journal and the limits.
+
+        Args:
+            journal: where they are stored.
+            tokens: the most to return of a session; 0 for nothing.
+            days: to store a turn; 0 stores none.
+            clock: seconds since 1970.
+        """
+        self._journal, self._tokens, self._days, self._clock = journal, tokens, days, clock
+
+    def note(self, session: str, turn: Turn) -> None:
+        """Store a turn; it is durable when this returns.
+
+        Raises:
+            KnowledgeBaseError: it could not be stored.
+        """
+        if not self._days:
+            return
+        now = self._clock()
+        with self._journal.writing() as db:
+            row = (session, now, turn.question, turn.answer)
+            db.execute(
+                "INSERT INTO turns (session, at, question, answer, crc) VALUES (?, ?, ?, ?, ?)", [*row, row_crc(*row)]
+            )
+            db.execute(
+                "DELETE FROM turns WHERE session = ?1 AND turn <= (SELECT turn FROM turns WHERE session = ?1"
+                " ORDER BY turn DESC LIMIT 1 OFFSET ?2)",
+                [session, LONGEST_SESSION],
+            )
+            db.execute("DELETE FROM turns WHERE at < ?", [self._oldest(now)])
+
+    def before(self, session: str, count: Callable[[str], int]) -> tuple[Turn, ...]:
+        """Return the last turns of a session that fit, the oldest first.
+
+        Args:
+            session: its name; an unknown session has no turns.
+            count: counts the tokens of a text.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        sql = "SELECT at, question, answer, crc FROM turns WHERE session = ? AND at >= ? ORDER BY turn DESC"
+        out: list[Turn] = []
+        left = self._tokens
+        with self._journal.reading() as db:
+            rows = db.execute(sql, [session, self._oldest(self._clock())]) if db and left and self._days else ()
+            for at, question, answer, crc in rows:
+                left -= count(question) + count(answer)
+                if left < 0:
+                    break
+                if crc == row_crc(session, at, question, answer):  # doctor reports the others
+                    out.append(Turn(question=question, answer=answer))
+        return tuple(reversed(out))
+
+    def turns(self, session: str, who: str = "") -> list[Said]:
+        """Return the turns of a session, the oldest first; an unknown session has none.
+
+        Args:
+            session: its name.
+            who: the reader whose session it is; the owner by default.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        # The complete answer was stored right after the turn.
+        sql = """
+            SELECT at, question, answer, crc, (
+                SELECT id FROM responses r
+                WHERE r.at BETWEEN t.at AND t.at + ?4 AND r.reader = ?3 AND r.question = t.question
+                    AND json_extract(r.answer, '$.answer.answer') = t.answer
+                ORDER BY r.at LIMIT 1)
+            FROM turns t WHERE session = ?1 AND at >= ?2 ORDER BY turn
+        """
+        with self._journal.reading() as db:
+            rows = db.execute(sql, [session, self._oldest(self._clock()), who, _SOON]).fetchall() if db else []
+        return [
+            Said(at=at, question=question, answer=answer, response_id=response_id or "")
+            for at, question, answer, crc, response_id in rows
+            if crc == row_crc(session, at, question, answer)
+        ]
+
+    def sessions(self, namespace: str = "") -> list[Session]:
+        """Return the stored sessions of one reader, the latest first.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        sql = """
+            SELECT substr(session, length(?1) + 1), turns, last, (SELECT question FROM turns WHERE turn = first) FROM (
+                SELECT session, count(*) AS turns, max(at) AS last, min(turn) AS first, max(turn) AS newest FROM turns
+                WHERE at >= ?2 AND substr(session, 1, length(?1)) = ?1 AND (?1 <> '' OR substr(session, 1, 1) <> ?3)
+                GROUP BY session)
+            ORDER BY newest DESC
+        """
+        with self._journal.reading() as db:
+            rows = db.execute(sql, [namespace, self._oldest(self._clock()), NAMESPACE_MARK]).fetchall() if db else []
+        return [Session(name=name, turns=turns, last=last, first=first) for name, turns, last, first in rows]
+
+    def forget(self, session: str) -> int:
+        """Delete a session, its pages too, and return how many turns it had.
+
+        Raises:
+            KnowledgeBaseError: it could not be deleted.
+        """
+        return self._delete("session = ?", session)
+
+    def prune(self) -> int:
+        """Delete expired turns and return how many there were. `note` does so, too.
+
+        Raises:
+            KnowledgeBaseError: it could not be deleted.
+        """
+        return self._delete("at < ?", self._oldest(self._clock()))
+
+    def _delete(self, which: str, value: str | float) -> int:
+        with self._journal.reading() as db:
+            if db is None:
+                return 0
+        with self._journal.writing() as db:
+            gone = db.execute(f"DELETE FROM turns WHERE {which}", [value]).rowcount  # noqa: S608
+        self._journal.forget_pages()
+        return gone
+
+    def _oldest(self, now: float) -> float:
+        return now - self._days * DAY

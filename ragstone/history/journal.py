@@ -1,0 +1,202 @@
+"""The journal: what people did with a knowledge base, which cannot be computed again.
+
+It is stored apart from the versions, because a rebuild replaces those. Any process writes to it, a few rows at a time;
+every write is synced before it is acknowledged. Other modules know what the rows mean; this one keeps them safe.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ragstone.core.catalog import Finding
+from ragstone.core.errors import Damaged, KnowledgeBaseError
+from ragstone.history.journal_tables import FORMAT, MIGRATIONS, SUMS
+from ragstone.storage.disk import drop, put_in_place
+from ragstone.storage.sqlite import connect, crc32
+
+NAME = "journal.db"
+
+
+def row_crc(*values: object) -> int:
+    """Return the checksum of a row."""
+    return crc32(json.dumps(values))
+
+
+class Journal:
+    """One process's connection to the journal in a folder. The first write creates the file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+        self._lock = threading.RLock()
+        self._db: sqlite3.Connection | None = None
+        self._inode = 0
+
+    def close(self) -> None:
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    @contextmanager
+    def reading(self) -> Generator[sqlite3.Connection | None]:
+        """Give the database to read, or None if there is none yet.
+
+        Raises:
+            Damaged: the file is damaged.
+            KnowledgeBaseError: it cannot be read.
+        """
+        with self._lock, self._translated("read"):
+            yield self._connected() if self.path.is_file() else None
+
+    @contextmanager
+    def writing(self) -> Generator[sqlite3.Connection]:
+        """Give the database in a transaction, whose changes are durable at the end, all or none.
+
+        Raises:
+            Damaged: the file is damaged.
+            KnowledgeBaseError: it cannot be written; nothing was.
+        """
+        with self._lock, self._translated("written"):
+            if not self.path.is_file():
+                make(self.path)
+            db = self._connected()
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                yield db
+                db.execute("COMMIT")
+            except BaseException as error:
+                with suppress(sqlite3.Error):
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):  # its memory cannot be trusted then
+                    self.close()
+                raise
+
+    def forget_pages(self) -> None:
+        """Remove deleted data from the log; the pages themselves are overwritten when they are freed."""
+        with self._lock, self._translated("written"):
+            if self._db is not None:
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _connected(self) -> sqlite3.Connection:
+        inode = self.path.stat().st_ino
+        if self._db is None or inode != self._inode:  # replaced by a copy, or removed
+            self.close()
+            db = connect(self.path)
+            try:
+                db.execute("PRAGMA secure_delete=ON")
+                _migrate(db, self.path)
+                # A killed process may have left commits in the log whose sync failed. They must reach the database
+                # before anything is written behind them.
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            except BaseException:
+                db.close()
+                raise
+            self._db, self._inode = db, inode
+        return self._db
+
+    @contextmanager
+    def _translated(self, done: str) -> Generator[None]:
+        try:
+            yield
+        except (sqlite3.OperationalError, OSError) as error:
+            raise KnowledgeBaseError(f"{self.path} cannot be {done}: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise Damaged(f"{self.path} cannot be {done}: {error}; {_remedy(self.path)}") from error
+
+
+def make(path: Path) -> None:
+    """Create an empty journal in one step, unless another process has created it in the meantime.
+
+    Raises:
+        OSError, sqlite3.Error: it failed; nothing is left behind.
+    """
+    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with suppress(OSError):  # some network disks have no such locks
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        if path.is_file():
+            return
+        drop(temporary)
+        with closing(connect(temporary)) as db:
+            db.execute("PRAGMA journal_mode=WAL")
+            _migrate(db, temporary)
+        put_in_place(temporary, path)
+    except BaseException:
+        drop(temporary)
+        raise
+    finally:
+        os.close(folder)
+
+
+def findings(folder: Path) -> list[Finding]:
+    """Return what is wrong with the journal in a folder: its structure, and rows that do not fit their checksums."""
+    path = folder / NAME
+    if not path.is_file():
+        return []
+    wrong: list[str] = []
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.text_factory = lambda value: value.decode(errors="surrogateescape")
+            db.execute("BEGIN")
+            wrong += [line for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"][:1]
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            if not 0 < version <= FORMAT:
+                wrong.append(f"it has format {version}, and this Ragstone reads {FORMAT}")
+            else:
+                wrong += _damaged_rows(db)
+    except sqlite3.Error as error:
+        wrong.append(str(error))
+    return [Finding(part="journal", what=f"{path}: {what}", remedy=_remedy(path)) for what in wrong]
+
+
+def _damaged_rows(db: sqlite3.Connection) -> Iterator[str]:
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table, columns in SUMS.items():
+        if table in tables:
+            rows = db.execute(f"SELECT crc, {', '.join(columns)} FROM {table}")  # noqa: S608
+            count = sum(crc != row_crc(*values) for crc, *values in rows)
+            if count:
+                yield f"{count} of its {table} {'is' if count == 1 else 'are'} damaged"
+
+
+def _migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Migrate a database to the current format, in one transaction."""
+    if _version(db, path) == FORMAT:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for migration in MIGRATIONS[_version(db, path) :]:  # asked again: another process may have been faster
+            migration(db)
+        db.execute(f"PRAGMA user_version={FORMAT}")
+        db.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            db.execute("ROLLBACK")
+        raise
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    version: Any
+    ((version,),) = db.execute("PRAGMA user_version")
+    if version == 0 and path.name == NAME:
+        raise Damaged(f"{path} is not a journal; {_remedy(path)}")
+    if version > FORMAT:
+        raise KnowledgeBaseError(
+            f"{path} has format {version}; this Ragstone reads format {FORMAT}: install the newer Ragstone"
+        )
+    return version
+
+
+def _remedy(path: Path) -> str:
+    lost = "which loses conversations, costs and what was learned"
+    return f"replace it by the {path.name} of a backup, or remove {path}, {lost}"

@@ -1,0 +1,219 @@
+"""Keys of the HTTP API: what each may do and read, and its quotas.
+
+A key is shown once, when it is created; only its hash is stored. It has 256 random bits, so no slow hash is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from ragstone.core.access import Reader
+from ragstone.core.errors import NotFound, UsageError
+from ragstone.history.journal import Journal, row_crc
+
+Scope = Literal["read", "write", "admin"]
+SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
+"""What a key may allow: reading; adding and removing documents; everything, including settings and statistics."""
+PREFIX = "rgs_"
+_FORM = re.compile(r"rgs_([0-9a-f]{8})_[A-Za-z0-9_-]{43}")
+_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
+_COLUMNS = "id, name, hash, scopes, groups, limits, made, revoked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyLimits:
+    """The quotas of a key; None stands for those of the server's settings."""
+
+    rate_per_minute: int | None = None
+    burst: int | None = None
+    concurrent: int | None = None
+    cost_per_day: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key without its secret. ``groups`` are those of its reader; None may read everything.
+
+    Keys of the same ``name`` belong to the same reader and see the same conversations.
+    """
+
+    id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    groups: tuple[str, ...] | None
+    limits: KeyLimits
+    made: float
+    revoked: float | None = None
+
+    @property
+    def reader(self) -> Reader:
+        """The reader who uses it."""
+        return Reader(name=self.name, groups=None if self.groups is None else frozenset(self.groups))
+
+
+class KeyRing:
+    """All keys at one moment."""
+
+    def __init__(self, keys: Iterable[tuple[Key, str]] = (), made: int = 0) -> None:
+        """Take the keys with their hashes, and the number of keys ever created."""
+        self._keys = {key.id: (key, hash) for key, hash in keys}
+        self._made = made
+
+    def __bool__(self) -> bool:
+        """Whether a key was ever created: revoking or damaging the last one does not open the server."""
+        return self._made > 0
+
+    def find(self, text: str) -> Key | None:
+        """Return the key for a secret, or None if it is unknown or revoked; the time this takes reveals nothing."""
+        form = _FORM.fullmatch(text)
+        key, hash = self._keys.get(form[1] if form else "", (None, ""))
+        fits = hmac.compare_digest(hash, _hash(text))
+        return key if fits and key and key.revoked is None else None
+
+
+class Keys:
+    """The keys of a knowledge base."""
+
+    def __init__(self, journal: Journal, clock: Callable[[], float] = time.time) -> None:
+        """Take the journal, and a clock of seconds since 1970."""
+        self._journal, self._clock = journal, clock
+
+    def close(self) -> None:
+        """Close the journal."""
+        self._journal.close()
+
+    def make(
+        self,
+        name: str,
+        scopes: Sequence[str],
+        groups: Sequence[str] | None = None,
+        limits: KeyLimits | None = None,
+    ) -> tuple[Key, str]:
+        """Create a key and return it with its secret, which cannot be shown again.
+
+        Raises:
+            UsageError: the name is blank, or a scope is unknown.
+            KnowledgeBaseError: it could not be stored.
+        """
+        if not name.strip() or not _NAME.fullmatch(name):
+            raise UsageError("a key needs a name of up to 100 characters: whose it is, or what for")
+        unknown = [one for one in scopes if one not in SCOPES]
+        if unknown or not scopes:
+            raise UsageError(f"a scope is one of {', '.join(SCOPES)}, not '{', '.join(unknown)}'")
+        own = None if groups is None else tuple(sorted(Reader(groups=frozenset(groups)).groups or ()))
+        id = secrets.token_hex(4)
+        text = f"{PREFIX}{id}_{secrets.token_urlsafe(32)}"
+        key = Key(
+            id=id,
+            name=name.strip(),
+            scopes=tuple(one for one in SCOPES if one in scopes),
+            groups=own,
+            limits=limits or KeyLimits(),
+            made=self._clock(),
+        )
+        row = _row(key, _hash(text))
+        with self._journal.writing() as db:
+            db.execute(f"INSERT INTO keys ({_COLUMNS}, crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [*row, row_crc(*row)])  # noqa: S608
+        return key, text
+
+    def all(self) -> list[Key]:
+        """Return every key, the newest first.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        return [key for key, _ in self._rows()]
+
+    def ring(self) -> KeyRing:
+        """Return all keys, to find one by its secret.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        with self._journal.reading() as db:
+            ((made,),) = db.execute("SELECT count(*) FROM keys") if db else ((0,),)
+        return KeyRing(self._rows(), made)
+
+    def revoke(self, which: str) -> list[Key]:
+        """Revoke a key by its id, or all keys of a name.
+
+        Raises:
+            NotFound: no such key, or all are revoked already.
+            KnowledgeBaseError: it could not be written.
+        """
+        now = self._clock()
+        out: list[Key] = []
+        for key, hash in self._rows():
+            if which in (key.id, key.name) and key.revoked is None:
+                revoked = replace(key, revoked=now)
+                with self._journal.writing() as db:
+                    sum = row_crc(*_row(revoked, hash))
+                    db.execute("UPDATE keys SET revoked = ?, crc = ? WHERE id = ?", [now, sum, key.id])
+                out.append(revoked)
+        if not out:
+            raise NotFound(f"there is no key '{which}' in force; ragstone key list shows them")
+        return out
+
+    def spend(self, id: str, cost: int) -> None:
+        """Add to the cost of a key, in billionths, on this day of UTC.
+
+        Raises:
+            KnowledgeBaseError: it could not be written.
+        """
+        sql = "INSERT INTO key_costs VALUES (?, ?, ?) ON CONFLICT (day, id) DO UPDATE SET cost = cost + excluded.cost"
+        with self._journal.writing() as db:
+            db.execute("DELETE FROM key_costs WHERE day < ?", [self.today()])
+            db.execute(sql, [self.today(), id, cost])
+
+    def spent(self, id: str) -> int:
+        """Return the cost of a key on this day of UTC, in billionths.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        with self._journal.reading() as db:
+            sql = "SELECT cost FROM key_costs WHERE day = ? AND id = ?"
+            found = db.execute(sql, [self.today(), id]).fetchone() if db else None
+        return found[0] if found else 0
+
+    def today(self) -> str:
+        return datetime.fromtimestamp(self._clock(), UTC).date().isoformat()
+
+    def _rows(self) -> list[tuple[Key, str]]:
+        with self._journal.reading() as db:
+            rows = db.execute(f"SELECT {_COLUMNS}, crc FROM keys ORDER BY made DESC, id").fetchall() if db else []  # noqa: S608
+        return [(_key(*row[:-1]), row[2]) for row in rows if row[-1] == row_crc(*row[:-1])]  # doctor reports the others
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _row(key: Key, hash: str) -> tuple[object, ...]:
+    groups = None if key.groups is None else json.dumps(key.groups)
+    told = (json.dumps(key.scopes), groups, json.dumps(asdict(key.limits)))
+    return (key.id, key.name, hash, *told, key.made, key.revoked)
+
+
+def _key(
+    id: str, name: str, hash: str, scopes: str, groups: str | None, limits: str, made: float, revoked: float | None
+) -> Key:
+    del hash
+    return Key(
+        id=id,
+        name=name,
+        scopes=tuple(json.loads(scopes)),
+        groups=None if groups is None else tuple(json.loads(groups)),
+        limits=KeyLimits(**json.loads(limits)),
+        made=made,
+        revoked=revoked,
+    )

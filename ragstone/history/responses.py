@@ -1,0 +1,253 @@
+"""Answers that were given, stored for some days, and what people thought of them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from ragstone.core.access import Reader
+from ragstone.core.answers import Answer
+from ragstone.core.errors import NotFound, RateLimited, UsageError
+from ragstone.core.records import Considered, Hit, Step
+from ragstone.history.conversations import DAY
+from ragstone.history.journal import Journal, row_crc
+
+Vote = Literal["up", "down"]
+VOTES: Mapping[str, int] = {"up": 1, "down": -1}
+HOUR = 3600.0
+LONGEST = 4000
+"""Characters of a reason or the name of a source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """The latest opinion of one voice on an answer. ``at`` is in seconds since 1970.
+
+    ``correction`` names the source that would have been right.
+    """
+
+    response_id: str
+    voice: str
+    at: float
+    vote: Vote
+    reason: str = ""
+    correction: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A chunk that an answer was made from, without its text, which the catalog has."""
+
+    document_id: str
+    chunk_id: str
+    score: float
+    why: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """An answer as it was given. ``answer`` is its JSON, as all interfaces return it.
+
+    ``passages`` are the evidence, cited or not, and ``hits`` the part of it that is still stored; ``considered`` are
+    the candidates for it, if something can be learned from them; ``feedback`` has one opinion for each voice.
+    """
+
+    response_id: str
+    at: float
+    question: str
+    answer: Mapping[str, Any]
+    passages: tuple[Passage, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    considered: tuple[Considered, ...] = ()
+    feedback: tuple[Feedback, ...] = ()
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The ids of the documents it was made from."""
+        return tuple(dict.fromkeys(one.document_id for one in self.passages))
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """Return an answer as every interface returns it: the fields of the record without the evidence."""
+    return {
+        "response_id": answer.response_id,
+        "question": answer.question,
+        "answer": answer.answer,
+        "abstained": answer.abstained,
+        "sources": [asdict(source) for source in answer.sources],
+        "confidence": answer.confidence,
+        "answerability": answer.answerability,
+        "support": answer.support,
+        "model": answer.model,
+        "judge_scores": asdict(answer.judge_scores) if answer.judge_scores else None,
+        "retrieval_method": answer.retrieval_method,
+        "web_search_triggered": answer.web_search_triggered,
+        "timestamp": answer.timestamp,
+        "citations": [asdict(citation) for citation in answer.citations],
+        "statements": [asdict(statement) for statement in answer.statements],
+        "timings_ms": dict(answer.timings_ms),
+        "usage": asdict(answer.usage),
+        "notices": list(answer.notices),
+        "policy": answer.policy,
+    }
+
+
+class Responses:
+    """The answers of a knowledge base. Each belongs to the reader it was given to and does not exist for others."""
+
+    def __init__(self, journal: Journal, *, days: float, clock: Callable[[], float] = time.time) -> None:
+        """Take the journal, and the days to store an answer; 0 stores none."""
+        self._journal, self._days, self._clock = journal, days, clock
+
+    @property
+    def are_kept(self) -> bool:
+        return self._days > 0
+
+    def keep(self, answer: Answer, reader: Reader, considered: Sequence[Considered] = ()) -> None:
+        """Store an answer, durably, and delete expired ones.
+
+        Raises:
+            KnowledgeBaseError: it could not be stored.
+        """
+        now = self._clock()
+        found = [
+            {"document_id": hit.chunk.document_id, "chunk_id": hit.chunk.id, "score": hit.score}
+            | {"why": [asdict(step) for step in hit.why]}
+            for hit in answer.hits
+        ]
+        others = [[one.document_id, one.vector, one.keyword] for one in considered]
+        told = json.dumps({"answer": answer_json(answer), "hits": found, "considered": others})
+        row = (answer.response_id, now, reader.who, _storable(answer.question), told)
+        with self._journal.writing() as db:
+            db.execute(
+                "INSERT INTO responses (id, at, reader, question, answer, crc) VALUES (?, ?, ?, ?, ?, ?)",
+                [*row, row_crc(*row)],
+            )
+            oldest = now - self._days * DAY
+            db.execute("DELETE FROM feedback WHERE response IN (SELECT id FROM responses WHERE at < ?)", [oldest])
+            db.execute("DELETE FROM responses WHERE at < ?", [oldest])
+
+    def get(self, id: str, reader: Reader) -> Response:
+        """Return an answer with its feedback.
+
+        Raises:
+            NotFound: this reader was given no such answer, or it has expired.
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        sql = "SELECT id, at, reader, question, answer, crc FROM responses WHERE id = ? AND at >= ?"
+        with self._journal.reading() as db:
+            row = db.execute(sql, [id, self._clock() - self._days * DAY]).fetchone() if db else None
+            said = _said(db.execute(_LAST, [id]).fetchall()) if db else ()
+        if row is None or row[-1] != row_crc(*row[:-1]) or not (reader.is_owner or reader.who == row[2]):
+            raise _not_found(id)
+        told = json.loads(row[4])
+        passages = tuple(Passage(**{**hit, "why": tuple(Step(**step) for step in hit["why"])}) for hit in told["hits"])
+        return Response(
+            response_id=id,
+            at=row[1],
+            question=row[3],
+            answer=told["answer"],
+            passages=passages,
+            considered=tuple(
+                Considered(document_id=document, vector=vector, keyword=keyword)
+                for document, vector, keyword in told.get("considered", ())
+            ),
+            feedback=said,
+        )
+
+    def rate(
+        self,
+        id: str,
+        *,
+        voice: str,
+        vote: Vote,
+        reason: str = "",
+        correction: str = "",
+        per_hour: int = 0,
+        also: Callable[[sqlite3.Connection, float], None] | None = None,
+    ) -> Feedback:
+        """Store the opinion of a voice on an answer; a repeated opinion counts once, and the latest counts.
+
+        Args:
+            id: of the answer; the caller has checked that this voice may rate it.
+            voice: whose opinion it is.
+            vote: whether the answer was good.
+            reason: in their words.
+            correction: the source that would have been right.
+            per_hour: the most opinions of this voice in an hour; 0 for any number.
+            also: called in the same transaction, with the time, unless the opinion is unchanged.
+
+        Raises:
+            NotFound: the answer was deleted in the meantime.
+            UsageError: the vote is unknown, or a text is too long.
+            RateLimited: this voice has reached its limit.
+            KnowledgeBaseError: it could not be stored.
+        """
+        if vote not in VOTES:
+            raise UsageError(f"a vote is up or down, not '{vote}'")
+        for text in (reason, correction, voice):
+            if len(text) > LONGEST:
+                raise UsageError(f"at most {LONGEST} characters, not {len(text)}")
+        now = self._clock()
+        row = (id, _storable(voice), now, VOTES[vote], _storable(reason), _storable(correction))
+        with self._journal.writing() as db:
+            if not db.execute("SELECT 1 FROM responses WHERE id = ?", [id]).fetchone():
+                raise _not_found(id)  # the opinion would outlive the answer
+            last = db.execute(_LAST.replace("?", "?1") + " AND f.voice = ?2", [*row[:2]]).fetchall()
+            if last and (last[0][3:6]) == row[3:6]:
+                return _said(last)[0]
+            if per_hour:
+                _refuse_too_many(db, row[1], now, per_hour)
+            db.execute(
+                "INSERT INTO feedback (response, voice, at, vote, reason, correction, crc)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [*row, row_crc(*row)],
+            )
+            if also:
+                also(db, now)
+        return _said([(*row, row_crc(*row))])[0]
+
+
+def _not_found(id: str) -> NotFound:
+    return NotFound(f"there is no answer '{id}', or it is kept no longer")
+
+
+def _refuse_too_many(db: sqlite3.Connection, voice: str, now: float, per_hour: int) -> None:
+    said = 0
+    for one, at in db.execute("SELECT voice, at FROM feedback ORDER BY number DESC"):
+        if at <= now - HOUR:  # the rest is older, perhaps by years
+            return
+        said += one == voice
+        if said == per_hour:
+            raise RateLimited(f"nobody may give more than {per_hour} opinions in an hour", at + HOUR - now)
+
+
+def _storable(text: str) -> str:
+    """Return a text with question marks for lone surrogates, which no database stores."""
+    return text.encode(errors="replace").decode()
+
+
+_LAST = """
+    SELECT f.response, f.voice, f.at, f.vote, f.reason, f.correction, f.crc FROM feedback f WHERE f.response = ?
+    AND f.number = (SELECT max(number) FROM feedback g WHERE g.response = f.response AND g.voice = f.voice)
+"""
+
+
+def _said(rows: list[Any]) -> tuple[Feedback, ...]:
+    """Return rows of `_LAST` as records, without damaged ones, which doctor reports."""
+    return tuple(
+        Feedback(
+            response_id=response,
+            voice=voice,
+            at=at,
+            vote="up" if vote > 0 else "down",
+            reason=reason,
+            correction=correction,
+        )
+        for response, voice, at, vote, reason, correction, crc in rows
+        if crc == row_crc(response, voice, at, vote, reason, correction)
+    )

@@ -1,1 +1,0 @@
-"""The catalog: documents, chunks and vectors in one SQLite database, and its folder. What is true?"""

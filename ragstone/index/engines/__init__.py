@@ -1,0 +1,1 @@
+"""Search engines outside the process, each fed from the catalog."""

@@ -1,0 +1,180 @@
+"""The documents of a knowledge base in the tables of `search_documents`, for programs that ask in SQL.
+
+The tables are compared with the catalog, document by document, by hashes of everything a row is made from. So their
+state, and who changed them, does not matter: documents that differ are written again, and removed ones are deleted.
+Rows of others are left alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragstone.core.access import READERS
+from ragstone.core.catalog import EngineStatus, IndexedCatalog
+from ragstone.core.errors import EngineError, NotFound
+from ragstone.core.records import Chunk, Document
+from ragstone.index.engines.postgres.script import SCHEMA
+from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.services.breaker import Breaker
+from ragstone.services.postgres import Server
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ragstone.services.postgres import Connection
+
+    Rows = NDArray[np.int64]
+
+AT_ONCE = 200
+"""Documents in a transaction."""
+SIMPLE = "pg_catalog.simple"
+
+
+class PostgresDocuments:
+    """The documents of the version in use."""
+
+    def __init__(
+        self,
+        server: Server,
+        names: CollectionNames,
+        catalog: IndexedCatalog,
+        configurations: Mapping[str, str],
+        breaker: Breaker | None = None,
+    ) -> None:
+        """
+        Args:
+            server: which has the tables.
+            names: identify this knowledge base, and know whether its version is in use.
+            catalog: to follow.
+            configurations: of text search by language; other languages use ``simple``.
+            breaker: leaves a failing server alone for a while.
+        """
+        self._server, self._names, self._catalog = server, names, catalog
+        self._configurations = dict(configurations)
+        self._made_with = hashlib.sha256(json.dumps(self._configurations, sort_keys=True).encode()).hexdigest()[:8]
+        self._breaker = breaker or Breaker()
+        self._following = threading.Lock()
+        self.problem = ""
+        """Always empty: no question waits for this engine, and each change tries it again."""
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._server.close()
+
+    def status(self) -> EngineStatus:
+        """Return how many documents differ, or that the server is away."""
+        try:
+            with self._breaker.guard(insist=True):
+                changed, gone = self._behind()
+        except EngineError as error:
+            return EngineStatus(leg="documents", engine=self._server.name, problem=str(error))
+        return EngineStatus(leg="documents", engine=self._server.name, behind=len(changed) + len(gone))
+
+    def follow(self, *, write: bool) -> None:
+        """Make the tables equal to the catalog."""
+        if not write or not self._names.is_in_use:
+            return
+        with self._following, self._breaker.guard(insist=True):
+            changed, gone = self._behind()
+            for start in range(0, len(gone), AT_ONCE):
+                with self._server.transaction(patient=True) as db:
+                    self._delete(db, gone[start : start + AT_ONCE])
+            found = self._stored(changed)
+            while part := list(islice(found, AT_ONCE)):
+                self._put(part, changed)
+
+    def difference(self, *, mend: bool) -> tuple[Rows, Rows]:
+        """Return no rows, because `follow` compares everything."""
+        if mend:
+            self.follow(write=True)
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+    def _stored(self, ids: Iterable[str]) -> Iterator[Document]:
+        for id in ids:
+            with suppress(NotFound):  # removed in the meantime
+                document = self._catalog.document(id)
+                if document.id == id:  # and not another one, whose id ends so
+                    yield document
+
+    # ------------------------------------------------------------ what is there, and what should be
+
+    def _behind(self) -> tuple[dict[str, str], list[uuid.UUID]]:
+        """Return the documents to write, as ids and signatures, and the keys of those to delete."""
+        if not self._names.is_in_use:
+            return {}, []
+        wanted = {
+            id: f"{self._names.version} {self._made_with} {signature}"
+            for id, signature, _ in self._catalog.ordered_signatures()
+        }
+        with self._server.transaction(patient=True) as db:
+            if db.execute("SELECT to_regprocedure(%s)", [f"{SCHEMA}.terms(text,text)"]).fetchone() == (None,):
+                raise EngineError(f"{self._server.name} has no tables for documents; run: ragstone postgres apply")
+            for name in {*self._configurations.values()}:
+                db.execute("SELECT %s::regconfig", [name])  # fails here if it does not exist
+            sql = f"SELECT id, signature FROM {SCHEMA}.documents WHERE knowledge_base = %s"  # noqa: S608
+            held = dict(db.execute(sql.encode(), [self._names.token]).fetchall())
+        keys = {self._key(id): id for id in wanted}
+        changed = {id: wanted[id] for key, id in keys.items() if held.get(key) != wanted[id]}
+        return changed, [key for key in held if key not in keys]
+
+    def _configuration(self, language: object) -> str:
+        return self._configurations.get(str(language), SIMPLE)
+
+    def _key(self, id: str) -> uuid.UUID:
+        """Return the key of a document or chunk, the same in every process."""
+        return uuid.uuid5(uuid.NAMESPACE_URL, f"ragstone:{self._names.token}:{id}")
+
+    # ------------------------------------------------------------ writing
+
+    def _put(self, part: Sequence[Document], signed: Mapping[str, str]) -> None:
+        chunks = self._catalog.chunks_of([one.id for one in part])
+        keys = [self._key(one.id) for one in part]
+        with self._server.transaction(patient=True) as db:
+            self._delete(db, keys)
+            with db.cursor() as cursor, cursor.copy(_DOCUMENTS) as copy:
+                for key, one in zip(keys, part, strict=True):
+                    copy.write_row((key, self._names.token, signed[one.id], *self._columns(one)))
+            configurations = {one.id: self._configuration(one.metadata.get("language")) for one in part}
+            with db.cursor() as cursor, cursor.copy(_CHUNKS) as copy:
+                for row in self._rows(chunks.values(), configurations):
+                    copy.write_row(row)
+
+    def _columns(self, one: Document) -> tuple[object, ...]:
+        facts, readers = one.metadata, one.metadata.get(READERS)
+        kind = str(facts.get("source_type") or facts.get("kind") or "")
+        told = {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}
+        named = None if readers is None else list(readers) if isinstance(readers, tuple) else [str(readers)]
+        metadata = _plain(json.dumps(told, ensure_ascii=False))
+        return _plain(one.title), _plain(one.url), kind, named, metadata, self._configuration(facts.get("language"))
+
+    def _rows(self, chunks: Iterable[Chunk], configurations: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
+        for one in chunks:
+            key, document = self._key(one.id), self._key(one.document_id)
+            yield key, document, one.index, _plain(one.text), configurations[one.document_id]
+
+    def _delete(self, db: Connection, keys: Sequence[uuid.UUID]) -> None:
+        sql = f"DELETE FROM {SCHEMA}.documents WHERE id = ANY(%s) AND knowledge_base = %s"  # noqa: S608
+        db.execute(sql.encode(), [list(keys), self._names.token])
+
+
+_DOCUMENTS = (
+    f"COPY {SCHEMA}.documents (id, knowledge_base, signature, title, url, source_type, readers, metadata,"
+    " configuration) FROM STDIN"
+).encode()
+_CHUNKS = (
+    f"COPY {SCHEMA}.document_chunks (id, document_id, chunk_index, chunk_content, configuration) FROM STDIN"
+).encode()
+
+
+def _plain(text: str) -> str:
+    """Return text as PostgreSQL accepts it, without null characters and lone surrogates."""
+    return text.replace("\0", "").replace("\\u0000", "").encode(errors="replace").decode()

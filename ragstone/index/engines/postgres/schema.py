@@ -1,0 +1,143 @@
+"""The schema in a database: brought to the present version, and looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragstone.core.errors import EngineError
+from ragstone.index.engines.postgres.script import LOCK, SCHEMA, body, migrations
+from ragstone.services.postgres import Server, refused
+
+if TYPE_CHECKING:
+    from ragstone.services.postgres import Connection
+
+_INDEXES = (
+    "documents_source_type",
+    "documents_title_terms",
+    "document_chunks_content_terms",
+    "document_chunks_document",
+)
+_SEARCH = "public.search_documents(text,integer,boolean,double precision)"
+_TEST = "public.test_search_function(text)"
+_INVALID = "22023"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What `apply` did: the version found, 0 for none, the version now, and the names of what was done between."""
+
+    server: str
+    before: int
+    version: int
+    done: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """One thing that `check` looked at; ``well`` is None where it is only to be known."""
+
+    what: str
+    well: bool | None
+    detail: str = ""
+
+
+def apply(server: Server) -> Applied:
+    """Bring a database to the present version, in one transaction.
+
+    Raises:
+        EngineError: it cannot be reached, or refuses; then it is as it was.
+    """
+    with server.transaction(patient=True) as db:
+        db.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])  # what is there now stays so until the end
+        before = _versions(db)
+        db.execute(body().encode())
+        after = _versions(db)
+    names = {one.version: one.name for one in migrations()}
+    done = tuple(f"{version} {names[version]}" for version in sorted(after - before))
+    return Applied(server=server.name, before=max(before, default=0), version=max(after), done=done)
+
+
+def check(server: Server) -> list[Looked]:
+    """Whether a database has what `apply` makes, and whether it does what it should. Nothing is changed.
+
+    Raises:
+        EngineError: it cannot be reached.
+    """
+    with server.transaction() as db:
+        versions = _versions(db)
+        newest = migrations()[-1].version
+        detail = f"version {max(versions, default=0)} of {newest}; run: ragstone postgres apply"
+        well = versions == set(range(1, newest + 1))
+        looked = [Looked(what="version", well=well, detail=f"{newest}" if well else detail)]
+        if not versions:
+            return looked
+        looked += [_function(db, _SEARCH), _function(db, _TEST), _indexes(db), _security(db), _letters(db)]
+    if all(one.well for one in looked[1:3]):
+        looked += _tested(server)
+    looked.append(_refuses_nothing(server))
+    return looked
+
+
+def _versions(db: Connection) -> set[int]:
+    if db.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.migrations"]).fetchone() == (None,):
+        return set()
+    return {version for (version,) in db.execute(f"SELECT version FROM {SCHEMA}.migrations")}  # noqa: S608 # pyright: ignore
+
+
+def _function(db: Connection, signature: str) -> Looked:
+    sql = "SELECT prosecdef, proconfig FROM pg_proc WHERE oid = to_regprocedure(%s)"
+    found = db.execute(sql, [signature]).fetchone()
+    if found is None:
+        return Looked(what=signature, well=False, detail="is not there")
+    if found[0]:
+        return Looked(what=signature, well=False, detail="runs with its owner's rights, not with its caller's")
+    return Looked(what=signature, well=True, detail="runs with its caller's rights")
+
+
+def _indexes(db: Connection) -> Looked:
+    sql = """
+        SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE c.relnamespace = to_regnamespace(%s) AND i.indisvalid
+    """
+    missing = sorted(set(_INDEXES) - {name for (name,) in db.execute(sql, [SCHEMA])})
+    detail = f"missing or not valid: {', '.join(missing)}" if missing else f"{len(_INDEXES)} there"
+    return Looked(what="indexes", well=not missing, detail=detail)
+
+
+def _security(db: Connection) -> Looked:
+    sql = """
+        SELECT count(*) FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid
+        WHERE c.relnamespace = to_regnamespace(%s) AND c.relrowsecurity AND p.polname = 'readers'
+    """
+    found: Any = db.execute(sql, [SCHEMA]).fetchone()
+    well = found[0] == 2
+    return Looked(what="row-level security", well=well, detail="on for both tables" if well else "is not on")
+
+
+def _letters(db: Connection) -> Looked:
+    """A database of the locale C does not know that Ą is a large ą, and so does not find the one by the other."""
+    well = db.execute("SELECT lower('Ą') = 'ą'").fetchone() == (True,)
+    told = "capitals beyond ASCII are known" if well else "capitals beyond ASCII are not known: the locale is C"
+    return Looked(what="letters", well=well or None, detail=told)
+
+
+def _tested(server: Server) -> list[Looked]:
+    """What the self-test says; it takes back what it writes."""
+    try:
+        with server.transaction() as db:
+            found = db.execute("SELECT check_name, passed, detail FROM public.test_search_function('POLA')").fetchall()
+    except EngineError as error:
+        return [Looked(what="self-test", well=False, detail=str(error))]
+    return [Looked(what=f"self-test: {what}", well=well, detail=detail) for what, well, detail in found]
+
+
+def _refuses_nothing(server: Server) -> Looked:
+    """An empty question must be an error: an empty result would look like an answer."""
+    what = "an empty question"
+    try:
+        with server.transaction() as db:
+            db.execute("SELECT * FROM public.search_documents('')")
+    except EngineError as error:
+        return Looked(what=what, well=refused(error) == _INVALID, detail=str(error))
+    return Looked(what=what, well=False, detail="gives a result, not an error")

@@ -1,0 +1,174 @@
+"""A collection of Qdrant that holds an index, and the commit of the catalog it was synced to.
+
+A collection has a point for each chunk, with its row as id, and the point 0 without a vector, whose payload is the
+commit and what else the index records. Filters are sent as ids, because the metadata of a document may change while its
+chunks, and so its points, do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragstone.core.catalog import Stamp
+from ragstone.core.errors import EngineError, MissingExtra
+from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.settings.services import QdrantSettings
+
+try:
+    from qdrant_client import QdrantClient, models
+    from qdrant_client.http.exceptions import UnexpectedResponse
+except ImportError as error:
+    raise MissingExtra("qdrant-client", extra="qdrant") from error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
+
+Connect = Callable[[QdrantSettings, float], QdrantClient]
+READ = 10_000
+"""Ids in a request or a reply."""
+PATIENT = 120.0
+"""Seconds for a change, which no question waits for; a server that builds graphs may be slow."""
+ABOUT = 0
+"""Id of the point that holds the commit. Rows begin at 1."""
+
+
+def connect(settings: QdrantSettings, seconds: float) -> QdrantClient:
+    """Return a client, which sends nothing before it is used."""
+    return QdrantClient(
+        url=settings.url,
+        api_key=settings.api_key.get_secret_value() or None,
+        timeout=max(1, round(seconds)),
+        check_compatibility=False,
+    )
+
+
+class Collection:
+    """The collection of one index on one server."""
+
+    def __init__(
+        self, settings: QdrantSettings, names: CollectionNames, alias: str, connect: Connect, seconds: float
+    ) -> None:
+        """
+        Args:
+            settings: the address of the server.
+            names: of the collections.
+            alias: of the collection in use, for other programs.
+            connect: returns the client.
+            seconds: to wait for one reply; changes may take longer.
+        """
+        self._names, self._alias = names, alias
+        self.client = connect(settings, seconds)
+        self._patient = connect(settings, max(PATIENT, seconds))
+        self._target = ""
+        self.name = f"qdrant at {settings.url}"
+
+    @property
+    def current(self) -> str:
+        """The name of the collection that is searched; empty if there is none yet."""
+        return self._names.current
+
+    def about(self, name: str) -> Mapping[str, Any]:
+        """Return what was recorded when a collection was last sealed; empty if it never was."""
+        with self.translating():
+            if not name:
+                self.client.get_collections()  # fails if the server is away
+                return {}
+            found = self.client.retrieve(name, [ABOUT]) if self.client.collection_exists(name) else []
+        return (found[0].payload or {}) if found else {}
+
+    def count(self, name: str) -> int:
+        """Return about how many chunks a sealed collection holds."""
+        with self.translating():
+            return self.client.count(name, exact=False).count - 1
+
+    # ------------------------------------------------------------ changing
+
+    def begin(
+        self,
+        *,
+        vectors: Mapping[str, models.VectorParams] | None = None,
+        sparse: Mapping[str, models.SparseVectorParams] | None = None,
+    ) -> None:
+        """Create an empty collection, which is not searched before it is sealed."""
+        self._target = self._names.begin()
+        with self.translating():
+            self._patient.create_collection(
+                self._target,
+                vectors_config=vectors,
+                sparse_vectors_config=sparse,
+                on_disk_payload=True,
+            )
+
+    def drop(self, rows: Rows) -> None:
+        """Remove rows from the collection that is searched, and give up one that was being built."""
+        self._target = self._names.current
+        with self.translating():
+            for start in range(0, len(rows), READ):
+                points = models.PointIdsList(points=rows[start : start + READ].tolist())
+                self._patient.delete(self._target, points_selector=points, wait=True)
+
+    def put(self, points: models.Batch | list[models.PointStruct]) -> None:
+        """Store points, replacing those with the same ids."""
+        with self.translating():
+            self._patient.upsert(self._target, points=points, wait=True)
+
+    def seal(self, stamp: Stamp, noted: Mapping[str, str | float] | None = None) -> None:
+        """Record the commit and what else is given, and make a new collection the one that is searched."""
+        payload = {**(noted or {}), "generation": stamp.generation, "mark": stamp.mark}
+        self.put([models.PointStruct(id=ABOUT, vector={}, payload=payload)])
+        if self._target == self._names.coming:
+            self._names.switch()
+
+    def publish(self) -> None:
+        """Point the alias at the collection of the version in use, in one step, and drop those that nobody needs."""
+        name, alias = self._names.current, self._alias
+        named = bool(name) and self._names.is_in_use
+        with self.translating():
+            if named:
+                aliases = {one.alias_name: one.collection_name for one in self._patient.get_aliases().aliases}
+                if aliases.get(alias) != name:
+                    remove = models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))
+                    create = models.CreateAlias(collection_name=name, alias_name=alias)
+                    made = models.CreateAliasOperation(create_alias=create)
+                    changes = [remove, made] if alias in aliases else [made]
+                    self._patient.update_collection_aliases(change_aliases_operations=changes)
+            collections = [one.name for one in self._patient.get_collections().collections]
+            for name in self._names.stale(collections):
+                self._patient.delete_collection(name)
+
+    # ------------------------------------------------------------ reading
+
+    def rows(self) -> Rows:
+        return np.array(sorted(self._ids()), dtype=np.int64)
+
+    def _ids(self) -> Iterator[int]:
+        offset = None
+        while True:
+            with self.translating():
+                points, offset = self.client.scroll(
+                    self._names.current, limit=READ, offset=offset, with_payload=False, with_vectors=False
+                )
+            yield from (int(point.id) for point in points if point.id != ABOUT)
+            if offset is None:
+                return
+
+    @contextmanager
+    def translating(self) -> Generator[None]:
+        """Translate the errors of the client."""
+        try:
+            yield
+        except UnexpectedResponse as error:
+            raise EngineError(f"{self.name} refused: {error.status_code} {error.reason_phrase}") from error
+        except Exception as error:  # connections fail in many ways, by several libraries
+            raise EngineError(f"{self.name} cannot be reached: {error}") from error
+
+
+def with_ids(rows: Rows | None) -> models.Filter | None:
+    """Return a filter for points with these ids; None for any."""
+    return None if rows is None else models.Filter(must=[models.HasIdCondition(has_id=rows.tolist())])

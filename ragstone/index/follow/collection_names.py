@@ -1,0 +1,86 @@
+"""The names of the collections that hold a version on a server, in a small file of that version.
+
+A new collection gets a name never used before. It is searched once it is complete and the file names it, in one step.
+So every process sees the old collection or the new one, and several knowledge bases can share a server.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+
+from ragstone.storage.files import disposable, pointed, read_json, write_json
+
+
+class CollectionNames:
+    """The names for one version in one engine; they begin with ``prefix``."""
+
+    def __init__(self, version: Path, engine: str, prefix: str) -> None:
+        self._version, self._file, self._prefix = version, f"{engine}.json", prefix
+
+    @property
+    def current(self) -> str:
+        """The collection that is searched; empty if there is none yet."""
+        return self._named("current")
+
+    @property
+    def coming(self) -> str:
+        """The collection that is being built; empty if none is."""
+        return self._named("coming")
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the version is the one in use."""
+        return pointed(self._folder, "CURRENT") == self._version.name
+
+    def begin(self) -> str:
+        """Return the name of the next collection, recorded first, so that an interrupted one can be deleted."""
+        name = f"{self._mine()}{secrets.token_hex(4)}"
+        self._write(current=self.current, coming=name)
+        return name
+
+    def switch(self) -> None:
+        """Make the collection that was being built the one that is searched."""
+        self._write(current=self.coming, coming="")
+
+    def stale(self, names: Iterable[str]) -> list[str]:
+        """Return the names of this knowledge base's collections that no version needs."""
+        files = [self._version / self._file, *self._folder.glob(f"v*/{self._file}")]
+        known = {read_json(path).get(part) for path in files for part in _PARTS}
+        return [name for name in names if name.startswith(self._mine()) and name not in known]
+
+    @property
+    def _folder(self) -> Path:
+        return self._version.parent
+
+    def _named(self, part: str) -> str:
+        name = read_json(self._version / self._file).get(part)
+        return name if isinstance(name, str) and name.startswith(self._prefix) else ""
+
+    def _write(self, *, current: str, coming: str) -> None:
+        with disposable(self._version):
+            write_json(self._version / self._file, {"current": current, "coming": coming})
+
+    @property
+    def version(self) -> str:
+        """The name of the version."""
+        return self._version.name
+
+    @property
+    def token(self) -> str:
+        """What identifies this knowledge base on a server."""
+        file = self._folder / "engines.json"
+        token = read_json(file).get("token")
+        if not isinstance(token, str):
+            token = secrets.token_hex(4)
+            with disposable(self._folder):
+                write_json(file, {"token": token})
+        return token
+
+    def _mine(self) -> str:
+        """Return the beginning of the names of this knowledge base."""
+        return f"{self._prefix}-{self.token}-"
+
+
+_PARTS = ("current", "coming")

@@ -1,0 +1,217 @@
+"""What an index is to the engine, and what an external engine must do to be one.
+
+To add a vector store, write one module in `ragstone.index.engines` with a class that implements `VectorStore` and a
+function that builds it from a `StoreContext`, and add one line to ``VECTOR_STORES`` in `ragstone.index`.
+`SyncedVectors` does the rest: it follows the catalog, filters, compares exactly, and leaves a failing engine alone.
+Then add the store to ``tests/contract/test_vector_index_contract.py``, which checks every store alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from ragstone.core.catalog import EngineStatus, Stamp
+from ragstone.core.protocols import LexicalIndex, VectorIndex
+from ragstone.index.keyword.scoring import Weighed
+from ragstone.settings.services import ServiceSettings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragstone.core.records import Matches, Vector
+
+    Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreContext:
+    """What a store for vectors is built from.
+
+    ``kind`` is the part of the setting after a colon, as in ``faiss:HNSW``. ``version`` is the folder of the version;
+    files of the store belong there. An engine searches exactly up to ``exact_limit`` chunks.
+    """
+
+    kind: str
+    version: Path
+    dimensions: int
+    exact_limit: int
+    services: ServiceSettings
+
+
+class SyncedIndex(Protocol):
+    """An index built from the catalog. It can be thrown away at any time and is built again."""
+
+    @property
+    def stamp(self) -> Stamp:
+        """The commit of the catalog it was last synced to; the stamp before all commits if it is empty."""
+        ...
+
+    def follow(self, *, write: bool) -> None:
+        """Take in what the catalog has and this index lacks.
+
+        Args:
+            write: whether anything durable may be changed; only for the holder of the knowledge base's lock.
+
+        Raises:
+            KnowledgeBaseError: its files could not be written.
+            EngineError: the engine that holds it cannot be reached, or refuses.
+        """
+        ...
+
+
+class SyncedVectorIndex(SyncedIndex, VectorIndex, Protocol):
+    """Vector search, wherever the vectors are."""
+
+    def verify(self) -> None:
+        """Check that it holds what was written.
+
+        Raises:
+            Damaged: it does not.
+            EngineError: it cannot be asked.
+        """
+        ...
+
+
+class SyncedKeywordIndex(SyncedIndex, LexicalIndex, Protocol):
+    """Keyword search, wherever the terms are."""
+
+    def ceiling(self, terms: Sequence[str]) -> float:
+        """Return the score of a chunk that repeats these terms forever; 0 if unknown."""
+        ...
+
+
+@runtime_checkable
+class ExternalIndex(Protocol):
+    """An index in an external engine, which may be away, behind, or differ from the catalog."""
+
+    @property
+    def problem(self) -> str:
+        """Why the engine is left alone for now; empty if it is not."""
+        ...
+
+    def status(self) -> EngineStatus:
+        """Return how far it is; for an engine that is away, the status says so."""
+        ...
+
+    def follow(self, *, write: bool) -> None: ...
+
+    def difference(self, *, mend: bool) -> tuple[Rows, Rows]:
+        """Return the rows it lacks and the rows it should not have, apart from those it has yet to sync.
+
+        Args:
+            mend: put and delete these rows; only for the holder of the lock.
+
+        Raises:
+            EngineError: it cannot be asked.
+        """
+        ...
+
+
+class VectorStore(Protocol):
+    """What an engine must do to hold vectors; `SyncedVectors` does everything else.
+
+    Rows are ids: putting or dropping a row twice changes nothing. One caller at a time changes anything; any number may
+    search meanwhile, in this process and in others. Every method may raise `EngineError`.
+    """
+
+    @property
+    def name(self) -> str:
+        """The engine as the settings name it, and its address."""
+        ...
+
+    @property
+    def least(self) -> int:
+        """The least number of changes worth a `put` and `seal`; fewer are kept in memory."""
+        ...
+
+    @property
+    def refine(self) -> int:
+        """How many times more rows to ask for than wanted, to be compared exactly; 1 if the engine is exact."""
+        ...
+
+    @property
+    def worn(self) -> bool:
+        """Whether so much has changed that a new start is better."""
+        ...
+
+    def stamp(self) -> Stamp:
+        """Return what was last sealed; the stamp before all commits if nothing was, or it is damaged."""
+        ...
+
+    def begin(self, sample: Vector) -> None:
+        """Start again, empty. Until `seal`, searches see what was there before, or get an error.
+
+        Args:
+            sample: vectors (n, dimensions) like those to come, for engines that train on them.
+        """
+        ...
+
+    def drop(self, rows: Rows) -> None:
+        """Remove rows, perhaps none: the first step of every change that does not start with `begin`."""
+        ...
+
+    def put(self, rows: Rows, vectors: Vector) -> None: ...
+
+    def seal(self, stamp: Stamp) -> None:
+        """Make the changes durable, and only then record the commit."""
+        ...
+
+    def publish(self) -> None:
+        """Show others which version is in use, if the engine can, and delete what no version needs."""
+        ...
+
+    def nearest(self, vector: Vector, k: int, allowed: Rows | None) -> Rows:
+        """Return the ``k`` nearest, best first; fewer if it finds no more; only of ``allowed`` if given."""
+        ...
+
+    def rows(self) -> Rows:
+        """Return all rows it holds, ascending; raise `Damaged` if it checks its files and they are damaged."""
+        ...
+
+
+class TermStore(Protocol):
+    """What an engine must do to hold terms; `SyncedKeywords` does everything else. The rules of `VectorStore` apply."""
+
+    @property
+    def name(self) -> str:
+        """The engine as the settings name it, and its address."""
+        ...
+
+    @property
+    def worn(self) -> bool:
+        """Whether so much has changed that a new start is better."""
+        ...
+
+    def stamp(self) -> Stamp:
+        """Return what was last sealed; the stamp before all commits if nothing was."""
+        ...
+
+    def begin(self) -> None:
+        """Start again, empty. Until `seal`, searches see what was there before."""
+        ...
+
+    def drop(self, rows: Rows) -> None: ...
+
+    def put(self, chunks: Sequence[tuple[int, list[str]]]) -> None:
+        """Store rows with their terms, each as often as it occurs."""
+        ...
+
+    def seal(self, stamp: Stamp) -> None:
+        """Make the changes durable, and only then record the commit."""
+        ...
+
+    def publish(self) -> None:
+        """Show others which version is in use, if the engine can, and delete what no version needs."""
+        ...
+
+    def best(self, terms: Iterable[Weighed], k: int, allowed: Rows | None) -> Matches:
+        """Return the ``k`` best by BM25, best first; only of ``allowed``, if given."""
+        ...
+
+    def rows(self) -> Rows:
+        """Return all rows it holds, ascending."""
+        ...

@@ -1,0 +1,248 @@
+"""Vector search in an external engine that follows the catalog.
+
+The catalog stays the truth. The engine returns rows only; the catalog decides which of them still exist and may be
+shown, and how near they are. What the engine lacks is compared in memory, so a question sees it, whether the engine is
+a moment behind or was away for an hour.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragstone.core.catalog import NO_MATCHES, EngineStatus, IndexedCatalog, Stamp
+from ragstone.core.errors import Behind, Damaged, EngineError
+from ragstone.core.filters import Filter
+from ragstone.core.protocols import Closable
+from ragstone.core.records import Matches
+from ragstone.index.exact import nearest_of, nearest_rows
+from ragstone.index.follow.protocol import VectorStore
+from ragstone.services.breaker import Breaker
+from ragstone.services.engine_calls import EngineCalls
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ragstone.core.records import Vector
+
+    Rows = NDArray[np.int64]
+
+FEW = 2000
+"""If a filter matches at most this many chunks, they are compared here, which no engine does faster."""
+FILTERED = 50_000
+"""Up to this many matching rows are sent to the engine; with more, enough of them are among the nearest anyway."""
+LATE = 50_000
+"""The most chunks an engine may lack to be asked; they are compared in memory."""
+LOOK_AGAIN = 2.0
+"""Seconds until an engine that is behind is asked again how far it is."""
+SAMPLED = 100_000
+"""Vectors for an engine to train on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Lag:
+    """What an engine synced to ``since`` lacks of the catalog at ``now``, and the time of that comparison.
+
+    ``rows`` with their ``vectors`` were added; ``gone`` were removed and may still be in the engine.
+    """
+
+    since: Stamp
+    now: Stamp
+    rows: Rows
+    vectors: Vector
+    gone: Rows
+    looked: float
+
+
+class SyncedVectors:
+    """A vector index over any `VectorStore`."""
+
+    def __init__(
+        self, store: VectorStore, catalog: IndexedCatalog, *, dimensions: int, breaker: Breaker | None = None
+    ) -> None:
+        self._store, self._catalog, self._dimensions = store, catalog, dimensions
+        self._engine = EngineCalls(store.stamp, breaker)
+        self._following = threading.Lock()
+        self._seen: _Lag | None = None
+
+    def close(self) -> None:
+        """Stop trying an engine that is away, and close its connections."""
+        self._engine.close()
+        if isinstance(self._store, Closable):
+            self._store.close()
+
+    @property
+    def stamp(self) -> Stamp:
+        """The commit of the catalog that the engine was last synced to."""
+        return self._store.stamp()
+
+    async def search(self, vector: Vector, k: int, where: Filter | None = None) -> Matches:
+        """Return the ``k`` nearest chunks by cosine similarity that match ``where``, best first.
+
+        There are fewer only if fewer match; the similarities are exact.
+
+        Raises:
+            EngineError: the engine is away, or too far behind.
+        """
+        return await self._engine.asked(lambda: self._search(vector, k, where))
+
+    # ------------------------------------------------------------ following
+
+    @property
+    def problem(self) -> str:
+        """Why the engine is left alone for now; empty if it is not."""
+        return self._engine.problem
+
+    def follow(self, *, write: bool) -> None:
+        """Sync the engine with the catalog; an engine that holds another history starts again."""
+        if not write:
+            return
+        with self._following, self._engine.guard(insist=True):
+            self._sync()
+            self._store.publish()
+            self._seen = None
+
+    def _sync(self, *, restart: bool = False) -> None:
+        with self._catalog.snapshot() as now:
+            since = self._store.stamp()
+            if since == now and not restart:
+                return
+            if self._catalog.knows(since) and not self._store.worn and not restart:
+                if self._catalog.changes_since(since.generation) <= self._store.least:
+                    return
+                self._store.drop(np.array(self._catalog.removed_since(since.generation), dtype=np.int64))
+            else:
+                since = Stamp()
+                self._store.begin(self._catalog.sample_vectors(SAMPLED, self._dimensions))
+            for rows, vectors in self._catalog.vectors_since(since.generation, self._dimensions):
+                self._store.put(rows, vectors)
+            self._store.seal(now)
+
+    def status(self) -> EngineStatus:
+        """Return how far the engine is; changes that are kept in memory by design do not count."""
+        try:
+            with self._engine.guard():
+                since = self._store.stamp()
+        except EngineError as error:
+            return EngineStatus(leg="vectors", engine=self._store.name, problem=str(error))
+        with self._catalog.snapshot() as now:
+            if not self._catalog.knows(since):
+                behind = now.generation
+            elif self._catalog.changes_since(since.generation) <= self._store.least:
+                behind = 0
+            else:
+                behind = now.generation - since.generation
+        return EngineStatus(leg="vectors", engine=self._store.name, behind=behind)
+
+    def verify(self) -> None:
+        missing, extra = self.difference(mend=False)
+        if len(missing) or len(extra):
+            raise Damaged(f"{self._store.name} lacks {len(missing)} chunks and has {len(extra)} that are gone")
+
+    def difference(self, *, mend: bool) -> tuple[Rows, Rows]:
+        """Return the rows the engine lacks and those it should not have, apart from what it has yet to sync."""
+        with self._following, self._engine.guard(insist=True):
+            try:
+                return self._compared(mend=mend)
+            except Damaged:
+                if mend:
+                    self._sync(restart=True)
+                return self._every_row(), _none()
+            finally:
+                self._seen = None
+
+    def _compared(self, *, mend: bool) -> tuple[Rows, Rows]:
+        since = self._store.stamp()
+        if not self._catalog.knows(since):
+            return _none(), _none()
+        with self._catalog.snapshot():
+            wanted, held = self._every_row(), self._store.rows()
+            late = np.concatenate([_none(), *(rows for rows, _ in self._since(since))])
+            gone = np.array(self._catalog.removed_since(since.generation), dtype=np.int64)
+            missing = np.setdiff1d(np.setdiff1d(wanted, late), held)
+            extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
+            if mend and (len(missing) or len(extra)):
+                self._store.drop(extra)
+                found = self._catalog.vectors(missing.tolist())
+                if found:
+                    self._store.put(
+                        np.array(sorted(found), dtype=np.int64), np.stack([found[r] for r in sorted(found)])
+                    )
+                self._store.seal(since)
+            return missing, extra
+
+    def _every_row(self) -> Rows:
+        return np.concatenate([_none(), *(rows for rows, _ in self._catalog.vectors_since(0, self._dimensions))])
+
+    # ------------------------------------------------------------ searching
+
+    def _search(self, vector: Vector, k: int, where: Filter | None) -> Matches:
+        if k < 1:
+            return NO_MATCHES
+        allowed = None if where is None else self._catalog.select(where)
+        if allowed is not None and len(allowed) <= FEW:
+            return nearest_rows(self._catalog, allowed.tolist(), vector, k)
+        with self._engine.guard():
+            late = self._lag()
+            found = self._asked(vector, k * self._store.refine, allowed, late)
+        fresh = _allowed_mask(late.rows, allowed) if allowed is not None else np.ones(len(late.rows), dtype=bool)
+        newest = nearest_of(iter([(late.rows[fresh], late.vectors[fresh])]), vector, k)
+        best = nearest_rows(self._catalog, np.union1d(found, newest.rows).tolist(), vector, k)
+        if len(best) < k and len(best) < self._most(allowed):  # it found fewer than exist
+            if allowed is not None:
+                return nearest_rows(self._catalog, allowed.tolist(), vector, k)
+            return nearest_of(self._catalog.vectors_since(0, self._dimensions), vector, k)
+        return best
+
+    def _most(self, allowed: Rows | None) -> int:
+        return self._catalog.counts().chunks if allowed is None else len(allowed)
+
+    def _asked(self, vector: Vector, k: int, allowed: Rows | None, late: _Lag) -> Rows:
+        """Return the best rows of the engine that exist and are allowed."""
+        sent = allowed if allowed is not None and len(allowed) <= FILTERED else None
+        depth = k + min(k, len(late.gone))
+        if allowed is not None and sent is None:
+            depth += depth * self._most(None) // len(allowed) * 5 // 4
+        while True:
+            rows = self._store.nearest(vector, depth, sent)
+            kept = rows[~np.isin(rows, late.gone)]
+            if allowed is not None:
+                kept = kept[_allowed_mask(kept, allowed)]
+            if len(kept) >= k or len(rows) < depth:
+                return kept[:k]
+            depth *= 4
+
+    def _lag(self) -> _Lag:
+        """Return what the engine lacks, from memory as long as nothing can have changed."""
+        now, time_now, seen = self._catalog.stamp(), time.monotonic(), self._seen
+        if seen and seen.now == now and (seen.since == now or time_now - seen.looked < LOOK_AGAIN):
+            return seen
+        since = self._store.stamp()
+        with self._catalog.snapshot() as now:
+            if not self._catalog.knows(since):
+                raise Behind(self._store.name, self._catalog.counts().chunks)
+            if (behind := self._catalog.changes_since(since.generation)) > LATE:
+                raise Behind(self._store.name, behind)
+            parts = self._since(since)
+            gone = np.array(self._catalog.removed_since(since.generation), dtype=np.int64)
+        rows = np.concatenate([_none(), *(rows for rows, _ in parts)])
+        none = np.empty((0, self._dimensions), dtype=np.float32)
+        vectors = np.concatenate([none, *(vectors for _, vectors in parts)])
+        self._seen = _Lag(since=since, now=now, rows=rows, vectors=vectors, gone=gone, looked=time_now)
+        return self._seen
+
+    def _since(self, stamp: Stamp) -> list[tuple[Rows, Vector]]:
+        return list(self._catalog.vectors_since(stamp.generation, self._dimensions))
+
+
+def _allowed_mask(rows: Rows, allowed: Rows) -> NDArray[np.bool_]:
+    """Return a mask of the rows that are allowed; ``allowed`` ascends and is not empty."""
+    return allowed[np.minimum(np.searchsorted(allowed, rows), len(allowed) - 1)] == rows
+
+
+def _none() -> Rows:
+    return np.empty(0, dtype=np.int64)

@@ -1,0 +1,69 @@
+"""The formula of BM25, for other constants than the engine's own.
+
+Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond"; the idf is Lucene's, which is
+never negative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """A term of a question: what it counts, and how many chunks have it."""
+
+    term: str
+    weight: float
+    chunks: int
+
+
+def bm25(
+    terms: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    frequency: Mapping[str, int],
+    count: int,
+    average: float,
+    *,
+    k1: float,
+    b: float,
+) -> NDArray[np.float64]:
+    """BM25 of each text for the terms of a question.
+
+    Args:
+        terms: of the question; one that occurs twice counts twice.
+        texts: the analysed texts.
+        frequency: of each term of the question, the number of texts of the whole collection that have it.
+        count: texts in the collection.
+        average: their mean length in terms.
+        k1: term saturation.
+        b: length normalisation, 0 to 1.
+
+    Returns:
+        Scores, shape (texts,).
+    """
+    scores = np.zeros(len(texts))
+    counters = [Counter(text) for text in texts]
+    lengths = np.array([len(text) for text in texts], dtype=np.float64)
+    norm = k1 * (1 - b + b * lengths / max(average, 1e-9))
+    for term in terms:
+        rarity = idf(frequency.get(term, 0), count)
+        tf = np.array([counter[term] for counter in counters], dtype=np.float64)
+        has = tf > 0  # without the term nothing is scored, and with k1 = 0 nothing could be divided by
+        scores[has] += rarity * tf[has] * (k1 + 1) / (tf[has] + norm[has])
+    return scores
+
+
+def idf(frequency: int, count: int) -> float:
+    """Return the inverse document frequency of a term, from the texts that have it and all texts."""
+    frequency = min(frequency, count)  # tantivy counts removed texts in the one until it merges, never in the other
+    return math.log1p((count - frequency + 0.5) / (frequency + 0.5))

@@ -1,0 +1,79 @@
+"""What tantivy is asked, and what it finds, as rows and scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import tantivy
+
+from ragstone.core.catalog import NO_MATCHES
+from ragstone.core.records import Matches
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def any_of(searcher: tantivy.Searcher, schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
+    """Any of the terms; one that comes twice counts twice, and those that no chunk has are left out."""
+    should = []
+    for term, count in Counter(terms).items():
+        if searcher.doc_freq("terms", term):
+            one = tantivy.Query.term_query(schema, "terms", term, "freq")
+            should.append((tantivy.Occur.Should, one if count == 1 else tantivy.Query.boost_query(one, count)))
+    return tantivy.Query.boolean_query(should)
+
+
+def filtered(
+    searcher: tantivy.Searcher,
+    schema: tantivy.Schema,
+    query: tantivy.Query,
+    k: int,
+    allowed: NDArray[np.int64] | None,
+) -> Matches:
+    """The best ``k`` of the allowed rows. A score does not depend on the filter, so reading on is exact."""
+    most = max(searcher.num_docs, 1)
+    k = min(k, most)  # tantivy makes room for as many as it is asked for
+    if allowed is None:
+        return _read(searcher, query, k)
+    # Chance finds enough among so many of the best. Where that is more than are allowed, the engine is told which.
+    depth = min(most, k * most // max(len(allowed), 1) * 5 // 4 + 100)
+    if len(allowed) <= depth:
+        among = tantivy.Query.term_set_query(schema, "row", allowed.tolist())
+        scored = (tantivy.Occur.Must, query)
+        return _read(
+            searcher,
+            tantivy.Query.boolean_query([scored, (tantivy.Occur.Must, tantivy.Query.const_score_query(among, 0.0))]),
+            k,
+        )
+    while True:
+        rows, scores = hits(searcher, query, depth)
+        at = np.minimum(np.searchsorted(allowed, rows), len(allowed) - 1)
+        kept = allowed[at] == rows
+        if np.count_nonzero(kept) >= k or len(rows) < depth or depth == most:
+            found = best_first(rows[kept], scores[kept])
+            return Matches(rows=found.rows[:k], scores=found.scores[:k])
+        depth = min(depth * 4, most)
+
+
+def _read(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> Matches:
+    return best_first(*hits(searcher, query, k))
+
+
+def hits(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Rows and scores of the best, those with the same score in any order."""
+    found = searcher.search(query, k, count=False).hits
+    if not found:
+        return NO_MATCHES.rows, np.empty(0, dtype=np.float32)
+    scores, addresses = zip(*found, strict=True)
+    rows = searcher.fast_field_values("row", list(addresses))
+    if None in rows:  # of a damaged file
+        rows = [row or 0 for row in rows]
+    return np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)
+
+
+def best_first(rows: NDArray[np.int64], scores: NDArray[np.floating]) -> Matches:
+    order = np.lexsort((rows, -scores))
+    return Matches(rows=rows[order], scores=scores[order])

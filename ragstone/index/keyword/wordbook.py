@@ -1,0 +1,109 @@
+"""What is kept with the keyword index: the words of the documents, and what texts of each language look like.
+
+One file, mapped; what came since is in the manifest, and in time in a new file. Words whose documents are gone stay:
+the index tells that nobody has them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragstone.index.keyword.analyze import words
+from ragstone.index.keyword.profiles import BUCKETS, Learning, Profiles
+from ragstone.index.keyword.vocabulary import MOST, Words, kept
+from ragstone.storage.columns import Column, Described, map_columns, write_columns
+from ragstone.storage.disk import drop, sync_folder
+
+LATE = 500
+"""Words that are kept in the manifest."""
+_SEEN = 200_000
+"""Words of the chunks just read that are passed over at once when they come again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Wordbook:
+    """``words`` and ``profiles`` as they lie in ``file``, and the ``late`` words of the manifest."""
+
+    words: Words = field(default_factory=lambda: Words.of(()))
+    late: Words = field(default_factory=lambda: Words.of(()))
+    profiles: Profiles = field(default_factory=Profiles.nothing)
+    file: Described | None = None
+
+    @classmethod
+    def read(cls, folder: Path, told: Mapping[str, Any], before: Wordbook) -> Wordbook:
+        """What the manifest tells of; the file is not read again where it is the one of ``before``.
+
+        Raises:
+            KeyError, TypeError, ValueError, OSError: it is not what was written.
+        """
+        file, late = Described.from_json(told["file"]), Words.of(map(str, told["late"]))
+        if before.file is not None and before.file.name == file.name:
+            return cls(words=before.words, late=late, profiles=before.profiles, file=file)
+        arrays, codes = map_columns(folder, file), tuple(map(str, told["languages"]))
+        counts, chunks = arrays["counts"], arrays["chunks"]
+        if counts.shape != (len(codes), BUCKETS) or counts.dtype.str != "<u4" or len(chunks) != len(codes):
+            raise ValueError("the profiles have another shape")
+        profiles = Profiles(codes=codes, counts=counts, chunks=chunks)
+        return cls(words=Words.from_arrays(arrays), late=late, profiles=profiles, file=file)
+
+    def near(self, word: str, errors: int) -> list[str]:
+        """All words that differ by so few errors, and some others."""
+        return [*self.words.near(word, errors), *self.late.near(word, errors)]
+
+    def told(self) -> dict[str, Any]:
+        """What the manifest is to tell of it."""
+        assert self.file is not None
+        return {
+            "file": self.file.to_json(),
+            "late": [self.late[i] for i in range(len(self.late))],
+            "languages": list(self.profiles.codes),
+        }
+
+
+class Gathering:
+    """Takes in chunks, and writes what they add to a wordbook."""
+
+    def __init__(self, known: Wordbook) -> None:
+        self._known, self._learning = known, Learning(known.profiles)
+        self._new: set[str] = set()
+        self._seen: set[str] = set()
+
+    def take(self, text: str, language: str) -> None:
+        """A chunk, and the language it is in; empty where that is not known."""
+        self._learning.take(text, language)
+        if len(self._known.words) + len(self._new) >= MOST:
+            return
+        if len(self._seen) > _SEEN:
+            self._seen.clear()
+        fresh = set(words(text)) - self._seen
+        self._seen |= fresh
+        self._new |= {word for word in kept(fresh) if word not in self._known.words and word not in self._known.late}
+
+    def written(self, folder: Path, generation: int) -> Wordbook:
+        """The wordbook with all that was taken in; durable when this returns, but for the late words."""
+        known = self._known
+        late = {*self._new, *(known.late[i] for i in range(len(known.late)))}
+        if known.file is not None and len(late) <= LATE and not self._learning.is_worth_keeping:
+            return Wordbook(words=known.words, late=Words.of(late), profiles=known.profiles, file=known.file)
+        everything = Words.of([*(known.words[i] for i in range(len(known.words))), *late])
+        profiles = self._learning.learned()
+        arrays = {**everything.to_arrays(), "counts": profiles.counts, "chunks": profiles.chunks}
+        columns = {
+            name: Column(dtype=array.dtype.str, shape=array.shape, pieces=[array]) for name, array in arrays.items()
+        }
+        # A name never used before: another process may have mapped the old file.
+        path = folder / f"words-{generation}-{secrets.token_hex(4)}.columns"
+        file = write_columns(path, columns)
+        sync_folder(folder)
+        return Wordbook(words=everything, profiles=profiles, file=file)
+
+
+def clear(folder: Path, book: Wordbook) -> None:
+    """Remove the files of earlier wordbooks."""
+    for old in folder.glob("words-*.columns"):
+        if book.file is None or old.name != book.file.name:
+            drop(old)

@@ -1,1 +1,0 @@
-"""What a knowledge base learns from votes: its log, what follows from that, and which version answers a question."""

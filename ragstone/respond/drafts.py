@@ -1,0 +1,139 @@
+"""Drafts: what an answerer hands over, how one is replayed as events, and how a refusal and a summary read.
+
+The texts come from ``words/<language>.yaml``: of the language that the settings or the question name, else English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ragstone.core.answers import Citation, Draft, SentenceClosed, TextWritten
+from ragstone.core.errors import ResponseError
+from ragstone.core.protocols import Answerer
+from ragstone.core.records import Evidence, Hit, Span
+from ragstone.core.request import Request
+from ragstone.respond.links import strip_links
+from ragstone.respond.words import phrases
+from ragstone.settings import RespondSettings
+
+MAX_QUESTION = 300
+"""Characters of the question that a refusal repeats."""
+MAX_QUOTE = 200
+"""Characters of each sentence that a refusal shows."""
+MAX_PASSAGES = 3
+"""Passages that a refusal names."""
+MAX_SOURCES = 2
+"""Sources that a summary names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosestPassage:
+    """A passage that comes close without answering, and the sentence of it that comes closest."""
+
+    hit: Hit
+    span: Span | None = None
+
+
+def cite(marker: int, hit: Hit, span: Span) -> Citation:
+    """Return the citation, with this marker, of these characters of the hit's text."""
+    chunk = hit.chunk
+    return Citation(
+        marker=marker,
+        document_id=chunk.document_id,
+        chunk_id=chunk.id,
+        start=chunk.start + span.start,
+        end=chunk.start + span.end,
+        quote=span.of(chunk.text),
+        title=chunk.title,
+        url=chunk.url,
+        section=str(chunk.facts.get("section", "")),
+        page=str(chunk.facts.get("page", "")),
+    )
+
+
+def abstained(
+    evidence: Evidence,
+    answerability: float,
+    closest: Sequence[ClosestPassage] = (),
+    settings: RespondSettings | None = None,
+) -> Draft:
+    """Return the draft of a refusal.
+
+    It repeats the question and names the closest passages, or the best documents if no passages are given.
+    """
+    texts = phrases((settings.language if settings else "") or evidence.language)
+    if not closest:
+        titles = {hit.chunk.title or hit.chunk.document_id: hit for hit in reversed(evidence.hits)}
+        closest = [ClosestPassage(hit=hit) for hit in reversed(titles.values())][:MAX_PASSAGES]
+    question = _shortened(evidence.asked or evidence.question, MAX_QUESTION)
+    lines = [texts.refusal.format(question=question)]
+    lines += [texts.closest, *map(_line, closest)] if closest else [texts.nothing_close]
+    return Draft(text="\n".join(lines), citations=(), answerability=answerability, abstained=True)
+
+
+def replayed(draft: Draft) -> Iterator[TextWritten | SentenceClosed]:
+    """Yield the events of a finished draft: its text, and each statement with the citations that support it."""
+    cited = {citation.marker: citation for citation in draft.citations}
+    end = 0
+    for statement in draft.statements:
+        shown = draft.text[end : statement.end]
+        yield TextWritten(text=shown)
+        end = statement.end
+        yield SentenceClosed(
+            text=draft.text[statement.start : statement.end],
+            supported=statement.supported,
+            support=statement.support,
+            citations=tuple(cited[marker] for marker in statement.markers),
+            as_shown=shown,
+        )
+    if rest := draft.text[end:]:
+        yield TextWritten(text=rest)
+
+
+async def drafted(answerer: Answerer, evidence: Evidence, request: Request) -> Draft:
+    """Return the finished draft, for callers that do not need its events.
+
+    Raises:
+        ResponseError: the answerer ended without a draft.
+    """
+    async for part in answerer.stream(evidence, request):
+        if isinstance(part, Draft):
+            return part
+    raise ResponseError("the answerer ended without an answer")
+
+
+def summary(evidence: Evidence, language: str = "") -> str:
+    """Return the last lines of an answer: how many documents each leg found, and the best sources with addresses.
+
+    Args:
+        evidence: what the answer rests on.
+        language: ISO 639-1 code; if empty, the language of the question.
+    """
+    texts = phrases(language or evidence.language)
+    found = {"vector": set[str](), "bm25": set[str]()}
+    best: dict[str, str] = {}
+    for hit in evidence.hits:
+        chunk = hit.chunk
+        title = strip_links(chunk.title or chunk.document_id)
+        best.setdefault(chunk.document_id, f"{title} ({chunk.url or chunk.document_id})")
+        for leg, documents in found.items():
+            if any(step.stage.startswith(leg) for step in hit.why):
+                documents.add(chunk.document_id)
+    counts = texts.found.format(documents=len(best), vector=len(found["vector"]), keywords=len(found["bm25"]))
+    named = [" ".join(name.split()) for name in list(best.values())[:MAX_SOURCES]]
+    return "\n".join([counts, texts.sources, *(f"- {name}" for name in named)])
+
+
+def _line(passage: ClosestPassage) -> str:
+    chunk = passage.hit.chunk
+    title = strip_links(chunk.title or chunk.document_id)
+    if passage.span is None:
+        return f"- {title}"
+    return f"- {title}: {_shortened(strip_links(passage.span.of(chunk.text)), MAX_QUOTE)}"
+
+
+def _shortened(text: str, limit: int) -> str:
+    """Return the text on one line and within the limit."""
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} …"

@@ -1,0 +1,161 @@
+"""Structure of a passage: headings, tables and code, and the list or code that a sentence with a colon introduces.
+
+A heading announces an answer but is none. "The steps are:" answers only together with its steps, so both are quoted.
+Code is quoted as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragstone.core.records import Span
+
+MAX_QUOTE = 800
+"""Characters of a quote together with the list or code it introduces."""
+HEADING_WORDS = 12
+"""Words of a heading: a line on its own, without closing punctuation, that is not longer."""
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_HASHES = re.compile(r"#{1,6}[ \t]")
+_UNDERLINE = re.compile(r"\n {0,3}(=+|-{3,})[ \t]*(?:\n|$)")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●·–][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t])")
+_INDENTED = re.compile(r"[ \t]{2,}\S")
+_INDENTED_CODE = re.compile(r"(?: {4}|\t)[ \t]*\S")
+_TABLE = ("|", "+--", "+==")
+_DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|parsed-literal|math)::.*")
+_LABEL_WORDS = 2
+"""Words of a label before code, such as the tab title "C++": a line without closing punctuation."""
+_ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", "।", "۔", "؟")
+_CLOSING = "\"'”’“»)]*_`"
+
+
+def is_heading(text: str, span: Span) -> bool:
+    """Return whether a sentence is a heading: marked as one, or short, on its own line, without closing punctuation."""
+    start, end = text.rfind("\n", 0, span.start) + 1, _line_end(text, span.end)
+    line = text[start:end].strip()
+    if _HASHES.match(line) or _UNDERLINE.match(text, end):
+        return True
+    if span.of(text).strip() != line.strip("*_ ") and span.of(text).strip() != line:
+        return False  # one sentence of several
+    if _ITEM.match(line) or line.rstrip(_CLOSING).endswith(_ENDS):
+        return False
+    alone_above = start == 0 or not text[text.rfind("\n", 0, start - 1) + 1 : start - 1].strip()
+    alone_below = end < len(text) and not text[end + 1 : _line_end(text, end + 1)].strip()
+    return alone_above and alone_below and len(line.split()) <= HEADING_WORDS
+
+
+def is_table(text: str, span: Span) -> bool:
+    """Return whether a sentence begins in a table row."""
+    return _line_of(text, span).startswith(_TABLE)
+
+
+def is_directive(text: str, span: Span) -> bool:
+    """Return whether a sentence begins in a reStructuredText directive, which is not shown: ``.. _place:``."""
+    return _line_of(text, span).startswith(".. ")
+
+
+def code_around(text: str, position: int) -> Span | None:
+    """Return the fenced code block around a position, with its fences; None if it has no closing fence."""
+    fences = _FENCE.finditer(text)
+    for opening in fences:
+        closing = next((one for one in fences if one[1].startswith(opening[1])), None)
+        if closing and opening.start() <= position < closing.end():
+            return Span(start=opening.start(), end=closing.end())
+    return None
+
+
+def has_lines(quote: str) -> bool:
+    """Return whether the line breaks of a quote matter, because it contains list items or code."""
+    rest = quote.split("\n")[1:]
+    return any(_ITEM.match(line) or _INDENTED_CODE.match(line) or _FENCE.match(line) for line in rest)
+
+
+def ends_in_code(quote: str) -> bool:
+    """Return whether the last line is a fence, after which nothing may follow on the same line."""
+    return bool(_FENCE.fullmatch(quote.rpartition("\n")[2]))
+
+
+def with_introduced(text: str, span: Span) -> Span:
+    """Extend a sentence that ends with a colon over the list or code it introduces; return any other unchanged."""
+    if not span.of(text).rstrip(_CLOSING).endswith(":"):
+        return span
+    start = _after_blank(text, span.end)
+    line = text[start : _line_end(text, start)]
+    if _is_label(line) or _DIRECTIVE.fullmatch(line):
+        after = _after_blank(text, start)
+        if code_around(text, after) or _INDENTED_CODE.match(text[after : _line_end(text, after)]):
+            start, line = after, text[after : _line_end(text, after)]
+    if code := code_around(text, start):
+        return _within_limit(span, code.end)
+    if _ITEM.match(line):
+        return _within_limit(span, *_list_ends(text, start))
+    if _INDENTED_CODE.match(line):
+        return _within_limit(span, *_indented_ends(text, start))
+    return span
+
+
+def introduces_next_chunk(text: str, span: Span) -> bool:
+    """Return whether a sentence with a colon introduces the next chunk: at most a label follows it."""
+    rest = text[span.end :].strip(_CLOSING + " \t\n")
+    return span.of(text).rstrip(_CLOSING).endswith(":") and (not rest or _is_label(rest))
+
+
+def _is_label(line: str) -> bool:
+    words = line.split()
+    return 0 < len(words) <= _LABEL_WORDS and "\n" not in line and not line.endswith(_ENDS) and not _ITEM.match(line)
+
+
+def _list_ends(text: str, start: int) -> Iterator[int]:
+    """Yield the end of each list item; indented lines belong to the item above."""
+    end = 0
+    while start < len(text):
+        line_end = _line_end(text, start)
+        line = text[start:line_end]
+        begins = _ITEM.match(line)
+        if line.strip() and not begins and not _INDENTED.match(line):
+            break
+        if begins and end:
+            yield end
+        if line.strip():
+            end = line_end
+        start = line_end + 1
+    yield end
+
+
+def _indented_ends(text: str, start: int) -> Iterator[int]:
+    """Yield the end of a block of indented code."""
+    end = start
+    while start < len(text):
+        line_end = _line_end(text, start)
+        line = text[start:line_end]
+        if line.strip() and not _INDENTED_CODE.match(line):
+            break
+        if line.strip():
+            end = line_end
+        start = line_end + 1
+    yield end
+
+
+def _within_limit(span: Span, *ends: int) -> Span:
+    """Extend the sentence to the last of these ends within the limit; return it unchanged if none is."""
+    fitting = [end for end in ends if end - span.start <= MAX_QUOTE]
+    return Span(start=span.start, end=max([span.end, *fitting]))
+
+
+def _after_blank(text: str, position: int) -> int:
+    """Return the start of the first non-blank line after the one at this position."""
+    start = _line_end(text, position) + 1
+    while start < len(text) and not text[start : _line_end(text, start)].strip():
+        start = _line_end(text, start) + 1
+    return min(start, len(text))
+
+
+def _line_of(text: str, span: Span) -> str:
+    """Return the line in which a sentence begins."""
+    return text[text.rfind("\n", 0, span.start) + 1 : _line_end(text, span.start)].lstrip()
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end

@@ -1,0 +1,167 @@
+"""The command line.
+
+Exit codes: 0 done; 1 failed; 2 wrong usage; 130 stopped by Ctrl-C.
+Modules beyond the standard library and typer are imported inside the commands, so that help is quick.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Annotated, Any
+
+import typer
+import typer.core
+
+import ragstone
+from ragstone.serve.cli import (
+    ask,
+    documents,
+    engines,
+    history,
+    keys,
+    knowledge_base,
+    measure,
+    policy,
+    serving,
+    worker,
+)
+from ragstone.serve.cli.options import spelled_out
+
+STOPPED = {
+    "add": "stopped; documents reported as added are kept",
+    "sync": "stopped; stored documents are kept, and the next sync continues from there",
+    "crawl": "stopped; stored documents are kept, and the next crawl continues from there",
+    "worker": "stopped; stored documents are kept",
+    "rebuild": "stopped; the knowledge base is unchanged, and the same rebuild continues from here",
+}
+SECTIONS = {
+    "Ask": ("ask", "chat", "search", "show", "feedback"),
+    "Documents": ("add", "sync", "crawl", "remove"),
+    "Knowledge base": ("status", "settings", "rebuild", "history"),
+    "Serve": ("serve", "worker", "mcp", "key"),
+    "Improve": ("eval", "lab", "policy"),
+    "Maintain": ("doctor", "backup", "restore", "index", "postgres"),
+}
+"""The commands as ``ragstone --help`` lists them."""
+
+
+class Sections(typer.core.TyperGroup):
+    """The commands by their sections."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        del ctx
+        return [name for names in SECTIONS.values() for name in names]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        del ctx
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                rows = [(name.ljust(8), self.commands[name].get_short_help_str(formatter.width)) for name in names]
+                formatter.write_dl(rows)
+
+
+app = typer.Typer(
+    cls=Sections,
+    help="Answer questions from your own documents, and show the exact words each answer rests on.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"ragstone {ragstone.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(  # pyright: ignore[reportUnusedFunction] - typer calls it
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    del version, debug  # its callback prints the version; `run` looks for --debug
+
+
+for command in (
+    ask.ask,
+    ask.chat,
+    ask.search,
+    documents.show,
+    history.feedback,
+    documents.add,
+    documents.sync,
+    documents.crawl,
+    documents.remove,
+    knowledge_base.status,
+    knowledge_base.settings,
+    knowledge_base.rebuild,
+    serving.serve,
+    worker.worker,
+    serving.mcp,
+    serving.lab,
+    knowledge_base.doctor,
+    knowledge_base.backup,
+    knowledge_base.restore,
+    engines.postgres,
+):
+    app.command()(command)
+
+app.add_typer(history.app, name="history")
+app.add_typer(keys.app, name="key")
+app.add_typer(measure.app, name="eval")
+app.add_typer(policy.app, name="policy")
+app.add_typer(engines.app, name="index")
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code. An error becomes one line on standard error."""
+    from ragstone.serve.cli import screen
+
+    # Starting threads for algebra costs more than one question's algebra does; the model has its own threads.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        # A character that a stream cannot encode becomes a question mark instead of an error.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    command: Any = typer.main.get_command(app)
+    name = next((word for word in arguments if not word.startswith("-")), "")
+    try:
+        if not arguments:
+            arguments = ["--help"]
+        with command.make_context("ragstone", spelled_out(arguments)) as context:
+            command.invoke(context)
+        sys.stdout.flush()
+        return 0
+    except typer.Exit as done:
+        return done.exit_code
+    except KeyboardInterrupt:
+        screen.write_error(STOPPED.get(name, "stopped"))
+        return 130
+    except BrokenPipeError:
+        _discard_output()  # the reader has closed the pipe
+        return 141
+    except Exception as error:
+        if "--debug" in arguments[:1]:
+            raise
+        message, code = screen.explain(error)
+        screen.write_error(message)
+        if isinstance(error, OSError):
+            _discard_output()
+        return code
+
+
+def _discard_output() -> None:
+    """Redirect standard output, so that buffered output is not tried again at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,128 @@
+"""Commands that ask: ask, chat, search."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragstone.core.access import Reader
+from ragstone.serve.cli import typed
+from ragstone.serve.cli.options import (
+    DEFAULT_KB,
+    As,
+    Asked,
+    Explain,
+    Json,
+    Kb,
+    Session,
+    Where,
+    opened,
+    with_question_settings,
+    with_settings,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ragstone.engine.knowledge_base import KnowledgeBase
+
+Add = Annotated[
+    list[str] | None,
+    typer.Option("--add", metavar="SOURCE", help="First add these files or folders; may be repeated."),
+]
+
+
+@with_settings
+def ask(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.", show_default=False)],
+    asked: Asked,
+    kb: Kb = DEFAULT_KB,
+    add: Add = None,
+    where: Where = None,
+    session: Session = "",
+    groups: As = None,
+    explain: Explain = False,
+    as_json: Json = False,
+) -> None:
+    """Answer a question from the documents, with sources.
+
+    If the documents do not answer it, the answer says so. Chunk options need --add and a new knowledge base.
+    """
+    from ragstone.serve import as_json as json
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import answers
+
+    _add(add, asked, kb)
+    with opened(kb, asked) as opened_kb:
+        events = opened_kb.stream(typed.text(question), where, session=session, reader=Reader.of(groups))
+        answer = asyncio.run(screen.watch(events, quiet=as_json))
+        metadata, rated = opened_kb.settings.respond.metadata, opened_kb.learning.is_on
+    if as_json:
+        screen.write_json(json.answer(answer, explain=explain))
+        return
+    screen.write(answers.answer(answer, metadata=metadata, explain=explain, rated=rated))
+    screen.write(answers.notices(answer), sys.stderr)
+
+
+@with_settings
+def chat(
+    asked: Asked,
+    kb: Kb = DEFAULT_KB,
+    add: Add = None,
+    where: Where = None,
+    session: Session = "",
+    groups: As = None,
+) -> None:
+    """Ask several questions; each may refer to the ones before.
+
+    Type /help at the prompt for its commands. Questions can also be piped in, one per line. Chunk options need --add
+    and a new knowledge base.
+    """
+    from ragstone.serve.cli.prompt import Chat
+
+    def open_kb(overrides: Sequence[str]) -> KnowledgeBase:
+        return Asked(preset=asked.preset, overrides=tuple(overrides)).open(kb)
+
+    _add(add, asked, kb)
+    Chat(open_kb, asked.overrides, where, session, Reader.of(groups)).run()
+
+
+@with_question_settings
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="In quotes.", show_default=False)],
+    asked: Asked,
+    k: Annotated[int | None, typer.Option("-k", metavar="N", help="Number of chunks; rank.top_k by default.")] = None,
+    kb: Kb = DEFAULT_KB,
+    where: Where = None,
+    groups: As = None,
+    explain: Explain = False,
+    as_json: Json = False,
+) -> None:
+    """List the chunks that match best."""
+    from ragstone.serve import as_json as json
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import answers
+
+    with opened(kb, asked) as opened_kb:
+        hits = asyncio.run(opened_kb.search(typed.text(query), k, where, reader=Reader.of(groups)))
+    found = [json.hit(hit, rank, explain=explain) for rank, hit in enumerate(hits, start=1)]
+    shown = answers.hits(hits, explain=explain)
+    screen.show({"query": typed.text(query), "hits": found}, shown, as_json=as_json)
+
+
+def _add(sources: list[str] | None, asked: Asked, kb: Path) -> None:
+    """Add the sources of ``--add``, and report to standard error."""
+    if not sources:
+        return
+    from ragstone.engine.documents import refuse_unreadable
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    refuse_unreadable(sources)
+    with opened(kb, asked, create=True) as opened_kb, screen.progress() as on_progress:
+        report = asyncio.run(opened_kb.documents.add(sources, on_progress))
+    screen.write(state.ingested(report, str(kb)), sys.stderr)

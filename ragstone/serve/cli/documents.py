@@ -1,0 +1,178 @@
+"""Commands for documents: add, sync, crawl, remove, show."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragstone.core.access import OWNER, Reader
+from ragstone.serve.cli import typed
+from ragstone.serve.cli.options import DEFAULT_KB, As, Asked, Json, Kb, Wait, opened, with_chunk_settings
+
+if TYPE_CHECKING:
+    from ragstone.engine.jobs.queue import Job
+
+
+Sources = Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Files, or folders of files.")]
+Queue = Annotated[bool, typer.Option("--queue", help="Put the work into the queue; ragstone worker does it.")]
+
+
+@with_chunk_settings
+def add(
+    sources: Sources,
+    asked: Asked,
+    kb: Kb = DEFAULT_KB,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print 'added ID' for each document once it is durable.")
+    ] = False,
+    queue: Queue = False,
+    wait: Wait = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Add files and folders to the knowledge base.
+
+    Unchanged documents are left alone. Files that cannot be read are reported and stop nothing.
+    """
+    from ragstone.engine.documents import refuse_unreadable
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    refuse_unreadable(sources)
+    if queue:
+        with opened(kb, asked, create=True, wait=wait) as opened_kb:
+            _show_queued(opened_kb.documents.queue_add(sources), as_json=as_json)
+        return
+    progress = screen.progress(verbose=verbose, ids_to=sys.stderr if as_json else None)
+    with opened(kb, asked, create=True, wait=wait) as opened_kb, progress as on_progress:
+        report = asyncio.run(opened_kb.documents.add(sources, on_progress))
+    screen.show(asdict(report), state.ingested(report, str(kb)), as_json=as_json)
+    if report.skipped and not report.added + report.updated + report.unchanged:
+        raise typer.Exit(1)
+
+
+@with_chunk_settings
+def sync(
+    sources: Sources,
+    asked: Asked,
+    kb: Kb = DEFAULT_KB,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep running, and look again every --every seconds.")] = False,
+    every: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="How often --watch looks.")] = 2.0,
+    queue: Queue = False,
+    wait: Wait = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Make the knowledge base match the sources.
+
+    Adds new documents, updates changed ones and removes those that are gone. Unchanged files are not read again. A
+    file that cannot be read stays as it was stored.
+    """
+    from ragstone.core.errors import Locked, SourceError, UsageError
+    from ragstone.engine.documents import refuse_unreadable
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    refuse_unreadable(sources)
+    if queue and (watch or dry_run):
+        raise UsageError("--queue cannot be combined with --watch or --dry-run")
+    if queue:
+        with opened(kb, asked, create=True, wait=wait) as opened_kb:
+            _show_queued(opened_kb.documents.queue_sync(sources), as_json=as_json)
+        return
+    with opened(kb, asked, create=not dry_run, wait=wait) as opened_kb:
+        if dry_run:
+            plan = asyncio.run(opened_kb.documents.plan(sources))
+            screen.show(asdict(plan), state.plan(plan), as_json=as_json)
+            return
+        first, trouble = True, ""
+        while watch or first:
+            try:
+                with screen.progress() as on_progress:
+                    report = asyncio.run(opened_kb.documents.sync(sources, on_progress))
+                if first or report.added + report.updated + report.removed:
+                    screen.show(asdict(report), state.ingested(report, str(kb)), as_json=as_json)
+                trouble = ""
+            except (SourceError, Locked) as error:
+                # A file may be missing for a moment while another program writes it.
+                if first:
+                    raise
+                if str(error) != trouble:
+                    trouble = str(error)
+                    screen.write_error(trouble)
+            first = False
+            if watch:
+                sys.stdout.flush()
+                time.sleep(every)
+
+
+@with_chunk_settings
+def crawl(
+    site: Annotated[str, typer.Argument(metavar="SITE", help="The name of a site in the settings, or an address.")],
+    asked: Asked,
+    kb: Kb = DEFAULT_KB,
+    force: Annotated[bool, typer.Option("--force", help="Fetch unchanged pages, too.")] = False,
+    wait: Wait = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Add the pages of a web site; later, fetch what changed.
+
+    Stays below the path of the start address, obeys robots.txt and limits its rate.
+    """
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    with opened(kb, asked, create=True, wait=wait) as opened_kb, screen.crawling() as on_progress:
+        report = asyncio.run(opened_kb.documents.crawl(site, on_progress, force=force))
+    screen.show(asdict(report), state.ingested(report, str(kb)), as_json=as_json)
+
+
+def remove(
+    document_ids: Annotated[list[str], typer.Argument(metavar="DOCUMENT_ID...", show_default=False)],
+    kb: Kb = DEFAULT_KB,
+    wait: Wait = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Remove documents: all of them, or none if one does not exist."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views.blocks import line, one_line
+
+    with opened(kb, wait=wait) as opened_kb:
+        removed = opened_kb.documents.remove([typed.text(id) for id in document_ids], reader=OWNER)
+    screen.show({"removed": removed}, [line(f"removed {one_line(id)}") for id in removed], as_json=as_json)
+
+
+def show(
+    document_id: Annotated[str, typer.Argument(metavar="DOCUMENT_ID", help="An id, or its end.", show_default=False)],
+    span: Annotated[str | None, typer.Option(metavar="START:END", help="Print only these characters.")] = None,
+    groups: As = None,
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """Print a document, or the part that an answer cites."""
+    from ragstone.serve import as_json as json
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views.blocks import printable
+
+    with opened(kb) as opened_kb:
+        document = opened_kb.documents.get(typed.text(document_id), reader=Reader.of(groups))
+    part = typed.span(span, len(document.text))
+    if as_json:
+        screen.write_json(json.document(document, part))
+    else:
+        print(printable(part.of(document.text)))
+
+
+def _show_queued(jobs: Sequence[Job], *, as_json: bool) -> None:
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views.blocks import count, line
+
+    files = sum(len(job.work.files) for job in jobs)
+    queued = f"queued {count(len(jobs), 'job')} for {count(files, 'file')}; run them with: ragstone worker"
+    shown = queued if jobs else "everything is in the queue already; run it with: ragstone worker"
+    screen.show({"jobs": [job.id for job in jobs], "files": files}, [line(shown)], as_json=as_json)

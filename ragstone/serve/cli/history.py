@@ -1,0 +1,102 @@
+"""Commands for what happened: feedback, and the group history (stats, conversations, cache)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from ragstone.core.access import OWNER, Reader
+from ragstone.core.errors import NotFound, UsageError
+from ragstone.serve.cli import typed
+from ragstone.serve.cli.options import DEFAULT_KB, As, Json, Kb, opened
+
+app = typer.Typer(help="Show statistics, conversations and caches.", rich_markup_mode=None)
+
+
+def feedback(
+    response_id: Annotated[
+        str,
+        typer.Argument(metavar="RESPONSE_ID", help="The id of an answer, from ask --json.", show_default=False),
+    ],
+    vote: Annotated[str, typer.Argument(metavar="up|down", help="Whether the answer was good.", show_default=False)],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)] = "",
+    source: Annotated[
+        str,
+        typer.Option(
+            "--source", metavar="DOCUMENT_ID", help="The document that has the right answer.", show_default=False
+        ),
+    ] = "",
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """Rate an answer. A later rating replaces an earlier one."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    match vote:
+        case "up" | "down":
+            with opened(kb) as opened_kb:
+                given = opened_kb.history.rate(
+                    typed.text(response_id),
+                    vote=vote,
+                    reason=typed.text(reason),
+                    correction=typed.text(source),
+                    reader=OWNER,
+                )
+        case _:
+            raise UsageError(f"a vote is up or down, not '{vote}'")
+    screen.show(asdict(given), state.feedback(given), as_json=as_json)
+
+
+@app.command()
+def stats(
+    days: Annotated[float, typer.Option("--days", metavar="N", min=0, help="Number of days to look back.")] = 7.0,
+    hourly: Annotated[bool, typer.Option("--hourly", help="Count by the hour instead of by the day.")] = False,
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """Show how many questions were asked, how they ended, and how long they took."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    with opened(kb) as opened_kb:
+        report = opened_kb.history.statistics(days)
+    screen.show(asdict(report), state.statistics(report, hourly=hourly), as_json=as_json)
+
+
+@app.command()
+def conversations(
+    kb: Kb = DEFAULT_KB,
+    forget: Annotated[str, typer.Option("--forget", metavar="NAME", help="Delete this one.", show_default=False)] = "",
+    groups: As = None,
+    as_json: Json = False,
+) -> None:
+    """List the conversations that are kept, or delete one."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    reader = Reader.of(groups)
+    with opened(kb) as opened_kb:
+        if forget and not opened_kb.history.forget(forget, reader=reader):
+            raise NotFound(f"there is no conversation '{forget}'; list them: ragstone history conversations")
+        kept = opened_kb.history.conversations(reader=reader)
+    screen.show({"conversations": [asdict(one) for one in kept]}, state.conversations(kept), as_json=as_json)
+
+
+@app.command()
+def cache(
+    kb: Kb = DEFAULT_KB,
+    clear: Annotated[bool, typer.Option("--clear", help="Delete all of it, and the latest questions.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what the caches hold and how often they helped."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    with opened(kb) as opened_kb:
+        if clear:
+            opened_kb.history.clear_cache()
+        now = opened_kb.status().cache
+    screen.show({"cache": [asdict(one) for one in now]}, state.caches(now), as_json=as_json)

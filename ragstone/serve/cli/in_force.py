@@ -1,0 +1,95 @@
+"""The settings in force, and the origin of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from ragstone.core.errors import NotFound, SettingsError
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.respond import choose
+from ragstone.settings import Settings
+from ragstone.settings.load import Tree, leaves, load, merge, parse_overrides, read_preset
+from ragstone.settings.substitutes import unused_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A setting, its value and its origin."""
+
+    path: str
+    value: Any
+    origin: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InForce:
+    """All settings, and what writes the answers with them, in words."""
+
+    settings: tuple[Setting, ...]
+    writer: str
+
+
+def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
+    """Return every setting as a query of this knowledge base has it, or as `add` would create it.
+
+    Raises:
+        SettingsError: a setting is wrong.
+        SettingsMismatch: a setting differs from the one that the knowledge base was built with.
+    """
+    stored: Tree = {}
+    try:
+        with closing(KnowledgeBase.open(kb, overrides, preset=preset)) as opened, opened.current() as version:
+            stored = version.built.remembered(version.location.engines())
+    except NotFound:
+        pass
+    loaded = load(overrides, preset=preset, remembered=stored)
+    typed = parse_overrides(overrides)
+    if preset is not None:
+        typed = merge(typed, {"preset": preset})
+    # In order of precedence: the first origin that has a setting provides its value.
+    origins = {
+        "command line": typed,
+        "environment": loaded.explicit,
+        "knowledge base": stored,
+        f"preset {loaded.settings.preset}": read_preset(loaded.settings.preset),
+    }
+    substitutes = {one.path: f"instead of {one.wanted} of the preset" for one in loaded.substitutes}
+
+    def origin(path: str) -> str:
+        return substitutes.get(path) or next((name for name, tree in origins.items() if _has(tree, path)), "default")
+
+    rows = [
+        Setting(
+            path=path,
+            value=str(value) if isinstance(value, SecretStr) else value,  # asterisks
+            origin=origin(path),
+            description=info.description or "",
+        )
+        for path, info, value in leaves(loaded.settings)
+    ]
+    return InForce(settings=tuple(rows), writer=_writer(loaded.settings))
+
+
+def _writer(settings: Settings) -> str:
+    try:
+        writer = str(choose(settings.respond.model, settings.services))
+    except SettingsError as error:  # the settings can be listed all the same
+        writer = f"nothing: {error}"
+    return "; ".join(filter(None, [writer, unused_keys(settings)]))
+
+
+def _has(tree: Tree, path: str) -> bool:
+    here: Any = tree
+    try:
+        for part in path.split("."):
+            here = here[part]
+    except (KeyError, TypeError):
+        return False
+    return True

@@ -1,0 +1,102 @@
+"""Commands for keys of the HTTP API: key make, key list, key revoke."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragstone.serve.cli.options import DEFAULT_KB, Json, Kb, opened
+
+if TYPE_CHECKING:
+    from ragstone.history.keys import Keys
+
+app = typer.Typer(help="Make, list and revoke keys of the HTTP API.", rich_markup_mode=None)
+
+
+@app.command()
+def make(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its owner or purpose.", show_default=False)],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(metavar="read|write|admin", help="What it may do; read by default; may be repeated."),
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="A group whose documents it may read; may be repeated. By default it reads everything."
+        ),
+    ] = None,
+    public_only: Annotated[
+        bool, typer.Option("--public-only", help="It may read only documents without access groups.")
+    ] = False,
+    rate: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Requests per minute; 0 for no limit.", show_default=False)
+    ] = None,
+    concurrent: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Concurrent requests; 0 for no limit.", show_default=False)
+    ] = None,
+    cost_per_day: Annotated[
+        float | None,
+        typer.Option(metavar="MONEY", min=0, help="Cost of models per day; 0 for no limit.", show_default=False),
+    ] = None,
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """Make a key and print it; it cannot be shown again.
+
+    Once there is a key, every request needs one. Keys with the same name share their conversations.
+    """
+    from ragstone.core.errors import UsageError
+    from ragstone.history.keys import KeyLimits
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views.blocks import line
+
+    if public_only and group:
+        raise UsageError("--public-only and --group cannot be combined")
+    limits = KeyLimits(rate_per_minute=rate, concurrent=concurrent, cost_per_day=cost_per_day)
+    with _keys(kb, create=True) as keys:
+        key, text = keys.make(name, scope or ["read"], [] if public_only else group, limits)
+    screen.show({"key": text, **asdict(key)}, [line(text)], as_json=as_json)
+
+
+@app.command("list")
+def list_(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
+    """List the keys by their ids, which are the beginnings of the keys."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    with _keys(kb) as keys:
+        made = keys.all()
+    screen.show({"keys": [asdict(one) for one in made]}, state.keys(made), as_json=as_json)
+
+
+@app.command()
+def revoke(
+    which: Annotated[str, typer.Argument(metavar="ID|NAME", help="A key, or all of a name.", show_default=False)],
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """Revoke a key; running servers refuse it within a second."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views.blocks import line, one_line
+
+    with _keys(kb) as keys:
+        revoked = keys.revoke(which)
+    shown = [line(f"revoked {one.id} ({one_line(one.name)})") for one in revoked]
+    screen.show({"revoked": [one.id for one in revoked]}, shown, as_json=as_json)
+
+
+@contextmanager
+def _keys(kb: Path, *, create: bool = False) -> Generator[Keys]:
+    from ragstone.history.journal import Journal
+    from ragstone.history.keys import Keys
+
+    with opened(kb, create=create) as opened_kb:
+        folder = opened_kb.folder
+    with closing(Journal(folder)) as journal:
+        yield Keys(journal)

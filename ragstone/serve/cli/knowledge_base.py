@@ -1,0 +1,165 @@
+"""Commands for a knowledge base as a whole: status, settings, rebuild, doctor, backup, restore."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragstone.serve.cli.options import DEFAULT_KB, Asked, Json, Kb, Wait, opened, with_chunk_settings, with_settings
+
+if TYPE_CHECKING:
+    from ragstone.engine.status import OtherVersion
+
+Mend = Annotated[bool, typer.Option("--mend", help="Rebuild whatever can be rebuilt from the rest.")]
+
+
+def status(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
+    """Show what the knowledge base holds and what was skipped."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    with opened(kb) as opened_kb:
+        now = opened_kb.status()
+    screen.show(asdict(now), state.status(now), as_json=as_json)
+
+
+@with_settings
+def settings(asked: Asked, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
+    """List every setting, its value and its origin."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.cli.in_force import in_force
+    from ragstone.serve.views import state
+
+    found = in_force(kb, asked.overrides, asked.preset)
+    screen.show(asdict(found), state.settings(found), as_json=as_json)
+
+
+@with_chunk_settings
+def rebuild(
+    asked: Asked,
+    kb: Kb = DEFAULT_KB,
+    compare: Annotated[
+        Path | None, typer.Option(metavar="DATASET", help="Compare on judged questions instead of the latest ones.")
+    ] = None,
+    no_switch: Annotated[bool, typer.Option("--no-switch", help="Build and compare only.")] = False,
+    switch: Annotated[bool, typer.Option("--switch", help="Switch to the version that --no-switch built.")] = False,
+    revert: Annotated[bool, typer.Option("--revert", help="Switch back to the previous version.")] = False,
+    drop_previous: Annotated[
+        bool, typer.Option("--drop-previous", help="Remove the previous version to free its space.")
+    ] = False,
+    wait: Wait = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Chunk and embed all documents again with other settings.
+
+    Builds a new version, compares it with the one in use, and switches to it. Queries and additions go on meanwhile.
+    An interrupted rebuild continues where it stopped.
+    """
+    from ragstone.core.errors import UsageError
+    from ragstone.engine.comparison import compare as compare_versions
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import measured, state
+    from ragstone.serve.views.blocks import line
+
+    flags = {"--no-switch": no_switch, "--switch": switch, "--revert": revert, "--drop-previous": drop_previous}
+    given = [name for name, wanted in flags.items() if wanted]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} cannot be combined")
+    builds = not given or no_switch
+    if not builds and (asked.overrides or asked.preset or compare):
+        raise UsageError(f"{given[0]} takes neither settings nor --compare")
+    comparison = None
+    with opened(kb, asked, as_built=True, wait=wait) as opened_kb:
+        if drop_previous:
+            freed = opened_kb.versions.drop_previous()
+            screen.show({"freed_mb": freed}, [line(f"{freed:,.2f} MB freed")], as_json=as_json)
+            return
+        with screen.progress() as on_progress:
+            if switch:
+                report = asyncio.run(opened_kb.versions.switch(on_progress))
+            elif revert:
+                report = asyncio.run(opened_kb.versions.revert(on_progress))
+            else:
+                build = opened_kb.versions.rebuild(
+                    asked.overrides, preset=asked.preset, on_progress=on_progress, switch=False
+                )
+                report = asyncio.run(build)
+        if builds:
+            with screen.spinner("comparing") as update:
+                comparison = asyncio.run(compare_versions(opened_kb, compare, update))
+            if not as_json:
+                screen.write(state.ingested(report, str(kb)))
+                screen.write(measured.versions(comparison))
+        if not given:
+            rest = asyncio.run(opened_kb.versions.rebuild(asked.overrides, preset=asked.preset))
+            report = report.plus(rest) if rest.added + rest.updated + rest.removed else report
+        others: dict[str, OtherVersion] = {one.role: one for one in opened_kb.status().others}
+    if as_json:
+        out = asdict(report) | {"comparison": asdict(comparison) if comparison else None, "switched": not no_switch}
+        screen.write_json(out | {"others": [asdict(one) for one in others.values()]})
+        return
+    if not builds:
+        screen.write(state.ingested(report, str(kb)))
+    if no_switch:
+        screen.write([line("the new version is ready; switch to it with: ragstone rebuild --switch")])
+    elif "previous" in others:
+        size = f"{others['previous'].megabytes:,.2f} MB"
+        screen.write([line(f"switched; --revert restores the previous version, --drop-previous frees its {size}")])
+
+
+def doctor(kb: Kb = DEFAULT_KB, mend: Mend = False, wait: Wait = 0.0, as_json: Json = False) -> None:
+    """Check everything that is stored against its checksums.
+
+    Reports each problem with its remedy. --mend rebuilds indexes and vectors and deletes leftovers. The exit code is 1
+    if a problem remains.
+    """
+    from ragstone.catalog.lock import Patience
+    from ragstone.engine.doctor import doctor
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    health = doctor(kb, mend=mend, patience=Patience(wait, screen.write_error))
+    screen.show(asdict(health) | {"well": health.well}, state.health(health), as_json=as_json)
+    if not health.well:
+        raise typer.Exit(1)
+
+
+def backup(
+    destination: Annotated[Path, typer.Argument(metavar="DEST", help="A new folder.", show_default=False)],
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """Copy the knowledge base into a new folder, and check the copy.
+
+    Queries and additions go on meanwhile. The copy includes uploaded files.
+    """
+    from ragstone.engine.backup import backup
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    copied = backup(kb, destination)
+    screen.show(asdict(copied), state.copied(copied), as_json=as_json)
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A folder that backup wrote.", show_default=False)],
+    kb: Kb = DEFAULT_KB,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the existing knowledge base.")] = False,
+    wait: Wait = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Check a backup and restore it.
+
+    An existing knowledge base is replaced only with --replace.
+    """
+    from ragstone.catalog.lock import Patience
+    from ragstone.engine.backup import restore
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    copied = restore(source, kb, replace=replace, patience=Patience(wait, screen.write_error))
+    screen.show(asdict(copied), state.copied(copied), as_json=as_json)

@@ -1,0 +1,200 @@
+"""Admission: authentication, rate limits and size limits of requests, and how many questions run at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Collection, Generator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ragstone.core.errors import RagstoneError
+from ragstone.history.keys import Key
+from ragstone.serve.http import errors
+from ragstone.serve.http.authentication import CALLER, Authenticator
+from ragstone.serve.http.errors import Refused
+from ragstone.settings import LimitSettings, ServeSettings
+
+PUBLIC = frozenset({"/health", "/ready"})
+KILOBYTE, MEGABYTE = 1_000, 1_000_000
+MAX_BODY = 256 * KILOBYTE
+"""Largest request without files, in bytes."""
+MAX_UPLOAD_FACTOR = 4
+"""Largest request with files, as a multiple of the largest file."""
+BURST = 60
+"""Burst of a key that has no limit of its own."""
+MAX_WAITING = 512
+"""Questions that may wait for a slot."""
+RETRY_SECONDS = 2.0
+"""When to try again if too many questions wait."""
+SOON = 1.0
+"""When to try again if nothing better is known."""
+
+
+class Admission:
+    """ASGI middleware that admits a request if its key is known and within its limits.
+
+    Every path needs a key, except the public ones.
+    """
+
+    def __init__(
+        self, app: ASGIApp, authenticator: Authenticator, settings: ServeSettings, page: Collection[str]
+    ) -> None:
+        """Guard an application.
+
+        Args:
+            app: the inner application.
+            authenticator: knows the keys.
+            settings: limits of rates, sizes and times.
+            page: paths of the page's own files.
+        """
+        self._app, self._authenticator, self._settings = app, authenticator, settings
+        self._limiter = RateLimiter(settings.limits)
+        self._public = PUBLIC | frozenset(page)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        body = _Body(receive, self._max_size(scope), self._settings.request_seconds)
+        try:
+            limited = nullcontext()
+            if scope["path"] not in self._public:
+                caller = scope[CALLER] = self._authenticator.caller(headers.get("authorization", ""))
+                if caller.key:
+                    limited = self._limiter.admit(caller.key)
+            with limited:
+                body.check_length(headers.get("content-length", "0"))
+                await self._app(scope, body.receive, send)
+        except RagstoneError as error:
+            await errors.response(error, scope)(scope, receive, send)
+
+    def _max_size(self, scope: Scope) -> float:
+        is_upload = scope["path"] == "/documents" and scope["method"] == "POST"
+        return MAX_UPLOAD_FACTOR * self._settings.uploads.file_mb * MEGABYTE if is_upload else MAX_BODY
+
+
+class _Body:
+    """The body of a request, with a largest size and a longest pause between its parts."""
+
+    def __init__(self, receive: Receive, max_size: float, seconds: float) -> None:
+        self._receive, self._max_size, self._seconds = receive, max_size, seconds
+        self._size, self._is_complete = 0, False
+
+    def check_length(self, content_length: str) -> None:
+        """Refuse a body that declares itself too large."""
+        if content_length.isdecimal():
+            self._check(int(content_length))
+
+    async def receive(self) -> Message:
+        if self._is_complete:
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), self._seconds)
+        except TimeoutError as error:
+            raise Refused("too_slow", f"nothing of the request arrived for {self._seconds:g} seconds") from error
+        if message["type"] == "http.request":
+            self._is_complete = not message.get("more_body", False)
+            self._size += len(message.get("body", b""))
+            self._check(self._size)
+        return message
+
+    def _check(self, size: int) -> None:
+        if size > self._max_size:
+            raise Refused("too_large", f"the request is larger than {self._max_size / KILOBYTE:,.0f} kB")
+
+
+# ---------------------------------------------------------------- rates
+@dataclass(slots=True, kw_only=True)
+class _Bucket:
+    """A token bucket of one key, with the number of its requests in progress."""
+
+    per_minute: int
+    burst: int
+    concurrent: int
+    tokens: float
+    filled_at: float
+    active: int = 0
+
+    def take(self, now: float) -> float:
+        """Take a token; return 0, or the seconds until there is one."""
+        rate = self.per_minute / 60
+        self.tokens = min(float(self.burst), self.tokens + (now - self.filled_at) * rate)
+        self.filled_at = now
+        if self.tokens >= 1:
+            self.tokens -= 1
+            return 0.0
+        return (1 - self.tokens) / rate
+
+
+class RateLimiter:
+    """The rate limits of all keys, in this process."""
+
+    def __init__(self, settings: LimitSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        """Take the limits of keys that have none of their own, and a clock that returns seconds."""
+        self._settings, self._clock = settings, clock
+        self._buckets: dict[str, _Bucket] = {}
+
+    @contextmanager
+    def admit(self, key: Key) -> Generator[None]:
+        """Run one request of this key.
+
+        Raises:
+            Refused: the key has reached a limit.
+        """
+        bucket = self._buckets.get(key.id) or self._new_bucket(key)
+        if bucket.concurrent and bucket.active >= bucket.concurrent:
+            requests = "1 request" if bucket.concurrent == 1 else f"{bucket.concurrent} requests"
+            raise Refused("too_many", f"this key may have {requests} in progress at once", SOON)
+        if bucket.per_minute and (wait := bucket.take(self._clock())):
+            requests = "1 request" if bucket.per_minute == 1 else f"{bucket.per_minute} requests"
+            raise Refused("too_many", f"this key may make {requests} a minute", wait)
+        bucket.active += 1
+        try:
+            yield
+        finally:
+            bucket.active -= 1
+
+    def _new_bucket(self, key: Key) -> _Bucket:
+        own, default = key.limits, self._settings
+        per_minute = default.rate_per_minute if own.rate_per_minute is None else own.rate_per_minute
+        burst = min(BURST, per_minute or BURST) if own.burst is None else own.burst
+        concurrent = default.concurrent if own.concurrent is None else own.concurrent
+        bucket = self._buckets[key.id] = _Bucket(
+            per_minute=per_minute, burst=burst, concurrent=concurrent, tokens=float(burst), filled_at=self._clock()
+        )
+        return bucket
+
+
+# ---------------------------------------------------------------- questions
+class QuestionSlots:
+    """Limits how many questions run at once; others wait, and too many of them are refused."""
+
+    def __init__(self, count: int) -> None:
+        self._free, self._waiting = asyncio.Semaphore(count), 0
+        self.opened = asyncio.Event()
+        """Set once the models are loaded; a question before that would block every other request."""
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncGenerator[None]:
+        """Wait for a slot and hold it.
+
+        Raises:
+            Refused: too many questions wait already.
+        """
+        if self._waiting >= MAX_WAITING:
+            raise Refused("unavailable", "too many questions are waiting", RETRY_SECONDS)
+        self._waiting += 1
+        try:
+            await self.opened.wait()
+            await self._free.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._free.release()

@@ -1,0 +1,254 @@
+"""Runs the jobs of a server one after another while it answers questions, or leaves them to workers."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked, NotFound, RagstoneError
+from ragstone.core.reports import AddReport, Progress
+from ragstone.engine.jobs.book import JobBook
+from ragstone.engine.jobs.queue import Job, JobQueue, Kind, Work
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.journal import Journal
+from ragstone.serve.http.telemetry import log_error
+from ragstone.serve.http.uploads import FOLDER, clear_leftovers
+from ragstone.settings import ServeSettings
+
+COUNT_SECONDS = 2.0
+"""How long counting the jobs of workers may take."""
+RETRY_SECONDS = 1.0
+"""Pause between two attempts while another process is indexing."""
+MAX_NAMED = 100
+"""Documents that a job lists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """A job and its progress; ``share`` is the share of its files that are done."""
+
+    job: Job
+    documents: int = 0
+    chunks: int = 0
+    share: float = 0.0
+
+
+class JobRunner:
+    """The jobs of one server."""
+
+    def __init__(self, engine: KnowledgeBase, settings: ServeSettings) -> None:
+        self._engine, self._for_workers = engine, settings.jobs == "workers"
+        self._upload_root = engine.folder / FOLDER
+        self._journal = Journal(engine.folder)
+        self._book = JobBook(self._journal)
+        self._instance: InstanceLock | None = None
+        self._queue: asyncio.Queue[Job] = asyncio.Queue()
+        self._unfinished: dict[str, JobStatus] = {}
+        self._changed = asyncio.Condition()
+        self._task: asyncio.Task[None] | None = None
+        self.indexing = asyncio.Lock()
+        """Held by whatever changes the knowledge base in this server."""
+
+    @property
+    def server(self) -> str:
+        """The id of this server; empty before it starts."""
+        return self._instance.id if self._instance else ""
+
+    async def start(self) -> None:
+        """Clean up after killed servers, take over their jobs, and begin."""
+        instance = self._instance = InstanceLock(self._engine.folder)
+        await asyncio.to_thread(clear_leftovers, self._upload_root, instance.running)
+        for job in await asyncio.to_thread(self._book.take_over, instance.id, instance.running()):
+            self._enqueue(job)
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Interrupt the running job; the next server takes it over."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._instance:
+            self._instance.close()
+        self._journal.close()
+
+    async def submit(self, kind: Kind, work: Work, reader: str) -> JobStatus:
+        """Record a job, which then runs in its turn.
+
+        Raises:
+            KnowledgeBaseError: it cannot be recorded.
+        """
+        if self._for_workers:
+            jobs = await asyncio.to_thread(self._engine.documents.jobs.put, kind, [work], reader)
+            return JobStatus(job=jobs[0])
+        return self._enqueue(await asyncio.to_thread(self._book.new, kind, work, reader, self.server))
+
+    @property
+    def _store(self) -> JobBook | JobQueue:
+        return self._engine.documents.jobs if self._for_workers else self._book
+
+    async def get(self, id: str) -> JobStatus:
+        """Return a job with its progress.
+
+        Raises:
+            NotFound: there is no job of this id.
+        """
+        if id in self._unfinished:
+            return self._unfinished[id]
+        job = await asyncio.to_thread(self._store.get, id)
+        if job is None:
+            raise NotFound(f"there is no job '{id}'")
+        return JobStatus(job=job)
+
+    async def last(self, count: int) -> list[JobStatus]:
+        """Return the last jobs, newest first."""
+        jobs = await asyncio.to_thread(self._store.last, count)
+        return [self._unfinished.get(job.id, JobStatus(job=job)) for job in jobs]
+
+    async def unfinished(self) -> int | None:
+        """Return how many jobs wait or run; None if the queue of the workers does not answer."""
+        if not self._for_workers:
+            return len(self._unfinished)
+        try:
+            async with asyncio.timeout(COUNT_SECONDS):
+                return (await asyncio.to_thread(self._engine.documents.jobs.counts)).unfinished
+        except (EngineError, KnowledgeBaseError, TimeoutError):
+            return None
+
+    async def watch(self, id: str) -> AsyncGenerator[JobStatus]:
+        """Yield a job whenever its progress changes, until it has ended."""
+        last = None
+        while True:
+            now = await self.get(id)
+            if now is not last:
+                yield now
+                last = now
+            if now.job.is_over:
+                return
+            async with self._changed:
+                if self._unfinished.get(id) is last:
+                    with suppress(TimeoutError):  # a job of another server changes without a notification
+                        await asyncio.wait_for(self._changed.wait(), RETRY_SECONDS)
+
+    def _enqueue(self, job: Job) -> JobStatus:
+        status = self._unfinished[job.id] = JobStatus(job=job)
+        self._queue.put_nowait(job)
+        return status
+
+    async def _run(self) -> None:
+        while True:
+            job = await self._queue.get()
+            try:
+                await self._run_one(job)
+            except Exception as error:  # the next job runs in any case
+                log_error(error, {"job": job.id})
+            finally:
+                self._unfinished.pop(job.id, None)
+                await self._notify()
+
+    async def _run_one(self, job: Job) -> None:
+        job = replace(job, state="running", tries=job.tries + 1)
+        await self._record(job)
+        try:
+            report = await self._attempt(job)
+        except RagstoneError as error:
+            job = self._book.ended(self._unfinished[job.id].job, error=str(error))
+        except Exception as error:
+            log_error(error, {"job": job.id})
+            job = self._book.ended(self._unfinished[job.id].job, error="the job failed; the server's log has details")
+        except asyncio.CancelledError:  # the server stops; this attempt does not count
+            self._book.note(replace(self._unfinished[job.id].job, state="waiting", tries=job.tries - 1))
+            raise
+        else:
+            job = self._book.ended(self._unfinished[job.id].job, report=report)
+        await self._record(job)
+
+    async def _attempt(self, job: Job) -> AddReport:
+        while True:
+            try:
+                async with self.indexing:
+                    return await self._ingest(job)
+            except Locked:  # by another process
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _ingest(self, job: Job) -> AddReport:
+        def on_progress(now: Progress) -> None:
+            before = self._unfinished[job.id].job
+            named = (*before.documents, *now.committed)[:MAX_NAMED]
+            self._unfinished[job.id] = JobStatus(
+                job=replace(before, documents=named), documents=now.documents, chunks=now.chunks, share=now.share
+            )
+            notifications.append(asyncio.create_task(self._notify()))
+
+        notifications: list[asyncio.Task[None]] = []
+        if job.kind == "upload":
+            files = [self._engine.folder / Path(file) for file in job.work.files]
+            return await self._engine.documents.add_uploads(files, on_progress, groups=job.work.groups)
+        report = AddReport()
+        for source in job.work.sources:
+            if "://" in source or source in self._engine.settings.acquire.sites:
+                report = report.plus(await self._engine.documents.crawl(source))
+            else:
+                report = report.plus(await self._engine.documents.sync([source], on_progress))
+        return report
+
+    async def _record(self, job: Job) -> None:
+        self._unfinished[job.id] = replace(self._unfinished[job.id], job=job)
+        with suppress(KnowledgeBaseError):  # the job runs in any case, and clients are answered from memory
+            await asyncio.to_thread(self._book.note, job)
+        await self._notify()
+
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+
+class InstanceLock:
+    """Shows other servers of a knowledge base that this one runs: a locked file, released when its process ends."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the lock, in the folder of the knowledge base.
+
+        Raises:
+            KnowledgeBaseError: the folder cannot be written.
+        """
+        self.id = secrets.token_hex(8)
+        self._folder = folder / "servers"
+        try:
+            self._folder.mkdir(exist_ok=True)
+            unlocked = self._folder / f".{self.id}"
+            self._file = unlocked.open("w", encoding="utf-8")
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            unlocked.rename(self._folder / self.id)  # others never see it unlocked
+        except OSError as error:
+            raise KnowledgeBaseError(f"{folder} cannot be written: {error}") from error
+
+    def running(self) -> set[str]:
+        """Return the ids of the servers that run, this one included, and delete the files of the others."""
+        out = {self.id}
+        for path in self._folder.iterdir():
+            if path.name != self.id and not path.name.startswith("."):
+                with suppress(OSError), path.open("r+", encoding="utf-8") as file:  # it may be deleted meanwhile
+                    if _is_locked(file):
+                        out.add(path.name)
+                    else:
+                        path.unlink(missing_ok=True)
+        return out
+
+    def close(self) -> None:
+        """Release the lock."""
+        (self._folder / self.id).unlink(missing_ok=True)
+        self._file.close()
+
+
+def _is_locked(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False

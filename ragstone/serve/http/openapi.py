@@ -1,0 +1,54 @@
+"""The OpenAPI document, which clients are generated from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic.json_schema import models_json_schema
+
+import ragstone
+from ragstone.serve.http.errors import OPENAI_PREFIX, Failed
+from ragstone.serve.http.routes.ask import QueryEvents
+from ragstone.serve.http.routes.jobs import JobEvents
+from ragstone.serve.http.routes.openai_messages import CompletionChunk
+
+ABOUT = """\
+Answers questions from your own documents and shows the exact words each answer rests on.
+
+Characters are counted as Unicode code points. Texts are data and never HTML. All errors have the form Problem.
+"""
+EVENTS = (QueryEvents, JobEvents, CompletionChunk, Failed)
+"""Models of streamed events, which no route returns as its body."""
+_REFERENCE = "#/components/schemas/{model}"
+
+
+def install(app: FastAPI) -> None:
+    """Make the application return this document."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _document(app)
+        return app.openapi_schema
+
+    app.openapi = openapi
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(title="Ragstone", version=ragstone.__version__, description=ABOUT, routes=app.routes)
+    _, events = models_json_schema([(model, "serialization") for model in EVENTS], ref_template=_REFERENCE)
+    schemas = document["components"]["schemas"]
+    for name, schema in events["$defs"].items():
+        schemas.setdefault(name, schema)
+    for path, operations in document["paths"].items():
+        error = _REFERENCE.format(model="Failed" if path.startswith(OPENAI_PREFIX) else "Problem")
+        for operation in operations.values():
+            for status, response in operation["responses"].items():
+                # Errors are JSON, even on routes whose other responses are not.
+                if status >= "4" and path != "/ready":
+                    response["content"] = {"application/json": {"schema": {"$ref": error}}}
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)  # those errors have the one form, too
+    document["components"]["schemas"] = dict(sorted(schemas.items()))
+    return document

@@ -1,0 +1,87 @@
+"""The settings that a question may bring: those of retrieval and answering that name no service, model or file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from annotated_types import Ge, Le
+from pydantic import BaseModel, Field, create_model
+
+from ragstone.serve.http.messages import Request
+from ragstone.settings import Settings
+from ragstone.settings.load import Tree, leaves, merge, nested, validated
+
+ALLOWED = ("query.", "rank.", "respond.")
+"""Sections that concern a question."""
+FORBIDDEN = (
+    "query.web",
+    "query.words",
+    "query.entities",
+    "query.synonyms",
+    "respond.model",
+    "respond.cheap",
+    "respond.prompt",
+    "respond.check",
+    "respond.context_tokens",
+)
+"""Settings in these sections that name services, models or files, cost money, or decide what is kept."""
+MAXIMA = {
+    "rank.top_k": 100,
+    "rank.pool": 200,
+    "query.fetch_k": 10_000,
+    "query.prefilter": 10_000,
+    "query.variations": 5,
+    "respond.sentences": 20,
+    "respond.memory_tokens": 4_000,
+    "respond.excerpt_characters": 1_000_000,
+    "query.rrf_k": 1_000_000,
+    "query.leg_seconds": 600,
+    "rank.budget_ms": 600_000,
+    "rank.max_tokens": 1_000_000,
+    "rank.boosts.full_length": 1_000_000,
+}
+"""Bounds on what one question may take of the machine, and on numbers that would overflow."""
+MAX_BOOST = 100
+"""How far a boost may move a score up or down."""
+NARROWED: dict[str, Any] = {
+    "rank.reranker": Literal["none", "maxsim"],  # the others load a model or cost money
+    "respond.language": Annotated[str, Field(pattern=r"^([a-z]{2})?$")],
+}
+"""Settings for which a question may choose among fewer values."""
+
+
+def _fields() -> Iterator[tuple[str, Any]]:
+    for path, info, _ in leaves(Settings()):
+        if path.startswith(ALLOWED) and not path.startswith(FORBIDDEN):
+            kind: Any = NARROWED.get(path, info.annotation)
+            for bound in () if path in NARROWED else info.metadata:
+                kind = Annotated[kind, bound]
+            if path in MAXIMA:
+                kind = Annotated[kind, Le(MAXIMA[path])]
+            elif path.startswith("rank.boosts."):
+                kind = Annotated[kind, Ge(-MAX_BOOST), Le(MAX_BOOST)]
+            yield path.replace(".", "_"), (kind | None, Field(default=None, alias=path, description=info.description))
+
+
+if TYPE_CHECKING:
+    QuestionSettings = BaseModel
+else:
+    QuestionSettings = create_model(
+        "QuestionSettings",
+        __base__=Request,
+        __doc__="Settings of one question, by their paths. The server's settings apply to all others.",
+        **dict(_fields()),
+    )
+
+
+def apply(settings: Settings, wanted: BaseModel) -> Settings:
+    """Return the settings with those of a question.
+
+    Raises:
+        SettingsError: they contradict each other.
+    """
+    tree: Tree = {}
+    for path, value in wanted.model_dump(by_alias=True, exclude_none=True).items():
+        tree = merge(tree, nested(path, value))
+    return validated(merge(settings.model_dump(), tree)) if tree else settings

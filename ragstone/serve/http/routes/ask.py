@@ -1,0 +1,295 @@
+"""Questions and searches: an answer as JSON or as a stream of events, and hits without an answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from fastapi import Request as HttpRequest
+from fastapi import Response as HttpResponse
+from pydantic import Field
+
+from ragstone.core.answers import Answer as AnswerRecord
+from ragstone.core.answers import Answered, Event, EvidenceFound, SentenceClosed, TextWritten
+from ragstone.core.records import Hit as HitRecord
+from ragstone.serve import as_json
+from ragstone.serve.http import errors, question_settings
+from ragstone.serve.http.authentication import Reading
+from ragstone.serve.http.errors import REQUEST_ID, Problem
+from ragstone.serve.http.messages import Characters, Metadata, Request, Response, Share
+from ragstone.serve.http.question_settings import QuestionSettings
+from ragstone.serve.http.service import Here, last_answer
+from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described, while_connected
+
+MAX_QUESTION = 8_000
+MAX_FILTER = 2_000
+MAX_HITS = 100
+
+QuestionText = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+FilterText = Annotated[str, Field(max_length=MAX_FILTER, json_schema_extra={"format": "ragstone-filter"})]
+Where = Annotated[
+    FilterText | None,
+    Field(description="use only documents that match, such as: language = de and kind = pdf; empty matches all"),
+]
+PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
+SessionName = Annotated[
+    str, Field(max_length=200, pattern=PRINTABLE, description="name of a conversation that the server keeps")
+]
+
+
+# ---------------------------------------------------------------- messages
+class QueryRequest(Request):
+    """A question."""
+
+    question: QuestionText
+    session: SessionName = ""
+    where: Where = None
+    settings: QuestionSettings | None = Field(default=None, description="settings of this question only")
+    explain: bool = Field(default=False, description="return the evidence and how each score came about")
+
+
+class SearchRequest(Request):
+    """A search."""
+
+    query: QuestionText
+    k: int | None = Field(default=None, ge=1, le=MAX_HITS, description="number of hits; rank.top_k if not given")
+    where: Where = None
+    explain: bool = Field(default=False, description="return how each score came about")
+
+
+class Step(Response):
+    """One line of a hit's history: the score that a stage gave it, and why."""
+
+    stage: str
+    score: float
+    rank: int
+    note: str
+
+
+class Hit(Response):
+    """A chunk that matches. Its text is the document's text from ``start`` to ``end``."""
+
+    rank: int
+    score: float
+    document_id: str
+    chunk_id: str
+    title: str
+    url: str
+    start: Characters
+    end: Characters
+    text: str
+    metadata: Metadata
+    why: list[Step] | None = Field(description="the history of the score, if requested")
+
+    @classmethod
+    def all_of(cls, records: Sequence[HitRecord], *, explain: bool = False) -> list[Hit]:
+        return [
+            cls.model_validate({"why": None} | as_json.hit(one, rank, explain=explain))
+            for rank, one in enumerate(records, start=1)
+        ]
+
+
+class SearchResponse(Response):
+    """The hits, best first."""
+
+    query: str
+    hits: list[Hit]
+
+
+class Citation(Response):
+    """The exact words that a sentence rests on: the quote is the document's text from ``start`` to ``end``."""
+
+    marker: int
+    document_id: str
+    chunk_id: str
+    start: Characters
+    end: Characters
+    quote: str
+    title: str
+    url: str
+    section: str
+    page: str
+
+
+class Statement(Response):
+    """A sentence of an answer, as characters of it, and what supports it."""
+
+    start: Characters
+    end: Characters
+    support: Share
+    supported: bool
+    markers: list[int]
+
+
+class Source(Response):
+    """A document or web page that an answer used."""
+
+    type: Literal["internal", "web"]
+    title: str
+    author: str
+    url: str
+    document_id: str
+    relevance_score: float
+    sentiment: str | float | None
+
+
+class JudgeScores(Response):
+    """The scores of a judge, each from 0 to 10."""
+
+    relevance: float
+    factuality: float
+    completeness: float
+    feedback: str
+    judge: str
+
+
+class Usage(Response):
+    """What a question cost."""
+
+    embedded_texts: int
+    embedding_calls: int
+    embedding_tokens: int
+    cached: list[str]
+    prompt_tokens: int
+    completion_tokens: int
+    model_calls: int
+    cost: float | None = Field(description="in the currency of the price list; null if a price is unknown")
+
+
+class Answer(Response):
+    """An answer and everything needed to check it."""
+
+    response_id: str
+    question: str
+    answer: str = Field(description="plain text with citation markers such as [1]; never HTML")
+    abstained: bool = Field(description="true if the documents do not answer the question")
+    sources: list[Source]
+    confidence: Share
+    answerability: Share = Field(description="probability, estimated before answering, that the evidence answers")
+    support: Share = Field(description="share of the sentences that citations support")
+    model: str
+    judge_scores: JudgeScores | None
+    retrieval_method: str
+    web_search_triggered: bool
+    timestamp: str
+    citations: list[Citation]
+    statements: list[Statement]
+    timings_ms: dict[str, float]
+    usage: Usage
+    notices: list[str]
+    policy: int = Field(description="version of the learned policy in effect; 0 means the settings alone")
+    hits: list[Hit] | None = Field(description="the evidence, if requested")
+
+    @classmethod
+    def of(cls, record: AnswerRecord, *, explain: bool) -> Answer:
+        fields: dict[str, Any] = {"hits": None} | as_json.answer(record, explain=explain)
+        return cls.model_validate(fields)
+
+
+class EvidenceEvent(Response):
+    """The first event of a stream: the evidence for the answer."""
+
+    hits: list[Hit]
+    method: str
+    language: str
+    missing: list[str]
+    notices: list[str]
+
+
+class TextEvent(Response):
+    """More text of the answer, as it is written."""
+
+    text: str
+
+
+class SentenceEvent(Response):
+    """A complete sentence that was checked."""
+
+    text: str
+    supported: bool
+    support: Share
+    citations: list[Citation]
+
+
+class QueryEvents(Response):
+    """The events of ``POST /query`` by name, in this order, each with its ``data``.
+
+    ``text`` and ``sentence`` may come any number of times. The last event is ``answer``, which replaces all text before
+    it, or ``error``.
+    """
+
+    evidence: EvidenceEvent
+    text: TextEvent
+    sentence: SentenceEvent
+    answer: Answer
+    error: Problem
+
+
+# ---------------------------------------------------------------- routes
+router = APIRouter(tags=["asking"])
+
+
+@router.post(
+    "/query",
+    response_model=Answer,
+    responses={
+        200: {
+            "description": "The answer; a stream of events if the client accepts `text/event-stream`.",
+            "content": described(QueryEvents),
+        },
+        **errors.CHANGING,
+    },
+)
+async def query(body: QueryRequest, request: HttpRequest, service: Here, caller: Reading) -> Any:
+    """Answer a question from the documents, or abstain if they do not answer it.
+
+    With `Accept: text/event-stream` the answer is streamed while it is written: see the schema QueryEvents.
+    """
+    change = partial(question_settings.apply, wanted=body.settings) if body.settings else None
+    events = service.ask(caller, body.question, body.where or None, session=body.session, change=change)
+    seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
+    if STREAM in request.headers.get("accept", ""):
+        return EventStream(
+            _streamed(events, body),
+            seconds,
+            lambda error: ServerEvent(event="error", data=errors.problem(error, request_id)),
+        )
+    answer = await while_connected(request.receive, last_answer(events, seconds))
+    if answer is None:
+        return HttpResponse(status_code=204)  # the client has gone
+    return Answer.of(answer, explain=body.explain)
+
+
+@router.post("/search", responses={**errors.CHANGING})
+async def search(body: SearchRequest, service: Here, caller: Reading) -> SearchResponse:
+    """Return the chunks that match best, without an answer."""
+    hits = await service.search(caller, body.query, body.k, body.where or None)
+    return SearchResponse(query=body.query, hits=Hit.all_of(hits, explain=body.explain))
+
+
+async def _streamed(events: AsyncGenerator[Event], body: QueryRequest) -> AsyncGenerator[ServerEvent]:
+    async with aclosing(events):
+        async for event in events:
+            yield _server_event(event, body)
+
+
+def _server_event(event: Event, body: QueryRequest) -> ServerEvent:
+    match event:
+        case EvidenceFound(evidence=evidence):
+            data = EvidenceEvent(
+                hits=Hit.all_of(evidence.hits, explain=body.explain),
+                method=evidence.method,
+                language=evidence.language,
+                missing=list(evidence.missing),
+                notices=list(evidence.notices),
+            )
+            return ServerEvent(event="evidence", data=data)
+        case TextWritten():
+            return ServerEvent(event="text", data=TextEvent(text=event.text))
+        case SentenceClosed():
+            return ServerEvent(event="sentence", data=SentenceEvent.model_validate(event, from_attributes=True))
+        case Answered():
+            return ServerEvent(event="answer", data=Answer.of(event.answer, explain=body.explain))

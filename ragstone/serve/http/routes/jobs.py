@@ -1,0 +1,273 @@
+"""Jobs that change what is stored: uploads, syncs, and their progress."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi import Path as Parameter
+from fastapi import Request as HttpRequest
+from fastapi import Response as HttpResponse
+from pydantic import Field
+
+from ragstone.core.access import EVERYONE, groups_in
+from ragstone.core.errors import KnowledgeBaseError, NotFound
+from ragstone.core.reports import AddReport
+from ragstone.engine.jobs.queue import Work
+from ragstone.serve.http import errors, uploads
+from ragstone.serve.http.authentication import Administering, Caller, Reading, Writing
+from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
+from ragstone.serve.http.job_runner import JobStatus
+from ragstone.serve.http.messages import Request, Response, Share
+from ragstone.serve.http.service import Here, Service
+from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described
+
+MAX_WATCH_SECONDS = 3600.0
+"""How long one request may watch a job."""
+
+
+# ---------------------------------------------------------------- messages
+class Skipped(Response):
+    """A source, or a part of one, that gave no document, and why."""
+
+    source: str
+    reason: str
+
+
+class Report(Response):
+    """What a job did. Counts are of documents, except ``chunks`` and ``embedded``."""
+
+    added: int
+    updated: int
+    unchanged: int
+    removed: int
+    skipped: list[Skipped]
+    chunks: int
+    embedded: int
+    seconds: float
+    notices: list[str]
+
+    @classmethod
+    def of(cls, record: AddReport, folder: str) -> Report:
+        """Return a report without the folder of the knowledge base."""
+        report = cls.model_validate(record, from_attributes=True)
+        skipped = [
+            Skipped(source=one.source.removeprefix(folder), reason=one.reason.replace(folder, ""))
+            for one in report.skipped
+        ]
+        return report.model_copy(update={"skipped": skipped})
+
+
+class Progress(Response):
+    """How far a job is. What it counts is stored and answers questions. ``share`` is the share of files done."""
+
+    documents: int
+    chunks: int
+    share: Share
+
+
+class Job(Response):
+    """A job and its state. Times are seconds since 1970."""
+
+    job_id: str
+    kind: Literal["upload", "sync", "add"]
+    state: Literal["waiting", "running", "done", "failed"]
+    at: float
+    ended: float | None
+    files: list[str] = Field(description="names of the files that are uploaded or added")
+    sources: list[str] = Field(description="the sources of a sync")
+    document_ids: list[str] = Field(description="stored documents, at most the first hundred")
+    progress: Progress
+    report: Report | None = Field(description="present once the job is done")
+    error: str | None = Field(description="why the job failed")
+
+    @classmethod
+    def of(cls, status: JobStatus, folder: str) -> Job:
+        job, report = status.job, status.job.report
+        progress = Progress(documents=status.documents, chunks=status.chunks, share=status.share)
+        if report:
+            progress = Progress(documents=report.added + report.updated, chunks=report.chunks, share=1.0)
+        return cls(
+            job_id=job.id,
+            kind=job.kind,
+            state=job.state,
+            at=job.at,
+            ended=job.ended,
+            files=[file.rpartition("/")[2] for file in job.work.files],
+            sources=list(job.work.sources),
+            document_ids=list(job.documents),
+            progress=progress,
+            report=Report.of(report, folder) if report else None,
+            error=job.error.replace(folder, "") or None,
+        )
+
+
+class JobList(Response):
+    """Jobs, newest first."""
+
+    jobs: list[Job]
+
+
+class JobEvents(Response):
+    """The events of ``GET /jobs/{job_id}`` by name, each with its ``data``.
+
+    ``progress`` comes whenever something has changed. The last event is ``end``, or ``error`` if watching failed.
+    """
+
+    progress: Job
+    end: Job
+    error: Problem
+
+
+class SyncRequest(Request):
+    """Sources to sync: all of ``serve.sources``, or some of them."""
+
+    sources: Annotated[list[str], Field(max_length=100)] | None = None
+
+
+_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "files": {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "files that Ragstone can read; the suffix of a name tells the kind",
+                        },
+                        "groups": {
+                            "type": "array",
+                            "items": {"type": "string"},
+                            "description": "groups that may read them; * is everyone. If not given: what the files and"
+                            " the settings say, or the groups of the key",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+
+# ---------------------------------------------------------------- routes
+router = APIRouter(tags=["documents"])
+
+
+@router.post(
+    "/documents",
+    status_code=202,
+    response_model=Job,
+    openapi_extra=_FORM,
+    responses={**errors.UPLOADING},
+)
+async def upload(request: HttpRequest, response: HttpResponse, service: Here, caller: Writing) -> Job:
+    """Upload files, which a job reads and stores. A file replaces one of the same name."""
+    folder, settings = service.engine.folder, service.settings.uploads
+    content_type = request.headers.get("content-type", "")
+    try:
+        received = await uploads.receive(
+            request.stream(), content_type, folder / uploads.FOLDER, settings, service.jobs.server
+        )
+        try:
+            groups = _groups(received.groups, caller)
+            target = uploads.folder_of(caller.reader, uploads.FOLDER)
+            files = await asyncio.to_thread(uploads.store, received, folder, target)
+        except BaseException:
+            received.discard()
+            raise
+    except OSError as error:
+        raise KnowledgeBaseError(f"the files could not be written: {error}") from error
+    status = await service.jobs.submit("upload", Work(files=files, groups=groups), caller.reader.who)
+    response.headers["location"] = f"/jobs/{status.job.id}"
+    return _job(status, service)
+
+
+@router.post(
+    "/sync",
+    status_code=202,
+    response_model=Job,
+    responses={**errors.CHANGING},
+)
+async def sync(service: Here, caller: Administering, response: HttpResponse, body: SyncRequest | None = None) -> Job:
+    """Sync the sources of the setting `serve.sources` in a job: add what is new, remove what is gone."""
+    known = service.settings.sources
+    wanted = known if body is None or body.sources is None else tuple(dict.fromkeys(body.sources))
+    if not wanted:
+        raise Refused("conflict", "there is nothing to sync; list sources in the setting serve.sources")
+    if unknown := [source for source in wanted if source not in known]:
+        raise NotFound(f"'{unknown[0]}' is not in the setting serve.sources")
+    status = await service.jobs.submit("sync", Work(sources=wanted), caller.reader.who)
+    response.headers["location"] = f"/jobs/{status.job.id}"
+    return _job(status, service)
+
+
+@router.get("/jobs", responses={**errors.READING})
+async def jobs(service: Here, caller: Reading, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> JobList:
+    """List the caller's jobs, newest first. Administrators see all jobs."""
+    own = [status for status in await service.jobs.last(500) if _may_see(status, caller)]
+    return JobList(jobs=[_job(status, service) for status in own[:limit]])
+
+
+@router.get(
+    "/jobs/{job_id}",
+    response_model=Job,
+    responses={
+        200: {
+            "description": "The job; a stream of events until it has ended if the client accepts `text/event-stream`.",
+            "content": described(JobEvents),
+        },
+        **errors.READING,
+    },
+)
+async def job(
+    job_id: Annotated[str, Parameter(min_length=1, max_length=100)],
+    request: HttpRequest,
+    service: Here,
+    caller: Reading,
+) -> Any:
+    """Return a job and its progress."""
+    status = await service.jobs.get(job_id)
+    if not _may_see(status, caller):
+        raise NotFound(f"there is no job '{job_id}'")
+    if STREAM not in request.headers.get("accept", ""):
+        return _job(status, service)
+    request_id = request.scope[REQUEST_ID]
+    return EventStream(
+        _watched(service, job_id),
+        MAX_WATCH_SECONDS,
+        lambda error: ServerEvent(event="error", data=errors.problem(error, request_id)),
+    )
+
+
+async def _watched(service: Service, id: str) -> AsyncGenerator[ServerEvent]:
+    async with aclosing(service.jobs.watch(id)) as changes:
+        async for status in changes:
+            yield ServerEvent(event="end" if status.job.is_over else "progress", data=_job(status, service))
+
+
+def _job(status: JobStatus, service: Service) -> Job:
+    return Job.of(status, f"{service.engine.folder.resolve()}/")
+
+
+def _may_see(status: JobStatus, caller: Caller) -> bool:
+    return caller.is_admin or status.job.reader == caller.reader.who
+
+
+def _groups(named: list[str] | None, caller: Caller) -> tuple[str, ...] | None:
+    """Return the groups that may read uploaded documents; a key can name only its own groups."""
+    own = caller.reader.groups
+    if named is None:
+        return tuple(sorted(own)) or (EVERYONE,) if own is not None else None
+    groups = groups_in(named)
+    foreign = [group for group in groups if own is not None and group not in {*own, EVERYONE}]
+    if foreign:
+        raise Refused("forbidden", f"this key does not belong to the group '{foreign[0]}'")
+    return groups

@@ -1,0 +1,312 @@
+"""OpenAI's API, as far as its clients need it to talk to the documents: chat completions, models, embeddings."""
+
+from __future__ import annotations
+
+import base64
+import re
+import time
+import uuid
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from numpy.typing import NDArray
+
+from ragstone.core.answers import Answer, Answered, Event, SentenceClosed, Turn
+from ragstone.core.errors import NotFound, UsageError
+from ragstone.serve import addresses
+from ragstone.serve.http import errors
+from ragstone.serve.http.authentication import Reading
+from ragstone.serve.http.errors import REQUEST_ID
+from ragstone.serve.http.routes import ask
+from ragstone.serve.http.routes.openai_messages import (
+    MAX_TEXTS,
+    MODEL,
+    Annotation,
+    AssistantMessage,
+    ChatMessage,
+    ChatRequest,
+    Choice,
+    ChunkChoice,
+    Completion,
+    CompletionChunk,
+    Delta,
+    Embedding,
+    EmbeddingRequest,
+    Embeddings,
+    EmbeddingTokens,
+    Model,
+    Models,
+    Tokens,
+    UrlCitation,
+)
+from ragstone.serve.http.service import Here, last_answer
+from ragstone.serve.http.streaming import (
+    STREAM,
+    EventStream,
+    ServerEvent,
+    event_schema,
+    json_schema,
+    while_connected,
+)
+from ragstone.serve.views.blocks import one_line
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+_STARTED = int(time.time())
+_MARKER = re.compile(r"\[(?:(?:Web )?Source )?(\d+)\]")
+_END = ServerEvent(data="[DONE]")
+_EVENT = event_schema(
+    "message",  # the type of events without a name
+    {"anyOf": [json_schema("CompletionChunk"), json_schema("Failed"), {"type": "string", "const": "[DONE]"}]},
+)
+
+
+# ---------------------------------------------------------------- routes
+@router.post(
+    "/chat/completions",
+    response_model=Completion,
+    responses={
+        200: {
+            "description": "The answer; server-sent events if `stream` is true.",
+            "content": {STREAM: {"schema": _EVENT}},
+        },
+        **errors.OPENAI_ASKING,
+    },
+)
+async def chat(body: ChatRequest, request: Request, service: Here, caller: Reading) -> Any:
+    """Answer the last message of a conversation from the documents, as OpenAI's chat completions do.
+
+    Citations are annotations of the message. The field `ragstone` has the answer as `POST /query` returns it.
+    """
+    _check_model(body.model)
+    conversation = Conversation.of(body)
+    events = service.ask(caller, conversation.question, body.where or None, before=conversation.before)
+    seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
+    if body.stream:
+        with_usage = bool(body.stream_options and body.stream_options.include_usage)
+        return EventStream(
+            _streamed(events, conversation, with_usage=with_usage),
+            seconds,
+            lambda error: ServerEvent(data=errors.openai_failure(error, request_id)),
+        )
+    answer = await while_connected(request.receive, last_answer(events, seconds))
+    return Response(status_code=204) if answer is None else _completion(conversation.with_notices(answer))
+
+
+@router.get("/models", responses={**errors.OPENAI_READING})
+async def models(_: Reading) -> Models:
+    """List the one model, which stands for the documents."""
+    return Models(data=[Model(id=MODEL, created=_STARTED)])
+
+
+@router.get("/models/{model}", responses={**errors.OPENAI_READING})
+async def model(model: str, _: Reading) -> Model:
+    """Return the one model."""
+    _check_model(model)
+    return Model(id=MODEL, created=_STARTED)
+
+
+@router.post("/embeddings", responses={**errors.OPENAI_ASKING})
+async def embeddings(body: EmbeddingRequest, service: Here, caller: Reading) -> Embeddings:
+    """Embed texts with the embedder of the knowledge base."""
+    _check_model(body.model, service.engine.settings.index.embedder)
+    embedded = await service.embed(caller, _texts(body.input), body.input_type)
+    width = embedded.vectors.shape[1]
+    if body.dimensions not in (None, width):
+        raise UsageError(f"dimensions: vectors of this embedder always have {width} dimensions")
+    return Embeddings(
+        data=[
+            Embedding(index=index, embedding=_encoded(vector, body.encoding_format))
+            for index, vector in enumerate(embedded.vectors)
+        ],
+        model=embedded.embedder,
+        usage=EmbeddingTokens(prompt_tokens=embedded.tokens, total_tokens=embedded.tokens),
+    )
+
+
+def _check_model(model: str, *known: str) -> None:
+    if model not in (MODEL, *known):
+        raise NotFound(f"there is no model of this name; use '{MODEL}'")
+
+
+def _texts(given: str | list[str] | list[int] | list[list[int]]) -> list[str]:
+    texts = [given] if isinstance(given, str) else [one for one in given if isinstance(one, str)]
+    if not texts or len(texts) != (1 if isinstance(given, str) else len(given)):
+        raise UsageError("input: must be a text or a list of texts; token ids are not supported")
+    if len(texts) > MAX_TEXTS:
+        raise UsageError(f"input: has more than {MAX_TEXTS} texts")
+    if not all(map(str.strip, texts)):
+        raise UsageError("input: a text is empty")
+    return [_encodable(text) for text in texts]
+
+
+def _encoded(vector: NDArray[np.float32], encoding_format: str) -> list[float] | str:
+    if encoding_format == "float":
+        return vector.astype(float).tolist()
+    return base64.b64encode(vector.astype(np.dtype("<f4")).tobytes()).decode("ascii")
+
+
+def _encodable(text: str) -> str:
+    """Replace lone surrogates, which no index and no response could store."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# ---------------------------------------------------------------- from a conversation to a question
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A question, the turns before it, and notices about what of the request was ignored."""
+
+    question: str
+    before: tuple[Turn, ...]
+    notices: tuple[str, ...]
+
+    @classmethod
+    def of(cls, request: ChatRequest) -> Conversation:
+        """Return the conversation of a request.
+
+        Raises:
+            UsageError: it has no question, or one that is too long.
+        """
+        messages = [one for one in request.messages if one.role in ("user", "assistant")]
+        notices = tuple(_ignored(request, starts_answer=bool(messages) and messages[-1].role == "assistant"))
+        while messages and messages[-1].role == "assistant":
+            messages.pop()
+        if not messages:
+            raise UsageError("messages: none has the role 'user'")
+        question = _text(messages.pop())
+        while messages and messages[-1].role == "user":  # several in a row are one question
+            question = f"{_text(messages.pop())}\n{question}"
+        if len(question) > ask.MAX_QUESTION:
+            raise UsageError(f"messages: the question has more than {ask.MAX_QUESTION} characters")
+        return cls(question=question, before=tuple(_turns(messages)), notices=notices)
+
+    def with_notices(self, answer: Answer) -> Answer:
+        """Return the answer with the notices of the conversation."""
+        return replace(answer, notices=(*self.notices, *answer.notices))
+
+
+def _ignored(request: ChatRequest, *, starts_answer: bool) -> Iterator[str]:
+    """Yield a notice for each kind of content that has no effect."""
+    if any(one.role in ("system", "developer") for one in request.messages):
+        yield "system messages were ignored; answers come from the documents alone"
+    if any(one.role in ("tool", "function") for one in request.messages) or request.tools:
+        yield "tools were ignored; this model calls none"
+    if any(part.type != "text" for one in request.messages if isinstance(one.content, list) for part in one.content):
+        yield "parts of messages that are not text were ignored"
+    if request.response_format is not None:
+        yield "response_format was ignored; an answer is text with citations"
+    if starts_answer:
+        yield "the beginning of an answer was ignored; an answer is always written as a whole"
+
+
+def _turns(messages: Sequence[ChatMessage]) -> Iterator[Turn]:
+    question = ""
+    for message in messages:
+        if message.role == "user":
+            question = f"{question}\n{_text(message)}".strip()
+        elif question:
+            yield Turn(question=question, answer=_text(message))
+            question = ""
+
+
+def _text(message: ChatMessage) -> str:
+    if isinstance(message.content, list):
+        return _encodable("\n".join(part.text for part in message.content if part.type == "text"))
+    return _encodable(message.content or "")
+
+
+# ---------------------------------------------------------------- from an answer to a completion
+def _completion(answer: Answer) -> Completion:
+    message = AssistantMessage(content=answer.answer, annotations=_annotations(answer, answer.answer))
+    return Completion(
+        id=_new_id(),
+        created=int(time.time()),
+        model=MODEL,
+        choices=[Choice(message=message)],
+        usage=_tokens(answer),
+        ragstone=ask.Answer.of(answer, explain=False),
+    )
+
+
+async def _streamed(
+    events: AsyncGenerator[Event], conversation: Conversation, *, with_usage: bool
+) -> AsyncGenerator[ServerEvent]:
+    """Yield each sentence with its markers as soon as it is checked.
+
+    A client cannot take text back. If the answer changes after all, because a model failed, the whole new answer
+    follows the text that was sent.
+    """
+    id, created, shown = _new_id(), int(time.time()), ""
+
+    def chunk(delta: Delta, answer: Answer | None = None) -> ServerEvent:
+        return ServerEvent(
+            data=CompletionChunk(
+                id=id,
+                created=created,
+                model=MODEL,
+                choices=[ChunkChoice(delta=delta, finish_reason="stop" if answer else None)],
+                ragstone=ask.Answer.of(answer, explain=False) if answer else None,
+            )
+        )
+
+    started = False
+    async with aclosing(events):
+        async for event in events:
+            if not started:
+                started = True
+                yield chunk(Delta(role="assistant", content=""))
+            if isinstance(event, SentenceClosed):
+                shown += event.as_shown
+                yield chunk(Delta(content=event.as_shown))
+            elif isinstance(event, Answered):
+                answer = conversation.with_notices(event.answer)
+                if rest := _rest(shown, answer.answer):
+                    shown += rest
+                    yield chunk(Delta(content=rest))
+                yield chunk(Delta(annotations=_annotations(answer, shown)), answer)
+                if with_usage:
+                    usage = _tokens(answer)
+                    yield ServerEvent(
+                        data=CompletionChunk(id=id, created=created, model=MODEL, choices=[], usage=usage)
+                    )
+    yield _END
+
+
+def _rest(shown: str, whole: str) -> str:
+    if whole.startswith(shown):
+        return whole[len(shown) :]
+    return f"\n\n{whole}" if whole != shown.strip() else ""
+
+
+def _annotations(answer: Answer, text: str) -> list[Annotation]:
+    """Return the citation of each marker in the text."""
+    cited = {citation.marker: citation for citation in answer.citations}
+    found = [(match, cited[int(match[1])]) for match in _MARKER.finditer(text) if int(match[1]) in cited]
+    return [
+        Annotation(
+            url_citation=UrlCitation(
+                start_index=match.start(),
+                end_index=match.end(),
+                url=addresses.of_citation(citation),
+                title=one_line(citation.title) or one_line(citation.document_id),
+            )
+        )
+        for match, citation in found
+    ]
+
+
+def _tokens(answer: Answer) -> Tokens:
+    usage = answer.usage
+    return Tokens(
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        total_tokens=usage.prompt_tokens + usage.completion_tokens,
+    )
+
+
+def _new_id() -> str:
+    return f"chatcmpl-{uuid.uuid4().hex}"

@@ -1,0 +1,253 @@
+"""The server itself: health, the caller, metrics, settings, statistics and learned policies."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import Field, SecretStr
+
+import ragstone
+from ragstone.history.keys import Scope
+from ragstone.serve.http import errors
+from ragstone.serve.http.authentication import Administering, Reading
+from ragstone.serve.http.messages import Response
+from ragstone.serve.http.service import Here
+from ragstone.serve.http.telemetry import CONTENT_TYPE
+from ragstone.settings.load import leaves, written
+
+
+# ---------------------------------------------------------------- messages
+class Health(Response):
+    """The server is running."""
+
+    status: Literal["alive"]
+    version: str
+
+
+class Readiness(Response):
+    """Whether questions are answered without waiting for models to load."""
+
+    status: Literal["ready", "starting"]
+
+
+class Me(Response):
+    """The caller."""
+
+    name: str
+    scopes: list[Scope]
+    groups: list[str] | None = Field(description="groups whose documents the caller may read; null means all documents")
+    open: bool = Field(description="true if no key is needed, because none was made")
+
+
+class Setting(Response):
+    """A setting in effect; secrets are shown as asterisks."""
+
+    path: str
+    value: str
+    description: str
+
+
+class SettingList(Response):
+    """All settings that apply to questions."""
+
+    settings: list[Setting]
+
+
+class Times(Response):
+    """Durations in milliseconds; the percentiles are accurate to about a tenth."""
+
+    count: int
+    mean: float
+    p50: float
+    p95: float
+
+
+class Period(Response):
+    """What happened in an hour (2026-01-31T07), on a day (2026-01-31), or in total; UTC."""
+
+    period: str
+    questions: int
+    answered: int
+    refused: int = Field(description="abstentions")
+    failed: int
+    stopped: int = Field(description="stopped by the client")
+    degraded: int = Field(description="answered although a part was unavailable")
+    searches: int = Field(description="without an answer")
+    confidence: float | None = Field(description="mean over the answers, without abstentions")
+    failures: dict[str, int] = Field(description="by type of error")
+    times_ms: dict[str, Times] = Field(description="by stage")
+    cache_hits: dict[str, int]
+    cache_misses: dict[str, int]
+    found_by: dict[str, int] = Field(description="pieces of evidence by the search that found them")
+
+
+class Stats(Response):
+    """Statistics of all processes that serve this knowledge base, most recent period first."""
+
+    total: Period
+    daily: list[Period]
+    hourly: list[Period]
+    documents: int = Field(description="stored now")
+    chunks: int = Field(description="stored now")
+
+
+class Policy(Response):
+    """A version of the learned policy."""
+
+    version: int
+    parent: int | None
+    at: float = Field(description="seconds since 1970")
+    changes: list[str] = Field(description="what it changes in the settings")
+
+
+class PolicyList(Response):
+    """All versions of the learned policy."""
+
+    in_use: int
+    policies: list[Policy]
+
+
+class TrialArm(Response):
+    """One version in a trial, with its figures."""
+
+    version: int
+    share: float = Field(description="share of the questions that it answers")
+    requests: int
+    votes: int
+    reward: float = Field(description="mean per question: 1 for up, -1 for down, 0 for no vote")
+    ups: float | None
+    difference: float | None = Field(description="in the share of up votes, from the version in use; null if too few")
+    low: float | None
+    high: float | None
+    evidence: float | None = Field(description="promoted once it reaches the bar")
+    bar: float | None
+    needs: int | None = Field(description="more votes needed at this rate; null if unknown or never")
+
+
+class OnTrial(Response):
+    """An arm of a trial, its role, and what it changes."""
+
+    role: str
+    changes: list[str]
+    arm: TrialArm
+    few: bool = Field(description="true if it or the version in use has too few votes to show a difference")
+
+
+class EvidencePoint(Response):
+    """The evidence for a challenger at one moment of a trial."""
+
+    trial: str
+    version: int
+    evidence: float
+    bar: float
+
+
+class Moment(Response):
+    """A decision."""
+
+    number: int
+    at: float
+    action: str
+    why: str
+    champion: int
+    votes: int
+    points: list[EvidencePoint]
+
+
+class Learned(Response):
+    """The state of learning."""
+
+    mode: str
+    champion: int
+    changes: list[str]
+    trial: str
+    why: str
+    votes: int
+    next_in: int
+    arms: list[OnTrial]
+    moments: list[Moment]
+    cautions: list[str]
+    trouble: str
+
+
+# ---------------------------------------------------------------- routes
+router = APIRouter(tags=["service"])
+
+
+@router.get("/policies", responses={**errors.READING})
+async def policies(service: Here, _: Administering) -> PolicyList:
+    """List every version of the learned policy; version 0 is the settings alone."""
+    engine = service.engine
+    found = await asyncio.to_thread(engine.learning.policies)
+    learned = await asyncio.to_thread(engine.learning.report)
+    shown = [
+        Policy(version=one.version, parent=one.parent, at=one.at, changes=list(engine.learning.changes(one.version)))
+        for one in found
+    ]
+    return PolicyList(in_use=learned.champion, policies=shown)
+
+
+@router.get("/policies/explain", responses={**errors.READING})
+async def explain_policies(service: Here, _: Administering) -> Learned:
+    """Return the policy in use, the trial, its evidence so far, and all decisions with their reasons."""
+    return Learned.model_validate(asdict(await asyncio.to_thread(service.engine.learning.report)))
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Return as long as the server runs. No key is needed."""
+    return Health(status="alive", version=ragstone.__version__)
+
+
+@router.get("/ready", response_model=Readiness, responses={503: {"model": Readiness}})
+async def ready(service: Here) -> JSONResponse:
+    """Return whether questions are answered without waiting for models to load. No key is needed."""
+    readiness = Readiness(status="ready" if service.is_ready else "starting")
+    return JSONResponse(readiness.model_dump(), 200 if service.is_ready else 503)
+
+
+@router.get("/me", responses={**errors.READING})
+async def me(caller: Reading) -> Me:
+    """Return the caller: the name, scopes and groups of the key."""
+    groups = caller.reader.groups
+    return Me(
+        name=caller.reader.name,
+        scopes=sorted(caller.scopes),
+        groups=None if groups is None else sorted(groups),
+        open=caller.key is None,
+    )
+
+
+@router.get("/metrics", response_class=PlainTextResponse, responses={**errors.READING})
+async def metrics(service: Here, _: Reading) -> PlainTextResponse:
+    """Return counts and times of requests since the server started, for Prometheus."""
+    gauges: dict[str, float] = {"ready": service.is_ready}
+    if (unfinished := await service.jobs.unfinished()) is not None:
+        gauges["jobs_unfinished"] = unfinished
+    return PlainTextResponse(service.metrics.render(gauges), media_type=CONTENT_TYPE)
+
+
+@router.get("/settings", responses={**errors.READING})
+async def settings(service: Here, _: Administering) -> SettingList:
+    """Return the settings in effect, without secrets."""
+    shown: list[Setting] = []
+    for path, info, value in leaves(service.engine.settings):
+        text = str(value) if isinstance(value, SecretStr) else written(value)  # of a secret, asterisks
+        shown.append(Setting(path=path, value=text, description=info.description or ""))
+    return SettingList(settings=shown)
+
+
+@router.get("/stats", responses={**errors.READING})
+async def stats(
+    service: Here,
+    _: Administering,
+    days: Annotated[float, Query(ge=0, le=3_650, allow_inf_nan=False, description="number of days")] = 7.0,
+) -> Stats:
+    """Return questions, their outcomes and durations: in total, by day and by hour."""
+    report = await asyncio.to_thread(service.engine.history.statistics, days)
+    stored = await asyncio.to_thread(service.engine.status)
+    return Stats.model_validate(asdict(report) | {"documents": stored.documents, "chunks": stored.chunks})

@@ -1,0 +1,96 @@
+"""The server's log and metrics. Neither contains a key, a question, an answer, a document or the path of a request."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Literal
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+
+LOGGER = logging.getLogger("ragstone.http")
+Level = Literal["info", "warning"]
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+"""Upper bounds in seconds."""
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+FRAMES = 12
+"""Frames of a traceback that the log has."""
+
+disable_created_metrics()  # a timestamp for every time series, which nothing here uses
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        fields: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+        }
+        facts = dict(record.args) if isinstance(record.args, Mapping) else {}
+        return json.dumps(fields | {"event": record.msg if facts else record.getMessage()} | facts)
+
+
+def log_to_stderr(level: Level) -> None:
+    """Write the log of the server and of uvicorn to standard error, one JSON object a line."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines())
+    for name in ("ragstone.http", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.setLevel(level.upper() if name.startswith("ragstone") else "WARNING")
+        logger.propagate = False
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # a malformed form is the sender's fault
+
+
+def log_request(facts: Mapping[str, object]) -> None:
+    """Log a request that has ended. A 5xx status is a warning, except while the server starts."""
+    is_failure = str(facts["status"]) >= "500" and facts["route"] != "/ready"
+    LOGGER.log(logging.WARNING if is_failure else logging.INFO, "request", dict(facts))
+
+
+def log_error(error: BaseException, facts: Mapping[str, str]) -> None:
+    """Log the type of an error and where it was raised, without its message."""
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
+    places = [f"{frame.filename}:{frame.lineno}" for frame in frames]
+    LOGGER.error("error", {**facts, "error": type(error).__name__, "at": places})
+
+
+class Metrics:
+    """Counts and times of one server's requests since it started, for Prometheus."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "ragstone_http_requests",
+            "Requests that have ended.",
+            ("method", "route", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "ragstone_http_request_seconds",
+            "Seconds from a request to the end of its response.",
+            ("method", "route"),
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._questions = Counter("ragstone_questions", "Questions by outcome.", ("outcome",), registry=self._registry)
+        self.active = Gauge("ragstone_http_requests_under_way", "Requests in progress.", registry=self._registry)
+
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request that has ended."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def count_question(self, outcome: Literal["answered", "abstained", "failed", "left"]) -> None:
+        """Count a question by its outcome; ``left`` means that the client went away."""
+        self._questions.labels(outcome).inc()
+
+    def render(self, gauges: Mapping[str, float]) -> bytes:
+        """Return all metrics in the text format, with the current values of more gauges."""
+        current = CollectorRegistry()
+        for name, value in gauges.items():
+            Gauge(f"ragstone_{name}", f"{name.replace('_', ' ').capitalize()}.", registry=current).set(value)
+        return generate_latest(self._registry) + generate_latest(current)

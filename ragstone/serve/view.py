@@ -1,0 +1,73 @@
+"""What a reader is shown of a record: no path of the server, and no group that is not their own.
+
+The owner of the files and administrators are shown everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragstone.core.access import EVERYONE, READERS, Reader
+from ragstone.core.answers import Answered, Event, EvidenceFound
+from ragstone.core.catalog import Listing
+from ragstone.core.records import Document, Hit, Metadata
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What one reader is shown. Records that they may not read at all never get here."""
+
+    reader: Reader
+    is_admin: bool = False
+
+    @property
+    def is_full(self) -> bool:
+        return self.is_admin or self.reader.is_owner
+
+    def source(self, source: str, document_id: str) -> str:
+        """Return a source without the folders of the server above it; addresses stay as they are."""
+        path = source.removeprefix("file://")
+        if self.is_full or not path.startswith("/"):
+            return source
+        return document_id if path.endswith(f"/{document_id}") else path.rpartition("/")[2]
+
+    def metadata(self, metadata: Metadata) -> Metadata:
+        """Return metadata with only those groups that the reader is in."""
+        named = metadata.get(READERS)
+        if self.is_full or self.reader.groups is None or named is None:
+            return metadata
+        own = {EVERYONE, *self.reader.groups}
+        groups = tuple(group for group in (named if isinstance(named, tuple) else (named,)) if group in own)
+        return {**metadata, READERS: groups}
+
+    def document(self, document: Document) -> Document:
+        """Return a document as it is shown."""
+        source = self.source(document.source, document.id)
+        return replace(document, source=source, metadata=self.metadata(document.metadata))
+
+    def listing(self, page: Listing) -> Listing:
+        """Return a page of documents as it is shown."""
+        if self.is_full:
+            return page
+        documents = tuple(
+            replace(one, source=self.source(one.source, one.document_id), metadata=self.metadata(one.metadata))
+            for one in page.documents
+        )
+        return replace(page, documents=documents)
+
+    def hits(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """Return hits as they are shown."""
+        if self.is_full:
+            return tuple(hits)
+        return tuple(replace(hit, chunk=replace(hit.chunk, metadata=self.metadata(hit.chunk.metadata))) for hit in hits)
+
+    def event(self, event: Event) -> Event:
+        """Return an event of a stream as it is shown."""
+        match event:
+            case EvidenceFound(evidence=evidence):
+                return replace(event, evidence=replace(evidence, hits=self.hits(evidence.hits)))
+            case Answered(answer=answer):
+                return replace(event, answer=replace(answer, hits=self.hits(answer.hits)))
+            case _:
+                return event

@@ -1,0 +1,127 @@
+"""Answers and search results: the text, its sources, and how each score came about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ragstone.core.answers import Answer, Citation
+from ragstone.core.records import Hit, Metadata
+from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, one_line, printable, table
+
+EXCERPT = 280
+"""Characters of a chunk that a search shows."""
+LONGEST_FACT = 100
+"""Characters of a metadata value shown below a source; longer values are texts, and ``--json`` has them."""
+
+MARKER = re.compile(r"(\[(?:(?:Web )?Source )?(?:\d+|\?)\])")
+"""A citation in the text of an answer; ``[?]`` stands for a missing one."""
+_MARKUP = re.compile(r"[<‹]/?[A-Za-z!]")
+_PLACE = {"path", "kind", "publication_id", "word_count", "language", "source"}
+"""Metadata that repeats the place of a document or is only for filters."""
+
+
+def answer(answer: Answer, *, metadata: bool = True, explain: bool = False, rated: bool = False) -> Iterator[Block]:
+    """Show an answer, its sources and its confidence; ``rated`` adds the command that rates it."""
+    yield from _text(answer)
+    if not answer.abstained:
+        yield line()
+        yield from sources(answer, metadata=metadata)
+        if not explain:
+            yield line((_confidence(answer), "dim"))
+    if explain:
+        yield from explanation(answer)
+    if rated and answer.response_id:
+        yield line((f"was it good? ragstone feedback {answer.response_id} up, or down", "dim"))
+
+
+def notices(answer: Answer) -> Iterator[Line]:
+    """Show what went wrong on the way without preventing an answer."""
+    if not answer.hits and not answer.notices:
+        yield line(("note: ", "yellow"), "nothing was found; ragstone status shows what the knowledge base holds")
+    for notice in answer.notices:
+        yield line(("note: ", "yellow"), one_line(notice))
+
+
+def sources(answer: Answer, *, metadata: bool = True) -> Iterator[Line]:
+    """Show each citation with its place and its words; ``metadata`` adds that of each document, once."""
+    known = {hit.chunk.document_id: hit.chunk.metadata for hit in answer.hits}
+    yield line(("Sources", "bold") if answer.citations else "nothing is cited")
+    for citation in answer.citations:
+        title: list[Part] = [(one_line(citation.title), "bold"), (" — ", "dim")] if citation.title else []
+        where: Part = (place(citation), "dim" if title else "")
+        yield line(*title, where, indent=2, head=(f"[{citation.marker}] ", "bold cyan"))
+        yield line((f"“{one_line(citation.quote)}”", "italic dim"), indent=6)
+        if metadata and (facts := _facts(known.pop(citation.document_id, {}))):
+            yield line((facts, "dim"), indent=6)
+
+
+def place(citation: Citation) -> str:
+    """Return the place of a citation: document, page, section and characters."""
+    section = citation.section if citation.section != citation.title else ""
+    found = [citation.url or citation.document_id, f"p. {citation.page}" if citation.page else "", section]
+    return one_line(", ".join([*filter(None, found), f"characters {citation.start}-{citation.end}"]))
+
+
+def explanation(answer: Answer) -> Iterator[Block]:
+    """Show the evidence with the history of each score, and the time of each stage."""
+    yield line()
+    yield line(("Evidence", "bold"), f" by {answer.retrieval_method}; confidence {answer.confidence:.2f}")
+    yield from hits(answer.hits, explain=True, excerpt=False)
+    if answer.policy:
+        yield line((f"answered under policy version {answer.policy} (ragstone policy show {answer.policy})", "dim"))
+    spent = ", ".join(f"{stage} {milliseconds:.0f} ms" for stage, milliseconds in answer.timings_ms.items())
+    yield line((f"time: {spent}", "dim"))
+
+
+def hits(hits: Sequence[Hit], *, explain: bool = False, excerpt: bool = True) -> Iterator[Block]:
+    """Show chunks, best first."""
+    if not hits:
+        yield line("nothing matches")
+    for rank, hit in enumerate(hits, start=1):
+        chunk = hit.chunk
+        title = one_line(chunk.title) or one_line(chunk.document_id)
+        yield line((title, "bold"), (f"  {hit.score:.4f}", "dim"), head=(f"{rank}. ", "bold cyan"))
+        where = one_line(chunk.url or chunk.document_id)
+        yield line((f"{where}, characters {chunk.start}-{chunk.end}", "dim"), indent=3)
+        if excerpt:
+            yield line(cut(chunk.text, EXCERPT), indent=3)
+        if explain:
+            steps = [(step.stage, f"{step.score:.4f}", str(step.rank), one_line(step.note)) for step in hit.why]
+            yield table(("stage", "score", "rank", "note"), steps, numbers=(1, 2), indent=3)
+
+
+def _text(answer: Answer) -> Iterator[Line]:
+    """Show the text line by line, with the markers of its citations."""
+    markers = {str(citation.marker) for citation in answer.citations}
+
+    def style(part: str) -> Style:
+        if part == "[?]":
+            return "bold yellow"
+        return "bold cyan" if MARKER.fullmatch(part) and part.strip("[]").rpartition(" ")[2] in markers else ""
+
+    # Further lines are indented, so that none can pose as a source below the answer.
+    for number, row in enumerate(answer.answer.split("\n")):
+        # Blanks are kept, because a line may be code.
+        kept = "".join(" " if char.isspace() else char for char in printable(row)).rstrip()
+        parts: list[Part] = [(part, style(part)) for part in MARKER.split(kept)]
+        yield line(*parts, indent=2 * (number > 0))
+
+
+def _confidence(answer: Answer) -> str:
+    by = f"; written by {one_line(answer.model)}, {answer.support:.0%} of its sentences supported"
+    return f"confidence {answer.confidence:.2f}" + ("" if answer.model == "extractive" else by)
+
+
+def _facts(metadata: Metadata) -> str:
+    """Return a document's metadata on one line, without texts and markup."""
+    values = {
+        key: cut(", ".join(map(str, value)), LONGEST_FACT) if isinstance(value, tuple) else str(value).strip()
+        for key, value in metadata.items()
+        if key not in _PLACE
+    }
+    return " · ".join(
+        f"{one_line(key)}: {one_line(value)}"
+        for key, value in values.items()
+        if len(value) <= LONGEST_FACT + len(" …") and "\n" not in value and not _MARKUP.search(value)
+    )

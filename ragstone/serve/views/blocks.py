@@ -1,0 +1,178 @@
+"""What is shown, as records: lines, tables, sections and plots.
+
+The other modules of this package make them from records of the engine. The terminal (`cli.screen`), the HTML report
+(`report.drawing`) and the lab draw them. Every drawer escapes the text; nothing here is markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+Style = Literal[
+    "", "bold", "dim", "italic dim", "bold cyan", "bold green", "bold yellow", "bold red", "green", "yellow", "red",
+    "code", "small",
+]  # fmt: skip
+"""A style in the words of rich; ``code`` and ``small`` are plain on a terminal."""
+Part: TypeAlias = tuple[str, Style]
+Cell: TypeAlias = str | Part | tuple[Part, ...]
+"""A table cell: a text, a styled text, or several of them."""
+Row: TypeAlias = Sequence[Cell]
+
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters except tab and line feed, marks that reorder text, and lone surrogates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of text. Wrapped text is aligned with the end of ``head``."""
+
+    parts: tuple[Part, ...]
+    indent: int = 0
+    head: Part = ("", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A table column; a page aligns numbers to the right."""
+
+    title: str
+    number: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows in columns."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    indent: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tiles:
+    """Key figures of a page, each a value and its name. A terminal leaves them out."""
+
+    tiles: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Source text such as YAML, shown with its line breaks."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dot:
+    """A mean with its interval in a plot; ``style`` says whether it is good, bad, neutral or an ordinary value."""
+
+    label: str
+    mean: float
+    low: float
+    high: float
+    figures: str
+    style: Literal["dot", "up", "down", "even"] = "dot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """A plot of means and intervals on one scale; with ``zero`` the scale includes 0 and marks it."""
+
+    label: str
+    dots: tuple[Dot, ...]
+    zero: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """A plot of counts."""
+
+    label: str
+    counts: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """A plot of gains and losses, largest gain first."""
+
+    label: str
+    values: tuple[float, ...]
+
+
+Plot: TypeAlias = Intervals | Bars | Changes
+"""Drawn on pages. A terminal leaves plots out: the same figures are in tables."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Blocks under a title; a page folds a ``closed`` section, a terminal leaves it out."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    note: str = ""
+    closed: bool = False
+
+
+Block: TypeAlias = Line | Table | Tiles | Source | Plot | Section
+View: TypeAlias = Iterable[Block]
+
+
+def line(*parts: str | Part, indent: int = 0, head: Part = ("", "")) -> Line:
+    """Return a line of texts, each plain or styled."""
+    return Line(parts=tuple((one, "") if isinstance(one, str) else one for one in parts), indent=indent, head=head)
+
+
+def table(columns: Sequence[str], rows: Iterable[Row], *, numbers: Iterable[int] = (), indent: int = 0) -> Table:
+    """Return a table; ``numbers`` lists the columns, from 0, that hold numbers."""
+    right = set(numbers)
+    heads = tuple(Column(title=title, number=place in right) for place, title in enumerate(columns))
+    return Table(columns=heads, rows=tuple(map(tuple, rows)), indent=indent)
+
+
+def section(title: str, *blocks: Block | None, note: str = "", closed: bool = False) -> Section:
+    """Return a section without the blocks that are None."""
+    return Section(title=title, blocks=tuple(one for one in blocks if one is not None), note=note, closed=closed)
+
+
+def parts_of(cell: Cell) -> tuple[Part, ...]:
+    """Return the styled texts of a cell."""
+    if isinstance(cell, str):
+        return ((cell, ""),)
+    if isinstance(cell[0], str):
+        return ((cell[0], cell[1]),)  # pyright: ignore[reportReturnType] - one styled text, narrowed by its first item
+    return cell  # pyright: ignore[reportReturnType]
+
+
+def printable(text: str) -> str:
+    """Return a text without the characters that a terminal obeys instead of showing."""
+    return _UNSAFE.sub("", text)
+
+
+def escaped(text: str) -> str:
+    """Return JSON text with those characters as escapes."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, so that no part of it can pose as a line of its own."""
+    return " ".join(printable(text).split())
+
+
+def cut(text: str, length: int) -> str:
+    """Return a text on one line and at most ``length`` characters long."""
+    text = one_line(text)
+    return text if len(text) <= length else text[:length].rstrip() + " …"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: ``1 document``, ``1,200 documents``."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def moment(at: float) -> str:
+    """Return a time to the minute, in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,315 @@
+"""The state of a knowledge base: what it holds, what an ingest did, what is wrong, and how it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ragstone.core.records import Skipped
+from ragstone.core.reports import AddReport, Plan
+from ragstone.engine.jobs.queue import JobCounts
+from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, one_line, table
+from ragstone.settings.load import written
+
+if TYPE_CHECKING:
+    from ragstone.core.catalog import EngineStatus, Finding
+    from ragstone.engine.backup import CopyReport
+    from ragstone.engine.doctor import Health
+    from ragstone.engine.status import Status
+    from ragstone.history.conversations import Session
+    from ragstone.history.keys import Key
+    from ragstone.history.responses import Feedback
+    from ragstone.history.spending import Sum
+    from ragstone.history.statistics import Report, Times
+    from ragstone.index.engines.postgres.schema import Applied, Looked
+    from ragstone.serve.cli.in_force import InForce
+    from ragstone.storage.cache import CacheStatus
+
+SHOWN_SKIPPED = 20
+"""Reasons for skipping that are shown."""
+SHOWN_SOURCES = 3
+"""Sources shown for each reason."""
+SHOWN_IDS = 20
+"""Documents shown for a finding of the doctor."""
+COUNTED = ("questions", "answered", "refused", "failed", "stopped", "degraded", "searches")
+
+
+# ---------------------------------------------------------------- documents
+
+
+def ingested(report: AddReport, kb: str) -> Iterator[Line]:
+    """Show what an ingest did and what it left out."""
+    removed = f", {report.removed:,} removed" if report.removed else ""
+    service = ""
+    if report.embedding_calls:
+        retried = f", {report.embedding_retries:,} retried" if report.embedding_retries else ""
+        service = f" ({count(report.embedding_calls, 'request')}, {count(report.embedding_tokens, 'token')}{retried})"
+    yield line(
+        (f"{report.added:,} added", "bold green" if report.added else ""),
+        f", {report.updated:,} updated, {report.unchanged:,} unchanged{removed};"
+        f" {count(report.chunks, 'chunk')}, {report.embedded:,} embedded{service}, in {report.seconds:.1f} s",
+    )
+    yield from skipped(report.skipped, f"ragstone status --kb {kb} --json lists all")
+    for notice in report.notices:
+        yield line(("note: ", "yellow"), notice)
+
+
+def plan(plan: Plan) -> Iterator[Line]:
+    """Show what a sync would do, one line per document."""
+    for word, ids in (("add", plan.added), ("update", plan.updated), ("remove", plan.removed)):
+        for id in ids:
+            yield line((word, "bold"), f" {one_line(id)}")
+    yield line(
+        f"would add {len(plan.added):,}, update {len(plan.updated):,}, remove {len(plan.removed):,};"
+        f" {plan.unchanged:,} unchanged"
+    )
+    yield from skipped(plan.skipped, "--json lists all")
+
+
+def skipped(skipped: Sequence[Skipped], more: str) -> Iterator[Line]:
+    """Show what was skipped, by reason; ``more`` says where the rest is listed."""
+    if skipped:
+        yield line((f"{len(skipped):,} skipped", "bold yellow"))
+    by_reason: dict[str, list[str]] = {}
+    for one in skipped:
+        by_reason.setdefault(one.reason, []).append(one.source)
+    shown, remedies = 0, set[str]()
+    for reason, sources in list(by_reason.items())[:SHOWN_SKIPPED]:
+        for source in sources[:SHOWN_SOURCES]:
+            what, _, remedy = reason.partition("; ")
+            yield line(f"{one_line(source)}: {one_line(what if remedy in remedies else reason)}", indent=2)
+            remedies.add(remedy)
+        if (rest := len(sources) - SHOWN_SOURCES) > 0:
+            yield line((f"and {rest:,} more for the same reason", "dim"), indent=2)
+        shown += len(sources)
+    if shown < len(skipped):
+        yield line((f"and {len(skipped) - shown:,} for other reasons", "dim"), indent=2)
+    if len(skipped) > SHOWN_SOURCES and (len(by_reason) < len(skipped) or shown < len(skipped)):
+        yield line((more, "dim"), indent=2)
+
+
+# ---------------------------------------------------------------- the knowledge base
+
+
+def status(status: Status) -> Iterator[Line]:
+    """Show what a knowledge base holds."""
+    yield line((one_line(status.folder), "bold"))
+    rows = [
+        ("documents", f"{status.documents:,}"),
+        ("chunks", f"{status.chunks:,}"),
+        ("megabytes", f"{status.megabytes:,.2f}"),
+        ("preset", status.built_with.preset),
+        *[(path, str(value)) for path, value in status.built_with.settings.items()],
+    ]
+    if status.catalog:
+        rows.append(("catalog", f"{status.catalog}; this host keeps its own conversations, feedback, keys and jobs"))
+    if status.behind:
+        rows.append(("behind", f"keyword search lacks {count(status.behind, 'change')}; the next use adds them"))
+    rows += [(one.leg, _behind(one)) for one in status.engines]
+    if status.jobs != JobCounts():
+        rows.append(("jobs", _jobs(status.jobs)))
+    rows += [("substituted", one) for one in status.substitutes]
+    for other in status.others:
+        remedy = "revert restores it, --drop-previous removes it" if other.role == "previous" else "switch uses it"
+        rows.append((f"{other.role} version", f"{other.megabytes:,.2f} MB; ragstone rebuild --{remedy}"))
+    if status.costs is None:
+        rows.append(("cost", "cannot be read; run: ragstone doctor"))
+    elif status.costs.total.calls:
+        rows += [("cost today", _cost(status.costs.today)), ("total cost", _cost(status.costs.total))]
+    if any(one.hits + one.misses for one in status.cache):
+        size = sum(one.megabytes for one in status.cache)
+        rows.append(("cache", f"{size:,.2f} MB; details: ragstone history cache"))
+    rows += [("shared cache", one.problem) for one in status.cache if one.problem]
+    for name, value in rows:
+        yield line(one_line(value), indent=2, head=(name.ljust(18), "dim"))
+    yield from skipped(status.skipped, "--json lists all")
+
+
+def health(health: Health) -> Iterator[Line]:
+    """Show what a check found, each finding with its remedy."""
+    held = f"{count(health.documents, 'document')}, {count(health.chunks, 'chunk')}"
+    yield line((one_line(health.folder), "bold"), f": {held}")
+    for found in health.findings:
+        yield line(one_line(f"{found.part}: {found.what}"), indent=2)
+        for id in found.documents[:SHOWN_IDS]:
+            yield line(one_line(id), indent=4)
+        if len(found.documents) > SHOWN_IDS:
+            yield line(f"and {len(found.documents) - SHOWN_IDS:,} more; --json lists all", indent=4)
+        yield line(_remedy(found, "ragstone doctor --mend"), indent=4)
+    if not health.findings:
+        yield line("no problems found", indent=2)
+
+
+def copied(copied: CopyReport) -> Iterator[Line]:
+    """Show what was copied where."""
+    files = f"; {count(copied.files, 'uploaded file')}" if copied.files else ""
+    held = f"{count(copied.documents, 'document')}, {count(copied.chunks, 'chunk')}, checked{files}"
+    yield line(one_line(f"{copied.source} -> {copied.folder}: {held}"))
+
+
+def settings(found: InForce) -> Iterator[Block]:
+    """Show every setting, and what writes the answers."""
+    rows: list[Row] = [
+        (one.path, one_line(written(one.value)), one_line(one.origin), one.description) for one in found.settings
+    ]
+    yield table(("setting", "value", "from", "what it is"), rows)
+    yield line(("answers are written by ", "dim"), one_line(found.writer))
+
+
+# ---------------------------------------------------------------- indexes outside the knowledge base
+
+
+def engines_used(engines: Mapping[str, str], outside: Sequence[EngineStatus]) -> Iterator[Line]:
+    """Show which engines answer from now on."""
+    for leg, name in engines.items():
+        yield line((leg, "bold"), f": {one_line(name)} from now on")
+    yield from _engines(outside)
+
+
+def engines_compared(outside: Sequence[EngineStatus], findings: Sequence[Finding]) -> Iterator[Line]:
+    """Show the state of each engine, and what a comparison with the catalog found."""
+    yield from _engines(outside)
+    for found in findings:
+        yield line(one_line(f"{found.part}: {found.what}"))
+        yield line(_remedy(found, "ragstone index verify --mend"), indent=2)
+    if not outside:
+        yield line("all indexes are embedded; check them with: ragstone doctor")
+    elif any(one.behind for one in outside):
+        yield line("the next change updates them; to do it now, run: ragstone index verify --mend")
+    elif not findings:
+        yield line("no problems found")
+
+
+def postgres_applied(done: Applied) -> Iterator[Line]:
+    """Show which migrations were applied."""
+    if not done.done:
+        yield line(f"{done.server}: up to date at version {done.version}")
+        return
+    yield line(f"{done.server}: upgraded from version {done.before} to version {done.version}")
+    for name in done.done:
+        yield line(f"applied {name}", indent=2)
+
+
+def postgres_checked(server: str, looked: Sequence[Looked]) -> Iterator[Line]:
+    """Show what each check found."""
+    yield line((server, "bold"))
+    for one in looked:
+        result = "note" if one.well is None else "ok" if one.well else "wrong"
+        style = "yellow" if one.well is None else "green" if one.well else "red"
+        yield line((result, style), f"  {one.what}: ", (one.detail, "dim"), indent=2)
+
+
+# ---------------------------------------------------------------- history
+
+
+def conversations(kept: Sequence[Session]) -> Iterator[Block]:
+    """Show the conversations that are kept."""
+    if not kept:
+        yield line("no conversation is kept; keep one with: ragstone ask --session NAME")
+        return
+    rows = [(one_line(one.name), str(one.turns), moment(one.last)) for one in kept]
+    yield table(("name", "questions", "last (UTC)"), rows, numbers=(1,))
+
+
+def keys(made: Sequence[Key]) -> Iterator[Block]:
+    """Show the keys of the HTTP API, with what each may do and read."""
+    if not made:
+        yield line("there is no key; make one with: ragstone key make NAME")
+        return
+    rows = [
+        (
+            one.id,
+            one_line(one.name),
+            " ".join(one.scopes),
+            "everything" if one.groups is None else one_line(", ".join(one.groups)) or "public documents",
+            moment(one.made),
+            "" if one.revoked is None else moment(one.revoked),
+        )
+        for one in made
+    ]
+    yield table(("id", "name", "may", "reads", "made (UTC)", "revoked"), rows)
+
+
+def caches(caches: Sequence[CacheStatus]) -> Iterator[Block]:
+    """Show what the caches hold and how often they helped."""
+    if not caches:
+        yield line("there is no cache: cache.enabled is false")
+        return
+    rows = [
+        (
+            one.kind,
+            f"{one.entries:,}",
+            f"{one.megabytes:,.2f}",
+            f"{one.limit_mb:,.1f}",
+            f"{one.hits:,}",
+            f"{one.misses:,}",
+        )
+        for one in caches
+    ]
+    yield table(("cache", "entries", "MB", "limit MB", "hits", "misses"), rows, numbers=range(1, 6))
+    yield from (line(one_line(one.problem)) for one in caches if one.problem)
+
+
+def feedback(given: Feedback) -> Iterator[Line]:
+    """Show what was recorded."""
+    why = f", because: {one_line(given.reason)}" if given.reason else ""
+    right = f"; expected: {one_line(given.correction)}" if given.correction else ""
+    yield line(f"recorded: {given.vote}{why}{right}")
+
+
+def statistics(report: Report, *, hourly: bool) -> Iterator[Block]:
+    """Show what was asked, how it ended and how long it took."""
+    total = report.total
+    if not total.questions + total.searches:
+        yield line("nothing was asked in this period")
+        return
+    rows: list[Row] = []
+    for one in (*(report.hourly if hourly else report.daily), total):
+        counts = (one.questions, one.answered, one.refused, one.failed, one.stopped, one.degraded, one.searches)
+        took = one.times_ms.get("total")
+        times = _times(took) if took else ("", "")
+        rows.append((one.period.replace("T", " ") or "total", *(f"{number:,}" for number in counts), *times))
+    yield table(("UTC", *COUNTED, "p50 ms", "p95 ms"), rows, numbers=range(1, len(COUNTED) + 3))
+    if total.confidence is not None:
+        yield line(f"{total.confidence:.0%}", head=("mean confidence of answers: ", "dim"))
+    for name, counts in (("evidence found by", total.found_by), ("failures", total.failures)):
+        if counts:
+            listed = ", ".join(f"{one_line(kind)} {number:,}" for kind, number in counts.items())
+            yield line(listed, head=(f"{name}: ", "dim"))
+    for step, hits in total.cache_hits.items():
+        asked = hits + total.cache_misses.get(step, 0)
+        yield line(f"{hits:,} of {asked:,}", head=(f"{step} from the cache: ", "dim"))
+    stages = [(one_line(name), f"{it.count:,}", f"{it.mean:,.1f}", *_times(it)) for name, it in total.times_ms.items()]
+    yield table(("stage", "times", "mean ms", "p50 ms", "p95 ms"), stages, numbers=range(1, 5))
+
+
+def _times(it: Times) -> tuple[str, str]:
+    return f"{it.p50:,.1f}", f"{it.p95:,.1f}"
+
+
+def _behind(one: EngineStatus) -> str:
+    state = f"{count(one.behind, 'change')} behind" if one.behind else "up to date"
+    return one.problem or f"{one.engine}: {state}"
+
+
+def _engines(outside: Sequence[EngineStatus]) -> Iterator[Line]:
+    for one in outside:
+        state = f"{count(one.behind, 'change')} behind" if one.behind else "up to date"
+        yield line(one_line(f"{one.leg} in {one.engine}: {one.problem or state}"), indent=2)
+
+
+def _remedy(found: Finding, command: str) -> str:
+    return "mended" if found.mended else one_line(found.remedy) or f"run: {command}"
+
+
+def _jobs(jobs: JobCounts) -> str:
+    counts = {"waiting": jobs.waiting, "running": jobs.running, "done": jobs.done, "failed": jobs.failed}
+    listed = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
+    return jobs.problem or (f"{listed}; run them with: ragstone worker" if jobs.unfinished else listed)
+
+
+def _cost(sum: Sum) -> str:
+    """Return money and what it was for; calls without a known price are counted apart."""
+    tokens = count(sum.prompt_tokens + sum.completion_tokens, "token")
+    unpriced = f", {sum.unpriced:,} of them without a known price (services.prices)" if sum.unpriced else ""
+    return f"{sum.cost:,.4f} for {count(sum.calls, 'model call')}, {tokens}{unpriced}"

@@ -1,0 +1,134 @@
+"""Meter the calls of models and embedders, and refuse calls that a budget has no room for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from ragstone.core.answers import Message, Piece, Reply
+from ragstone.core.errors import EmbeddingError, ModelError
+from ragstone.core.protocols import ChatModel, Embedder, Role
+from ragstone.core.records import Span
+from ragstone.core.request import Meter, Request
+from ragstone.services import estimate
+from ragstone.services.cost import Account, Ledger, OverBudget
+from ragstone.settings.services import ServiceSettings
+
+if TYPE_CHECKING:
+    from ragstone.core.records import Vector
+
+_MESSAGE_OVERHEAD = 8
+"""Most tokens of a message besides its text."""
+
+
+class Metered:
+    """A `ChatModel` that counts its calls in the meter of the request."""
+
+    def __init__(self, model: ChatModel, settings: ServiceSettings, ledger: Ledger, *, longest: int) -> None:
+        """Take the model and the ledger for its calls.
+
+        Args:
+            model: the metered model.
+            settings: prices and budgets.
+            ledger: of the knowledge base.
+            longest: most tokens of a reply.
+        """
+        self._model, self._longest = model, longest
+        self._account = Account(model.name, settings, ledger)
+        self.name = model.name
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of a text."""
+        return self._model.count(text)
+
+    async def stream(
+        self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
+    ) -> AsyncGenerator[Piece]:
+        """Yield the reply of the model and count the call.
+
+        Raises:
+            ModelError: the model fails, or the call may exceed a budget and is not made.
+        """
+        prompt = self._prompt_tokens(messages, form)
+        try:
+            number = self._account.reserve(prompt, self._longest, request.meter)
+        except OverBudget as refusal:
+            raise ModelError(str(refusal)) from refusal
+        pieces_sent: list[str] = []
+        reply: Reply | None = None
+        refused = False
+        try:
+            async with aclosing(self._model.stream(messages, replace(request, meter=Meter()), form)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Reply):
+                        reply = piece
+                    else:
+                        pieces_sent.append(piece)
+                    yield piece
+        except ModelError:
+            refused = not pieces_sent
+            raise
+        finally:
+            if refused:
+                self._account.cancel(number, request.meter)
+            else:  # counted by the model, or by us if the reply broke off or the caller left
+                read, written = prompt, self.count("".join(pieces_sent))
+                if reply:
+                    read, written = reply.prompt_tokens, reply.completion_tokens
+                cost = self._account.settle(number, read, written, request.meter)
+                request.meter.count_model_call(prompt_tokens=read, completion_tokens=written, cost=cost)
+
+    def _prompt_tokens(self, messages: Sequence[Message], form: type[BaseModel] | None) -> int:
+        """Return the most tokens that the messages and the form take."""
+        tokens = sum(self.count(message.content) + _MESSAGE_OVERHEAD for message in messages)
+        return tokens + (self.count(json.dumps(form.model_json_schema())) if form else 0)
+
+
+class MeteredEmbedder:
+    """The embedder of a service that counts its calls in the meter of the request."""
+
+    def __init__(self, embedder: Embedder, name: str, settings: ServiceSettings, ledger: Ledger) -> None:
+        """Take the embedder, its name in the settings, prices and budgets, and the ledger."""
+        self._embedder, self._account = embedder, Account(name, settings, ledger)
+
+    @property
+    def fingerprint(self) -> str:
+        return self._embedder.fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    def familiarity(self, text: str) -> float:
+        return self._embedder.familiarity(text)
+
+    def tokens(self, text: str) -> list[Span]:
+        return self._embedder.tokens(text)
+
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
+        """Embed the texts and count the call.
+
+        Raises:
+            EmbeddingError: the service fails, or the call may exceed a budget and is not made.
+        """
+        try:
+            number = self._account.reserve(sum(map(estimate.count, texts)), 0, request.meter)
+        except OverBudget as refusal:
+            raise EmbeddingError(str(refusal)) from refusal
+        own = Meter()
+        try:
+            return await self._embedder.embed(texts, role=role, request=replace(request, meter=own))
+        finally:
+            cost: int | None = 0
+            if own.embedding_tokens:
+                cost = self._account.settle(number, own.embedding_tokens, 0, request.meter)
+            else:
+                self._account.cancel(number, request.meter)
+            request.meter.count_embedding_calls(
+                calls=own.embedding_calls, tokens=own.embedding_tokens, retries=own.embedding_retries, cost=cost
+            )

@@ -1,0 +1,52 @@
+"""Decide which network addresses may be reached: only public ones, unless private ones are allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable
+
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+"""Resolves a host and port to its current addresses."""
+
+_IP = ipaddress.IPv4Address | ipaddress.IPv6Address
+# Some Python releases treat parts of these as public.
+_NOT_PUBLIC = [
+    ipaddress.ip_network(text)
+    for text in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24"),
+        *("203.0.113.0/24", "224.0.0.0/3", "::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32"),
+        *("3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"),
+    )
+]
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """Return the addresses of a host, as the system resolves them."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def is_public(address: str) -> bool:
+    """Return whether an IP address, and every address embedded in it, is public."""
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return False  # Such as fe80::1%eth0.
+    return all(one.is_global and not any(one in network for network in _NOT_PUBLIC) for one in _meanings(ip))
+
+
+def _meanings(ip: _IP) -> list[_IP]:
+    """Return the address, or the IPv4 address embedded in it."""
+    if isinstance(ip, ipaddress.IPv4Address):
+        return [ip]
+    if ip.ipv4_mapped:
+        return [ip.ipv4_mapped]
+    if ip.sixtofour:
+        return [ip.sixtofour]
+    if ip in _NAT64:
+        return [ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)]
+    return [ip]

@@ -1,0 +1,194 @@
+"""Connect to servers that speak the OpenAI protocol, with OpenAI's client, and translate their errors.
+
+A connection lives for one call, because event loops change between calls; the certificates, which are slow to load, are
+cached. The client's own retries are off, because `retries` knows the deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any, NoReturn, cast
+from urllib.parse import urlsplit
+
+from ragstone.core.errors import MissingExtra
+from ragstone.services.retries import PASSING, Setback, retry_after
+from ragstone.settings.services import ServiceSettings
+
+try:
+    import httpx2
+    import openai
+except ModuleNotFoundError as error:
+    raise MissingExtra("openai", extra="openai") from error
+
+REJECTED = (400, 413, 422)
+"""HTTP status codes of a request that is malformed or too large."""
+TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
+"""Error codes of OpenAI and llama.cpp."""
+_MAX_SHOWN = 300
+"""Characters of a server's error message that are shown."""
+_NO_KEY = "none"
+"""Sent if no key is set: many private servers need none, but the client requires one."""
+
+
+class OpenAIServer:
+    """A server: connects to it and translates its errors."""
+
+    def __init__(self, settings: ServiceSettings, *, azure: bool = False) -> None:
+        self._settings, self._azure = settings, azure
+        self._key = (settings.azure if azure else settings.openai).api_key.get_secret_value()
+        self.address = settings.azure.endpoint if azure else settings.openai.base_url
+        self.shown = self.address
+        """The address in error messages; the settings refuse addresses that contain a key."""
+        self.host = urlsplit(self.address).netloc
+        self._section = "services.azure" if azure else "services.openai"
+        self._variable = "AZURE_OPENAI_API_KEY" if azure else "OPENAI_API_KEY"
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[openai.AsyncOpenAI]:
+        """Open a client for one call."""
+        key, timeout = self._key or _NO_KEY, self._settings.timeout_seconds
+        # Proxies from the environment are not for the local machine.
+        web = openai.DefaultAsyncHttpxClient(verify=_certificates(), trust_env=not _is_loopback(self.host))
+        if self._azure:
+            client = openai.AsyncAzureOpenAI(
+                azure_endpoint=self.address,
+                api_key=key,
+                api_version=self._settings.azure.api_version,
+                timeout=timeout,
+                max_retries=0,
+                http_client=web,
+            )
+        else:
+            client = openai.AsyncOpenAI(
+                base_url=self.address, api_key=key, timeout=timeout, max_retries=0, http_client=web
+            )
+        async with client:
+            yield client
+
+    @asynccontextmanager
+    async def within(self, seconds: float) -> AsyncGenerator[None]:
+        """Limit the time of the body and translate its failures into `Setback`.
+
+        The error of a `REJECTED` request is passed on, because the caller may be able to change the request.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except openai.APIStatusError as error:
+            if error.status_code in REJECTED:
+                raise
+            self.fail(error)
+        except TimeoutError as error:
+            raise self._timed_out(seconds) from error
+        except (openai.OpenAIError, ValueError, TypeError) as error:
+            self.fail(error)
+
+    def fail(self, error: Exception) -> NoReturn:
+        """Raise a failure in plain words, without the key.
+
+        Raises:
+            Setback: always. If the server repeats the key, the cause is dropped, because a traceback would show it.
+        """
+        raise self._setback(error) from (None if self._key and self._key in _everything(error) else error)
+
+    def _setback(self, error: Exception) -> Setback:
+        match error:
+            case openai.APITimeoutError():
+                return self._timed_out(self._settings.timeout_seconds)
+            case openai.APIStatusError():
+                return self._refused(error)
+            case openai.APIConnectionError():
+                cause = error.__cause__
+                why = f" ({self.clean(str(cause))})" if cause and str(cause) else ""
+                broke = cause is not None and type(cause).__name__ in ("RemoteProtocolError", "ReadError")
+                if broke:
+                    return Setback(f"the connection broke{why}; try again", passing=True)
+                remedy = f"check the address ({self._section}) and the network"
+                return Setback(f"cannot be reached{why}; {remedy}", passing=not _is_certificate(cause))
+            case openai.APIError():  # within a stream
+                return Setback(f"failed while replying: {self.clean(error.message)}", passing=True)
+            case _:
+                return Setback(f"the reply is not in the OpenAI protocol; check {self._section}", passing=True)
+
+    def clean(self, text: str) -> str:
+        """Return a server's message on one line, shortened, without the key."""
+        text = " ".join(text.split())
+        if self._key:
+            text = text.replace(self._key, "***")
+        return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+
+    def _timed_out(self, seconds: float) -> Setback:
+        limits = self._settings
+        if seconds < limits.timeout_seconds:  # no more time was left
+            return Setback(f"took longer than services.deadline_seconds={limits.deadline_seconds:g}")
+        return Setback(f"no reply within services.timeout_seconds={limits.timeout_seconds:g}", passing=True)
+
+    def _refused(self, error: openai.APIStatusError) -> Setback:
+        status = error.status_code
+        said, code = said_by(error)
+        reason = f"{self.clean(said)} (HTTP {status})" if said else f"HTTP {status}"
+        if status in (401, 403):
+            return Setback(f"refuses the key: {reason}; check {self._section}.api_key ({self._variable})")
+        if status == 404:
+            return Setback(f"does not know this: {reason}; check the model's name and the address ({self._section})")
+        if code == "insufficient_quota":
+            return Setback(f"the account is out of quota: {reason}; check its plan and billing")
+        if code in TOO_LONG:
+            remedy = "lower respond.context_tokens, or raise respond.model.window_tokens of a local model"
+            return Setback(f"the text is longer than the model's window: {reason}; {remedy}")
+        if code in ("content_filter", "content_policy_violation"):
+            return Setback(f"its content filter refuses: {reason}; rephrase the question, or choose another model")
+        wait = retry_after(error.response.headers.get("retry-after", ""))
+        if status == 429:
+            return Setback(f"too many requests: {reason}; try again later", passing=True, wait=wait)
+        if status in PASSING or status >= 500:
+            return Setback(f"the server failed: {reason}; try again later", passing=True, wait=wait)
+        return Setback(f"refuses: {reason}; check the settings of the model and {self._section}")
+
+
+def sendable(text: str) -> str:
+    """Return the text without lone surrogates, which JSON cannot carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def said_by(error: openai.APIStatusError) -> tuple[str, str]:
+    """Return the message and the code of a server's refusal; empty if it has none."""
+    body: object = error.body
+    if isinstance(body, Mapping):
+        fields = cast("Mapping[str, Any]", body)
+        inner = fields.get("error")
+        message = fields.get("message") or fields.get("detail") or (inner if isinstance(inner, str) else "")
+        code = fields.get("code")
+        return str(message or ""), code if isinstance(code, str) else str(fields.get("type") or "")
+    text = error.response.text if error.response.is_stream_consumed or error.response.is_closed else ""
+    return ("" if text.lstrip().startswith("<") else text), ""  # an HTML page explains nothing
+
+
+def _everything(error: BaseException) -> str:
+    """Return everything that a traceback would print of an error."""
+    text, here = "", error
+    while here is not None:
+        text += f"{here} {here!r}"
+        here = here.__cause__ or here.__context__
+    return text
+
+
+def _is_certificate(cause: BaseException | None) -> bool:
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
+def _is_loopback(host: str) -> bool:
+    return host.rpartition(":")[0] in ("127.0.0.1", "localhost", "[::1]")
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx2.create_ssl_context()

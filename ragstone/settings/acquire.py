@@ -1,0 +1,137 @@
+"""Settings for reading sources: files, tables, archives and web sites."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, field_validator
+
+from ragstone.core.access import groups_in
+from ragstone.settings.services import Section
+
+
+class ColumnSettings(Section):
+    """The columns of a CSV file, or the fields of a JSONL file, that have a meaning. Case does not matter.
+
+    Every column that is not named here becomes metadata.
+    """
+
+    id: str = Field(default="id", description="Column that identifies a row. The row number is used if it is missing.")
+    title: tuple[str, ...] = Field(default=("title",), description="Columns that are joined into the title.")
+    text: tuple[str, ...] = Field(
+        default=("text",),
+        description="Columns that are joined into the text, separated by a blank line. A name that ends in `?` is"
+        " optional.",
+    )
+    url: str = Field(default="url", description="Column with the URL that citations link to.")
+    dates: tuple[str, ...] = Field(
+        default=(),
+        description="Columns with dates, either day first or ISO 8601. They are stored as ISO 8601.",
+    )
+    lists: tuple[str, ...] = Field(default=(), description="Columns with lists, written as `['a', 'b']` or as `a; b`.")
+    tidy: bool = Field(default=False, description="Remove markup and extra white space from titles and texts.")
+
+
+class MetadataSettings(Section):
+    """Facts that are extracted from the text of a document. Metadata of the source takes precedence."""
+
+    enabled: bool = Field(
+        default=True, description="Extract dates, companies, topics and the language of each document into metadata."
+    )
+    publisher: str = Field(default="", description="Publisher of the documents, stored as the metadata key `source`.")
+    company_topics: bool = Field(
+        default=False,
+        description="Recognise the topics of company news: 5G, Security, Partnership, Product, Sustainability.",
+    )
+    topics: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="Topics and the words that indicate them, in addition to the built-in ones. An empty list removes"
+        " a built-in topic.",
+    )
+
+
+class AccessSettings(Section):
+    """The groups that may read a document. The document itself decides first, then its folder, then the default.
+
+    Everyone may read a document for which no rule exists. The group ``*`` contains everyone. A knowledge base keeps
+    its rules until new ones are given.
+    """
+
+    column: str = Field(
+        default="readers",
+        description="Column or metadata key that lists the groups of a document. An empty cell hides it from everyone.",
+    )
+    folders: tuple[str, ...] = Field(
+        default=(),
+        description="Groups by path, such as `[hr = hr;board, public/*.md = *]`. The first match counts.",
+    )
+    default: tuple[str, ...] = Field(default=(), description="Groups of documents that no other rule covers.")
+
+    @field_validator("folders")
+    @classmethod
+    def _check_rules(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        for rule in rules:
+            pattern, _, groups = rule.rpartition("=")
+            if not pattern.strip() or not groups_in(groups):
+                raise ValueError(f"'{rule}' is not a rule; write it as FOLDER = GROUP;GROUP")
+        return rules
+
+    @field_validator("default")
+    @classmethod
+    def _check_groups(cls, groups: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(map(str.strip, groups)):
+            raise ValueError("the name of a group is blank")
+        return groups_in(groups)
+
+
+class CrawlSettings(Section):
+    """How web sites are fetched. Each site under ``acquire.sites`` can override these settings."""
+
+    user_agent: str = Field(
+        default="Ragstone (+https://pypi.org/project/ragstone/)",
+        min_length=1,
+        pattern=r"^[\x20-\x7e]+$",
+        description="User agent of the crawler. Include a way to contact you.",
+    )
+    delay_seconds: float = Field(default=0.5, ge=0, description="Seconds between two requests to the same host.")
+    max_pages: int = Field(default=5000, ge=1, description="Pages that one crawl visits at most.")
+    max_depth: int = Field(default=20, ge=0, description="Links between the start page and a page at most.")
+    page_seconds: float = Field(default=60.0, gt=0, description="Seconds after which a page is given up.")
+    retries: int = Field(default=3, ge=0, description="Retries of a request after a temporary failure.")
+    query: Literal["keep", "drop"] = Field(
+        default="keep", description="Keep or drop the query string (`?name=value`) of a URL."
+    )
+    exclude: tuple[str, ...] = Field(
+        default=("*/_sources/*",), description="Patterns of URL paths to skip. `*` matches any characters."
+    )
+    robots: bool = Field(default=True, description="Obey robots.txt and pages that ask not to be indexed.")
+    sitemap: bool = Field(default=True, description="Also look for pages in the sitemaps of the site.")
+    allow_private: bool = Field(default=False, description="Also fetch from loopback and private networks.")
+    proxy: str = Field(default="", description="URL of an HTTP proxy. Proxies of the environment are ignored.")
+
+
+class SiteSettings(CrawlSettings):
+    """A named site. ``acquire.crawl`` provides whatever the site does not set."""
+
+    start: str = Field(description="URL where the crawl begins. The crawl stays below its path.")
+
+
+SiteName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+
+
+class AcquireSettings(Section):
+    """How sources are read."""
+
+    columns: ColumnSettings = ColumnSettings()
+    metadata: MetadataSettings = MetadataSettings()
+    access: AccessSettings = AccessSettings()
+    crawl: CrawlSettings = CrawlSettings()
+    sites: dict[SiteName, SiteSettings] = Field(
+        default={},
+        description="Web sites by name for `ragstone crawl NAME`, such as `{cuda_q: {start: https://...}}`.",
+    )
+    max_file_mb: float = Field(default=100.0, gt=0, description="Megabytes of a file at most. A larger one is skipped.")
+    parse_seconds: float = Field(
+        default=30.0, gt=0, description="Seconds that parsing a file may take. A slower file is skipped."
+    )
+    parse_mb: int = Field(default=500, ge=150, description="Megabytes of memory that parsing a file may use.")

@@ -1,0 +1,121 @@
+"""Settings for writing answers, and for judging them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from ragstone.settings.services import ModelSettings, Section
+
+
+class RespondSettings(Section):
+    """How answers are written."""
+
+    model: ModelSettings = ModelSettings()
+    cheap: str = Field(
+        default="",
+        description="A cheaper model that answers first. `respond.model` answers only if the result is not good"
+        " enough.",
+    )
+    prompt: str = Field(default="default", description="Prompt of the language model: a built-in name, or a path.")
+    language: str = Field(
+        default="", description="Language of answers (ISO 639-1). If it is empty, the question decides."
+    )
+    context_tokens: int = Field(
+        default=6000, ge=100, description="Tokens of evidence and conversation in a prompt at most."
+    )
+    memory_tokens: int = Field(
+        default=1000, ge=0, description="Tokens of earlier conversation that a question can refer to. 0 turns this off."
+    )
+    excerpt_characters: int = Field(
+        default=0, ge=0, description="Characters of each chunk in a prompt. 0 includes the whole chunk."
+    )
+    unsupported: Literal["flag", "drop"] = Field(
+        default="flag", description="Flag or drop sentences that the evidence does not support."
+    )
+    eager: bool = Field(
+        default=True,
+        description="Call the model while the evidence is still being assessed. Answers start sooner, but an"
+        " abstention also costs a prompt.",
+    )
+    check: Literal["match", "model"] = Field(
+        default="match", description="Verify sentences by matching words, or by asking the model as well."
+    )
+    risk: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="Share of answers that may be wrong, instead of `respond.abstain_below`. The supported values are"
+        " 0.15, 0.2 and 0.3; below 0.15, every answer is an abstention. 0 turns this off.",
+    )
+    sentences: int = Field(default=3, ge=1, description="Sentences that an extractive answer quotes at most.")
+    abstain_below: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Abstain if the probability that the evidence answers the question is below this.",
+    )
+    metadata: bool = Field(
+        default=True, description="Show the metadata of sources with the answer, and pass it to the model."
+    )
+    summary: bool = Field(
+        default=False, description="End each answer with the number of results per search and the two best sources."
+    )
+
+
+class MarkWeights(Section):
+    """Weights of the scores that a judge gives. Only their ratio matters."""
+
+    relevance: float = Field(default=1.0, ge=0, description="Weight of relevance in the overall score.")
+    factuality: float = Field(default=1.0, ge=0, description="Weight of factuality in the overall score.")
+    completeness: float = Field(default=1.0, ge=0, description="Weight of completeness in the overall score.")
+
+    @model_validator(mode="after")
+    def _check_sum(self) -> MarkWeights:
+        if not any((self.relevance, self.factuality, self.completeness)):
+            raise ValueError("one of the weights must be more than 0")
+        return self
+
+
+class ConfidenceWeights(Section):
+    """How the confidence of a judged answer is computed."""
+
+    retrieval: float = Field(
+        default=1.0, ge=0, description="Weight of the probability that the evidence answers the question."
+    )
+    answer: float = Field(default=1.0, ge=0, description="Weight of the judge's overall score.")
+    slope: float = Field(default=1.0, gt=0, le=10, description="Factor for the log odds of the confidence.")
+    shift: float = Field(
+        default=0.0, ge=-10, le=10, description="Term added to the log odds of the confidence. -0.7 halves the odds."
+    )
+
+    @model_validator(mode="after")
+    def _check_sum(self) -> ConfidenceWeights:
+        if not self.retrieval and not self.answer:
+            raise ValueError("one of the weights must be more than 0")
+        return self
+
+
+class ReviewSettings(Section):
+    """How evidence and answers are judged, and what is recorded about them."""
+
+    judge: Literal["off", "auto", "model", "heuristic"] = Field(
+        default="off",
+        description="Judge of evidence and answers: a language model, an offline heuristic that counts words, or"
+        " `auto`, which prefers the model.",
+    )
+    judge_model: str = Field(
+        default="", description="Language model that judges. If it is empty, the model that answers also judges."
+    )
+    marks: MarkWeights = MarkWeights()
+    confidence: ConfidenceWeights = ConfidenceWeights()
+    responses_days: float = Field(
+        default=30.0, ge=0, description="Days to keep answers and conversations. 0 keeps none."
+    )
+    statistics_days: float = Field(
+        default=90.0, ge=0, description="Days to keep hourly counts and latencies. 0 keeps none."
+    )
+    mlflow: str = Field(
+        default="", description="Folder or URL of the MLflow store that records evaluations. If it is empty, none does."
+    )

@@ -1,0 +1,371 @@
+"""Read the settings: command line > environment > ``.env`` > knowledge base > YAML preset > defaults.
+
+In the environment, the name of a setting is ``RAGSTONE_`` and its path, with two underscores for each dot:
+``RAGSTONE_CHUNK__SIZE=600``. `ALIASES` lists names of other programs that work as well. An unknown key is an error
+in every source, at every level; the message names the source and the nearest key.
+
+python-dotenv parses ``.env``. pydantic-settings (2.16) was tried for the rest and does not fit. It ignores an unknown
+``RAGSTONE_FOO``, refuses foreign names in ``.env``, accepts lists only as JSON, and does not tell which source an
+error came from. Each source would need a class of ours, and its import takes 0.16 s, twice as long as pydantic's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+
+from ragstone.core.errors import SettingsError
+from ragstone.settings import Settings
+from ragstone.settings.substitutes import Substitute, substitutes
+from ragstone.settings.yaml_text import read_yaml
+
+Tree = dict[str, Any]
+"""Settings as nested sections, as in YAML."""
+
+PREFIX = "RAGSTONE_"
+OUTSIDE = {"RAGSTONE_TEST_DATA"}
+"""Variables with our prefix that are not settings."""
+ALIASES = {
+    "CHUNK_SIZE": "chunk.size",
+    "CHUNK_OVERLAP": "chunk.overlap",
+    "EMBEDDING_MODEL": "index.embedder",
+    "TOP_K": "rank.top_k",
+    "RERANK_TOP_K": "rank.pool",
+    "MAX_CONTEXT_TOKENS": "respond.context_tokens",
+    "AZURE_OPENAI_DEPLOYMENT": "respond.model.name",
+    "LLM_MODEL": "respond.model.name",
+    "TEMPERATURE": "respond.model.temperature",
+    "OPENAI_API_KEY": "services.openai.api_key",
+    "OPENAI_BASE_URL": "services.openai.base_url",
+    "AZURE_OPENAI_ENDPOINT": "services.azure.endpoint",
+    "AZURE_OPENAI_API_KEY": "services.azure.api_key",
+    "AZURE_EMBEDDING_DEPLOYMENT": "index.embedder",
+    "EXA_API_KEY": "services.exa.api_key",
+    "DATABASE_URL": "services.postgres.dsn",
+}
+"""Variables of other programs, and the settings they stand for. If two stand for the same setting, the later wins."""
+KINDS = {"AZURE_EMBEDDING_DEPLOYMENT": "azure:", "AZURE_OPENAI_DEPLOYMENT": "azure:"}
+"""Prefixes for the values of such variables."""
+REPLACED = {
+    "services.azure.deployment": "respond.model.name=azure:DEPLOYMENT",
+    "services.first_wait_seconds": "services.backoff_seconds",
+    "services.max_wait_seconds": "services.backoff_seconds",
+    "services.chroma.timeout_seconds": "services.engine_seconds",
+    "services.qdrant.timeout_seconds": "services.engine_seconds",
+    "services.postgres.timeout_seconds": "services.engine_seconds",
+    "cache.embeddings_mb": "cache.megabytes",
+    "cache.tokens_mb": "cache.megabytes",
+    "cache.searches_mb": "cache.megabytes",
+    "cache.answers_mb": "cache.megabytes",
+    "respond.memory_days": "review.responses_days",
+    "respond.model.download": "the environment variable HF_HUB_OFFLINE=1",
+}
+"""Removed settings, and what to use instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings, those that the user set (command line, environment, ``.env``), and substitutes for a preset."""
+
+    settings: Settings
+    explicit: Tree = field(repr=False)  # it holds keys as plain text
+    substitutes: tuple[Substitute, ...] = ()
+
+
+def load(
+    overrides: Sequence[str] = (),
+    *,
+    preset: str | None = None,
+    remembered: Tree | None = None,
+    folder: Path | None = None,
+) -> Loaded:
+    """Read the settings from all sources.
+
+    Args:
+        overrides: pairs ``path=value`` from the command line; a list is written as YAML or JSON.
+        preset: the preset named on the command line.
+        remembered: what the knowledge base was built with. It takes precedence over the preset.
+        folder: the folder of ``.env``; the current folder by default.
+
+    Raises:
+        SettingsError: a key or preset is unknown, or a value is malformed.
+    """
+    explicit: Tree = {}
+    for layer in (_read_dotenv((folder or Path()) / ".env"), _from_variables(os.environ, "the environment")):
+        explicit = merge(explicit, layer)
+    explicit = merge(explicit, parse_overrides(overrides))
+    if preset is not None:
+        explicit["preset"] = preset
+    built = remembered or {}
+    chosen = str(explicit.get("preset") or built.get("preset") or "default")
+    try:
+        preset_tree = read_preset(chosen)
+    except SettingsError as error:
+        if explicit.get("preset"):
+            raise
+        raise SettingsError(
+            f"{error}; the knowledge base was created with this preset: restore it, or choose another with --preset"
+            " or RAGSTONE_PRESET"
+        ) from error
+    fixed = merge(built, explicit)
+    settings = validated(merge(preset_tree, fixed))
+    if chosen not in preset_names():  # the user's own file gets no substitutes
+        return Loaded(settings, explicit)
+    found = substitutes(settings, fixed)
+    for one in found:
+        settings = changed(settings, nested(one.path, one.instead))
+    return Loaded(settings, explicit, found)
+
+
+def merge(under: Tree, over: Tree) -> Tree:
+    """Return two trees as one; ``over`` wins for a setting that both have."""
+    out = dict(under)
+    for key, value in over.items():
+        below = out.get(key)
+        out[key] = merge(_tree(below), _tree(value)) if isinstance(below, dict) and isinstance(value, dict) else value
+    return out
+
+
+def parse_overrides(pairs: Sequence[str]) -> Tree:
+    """Return ``["chunk.size=600"]`` as ``{"chunk": {"size": "600"}}``.
+
+    Raises:
+        SettingsError: a pair is malformed, or its key is unknown.
+    """
+    tree: Tree = {}
+    for pair in pairs:
+        path, equals, text = pair.partition("=")
+        path = path.strip()
+        if not equals or not path:
+            shown = "the argument" if "key" in pair else f"'{pair}'"  # it may be a mistyped API key
+            raise SettingsError(f"{shown} is not a setting; write it as path=value, such as chunk.size=600")
+        branch = nested(path, _value(path, text, path))
+        _refuse_unknown(branch, "on the command line")
+        tree = merge(tree, branch)
+    return tree
+
+
+def preset_names() -> list[str]:
+    """Return the names of the built-in presets."""
+    names = (file.name for file in files("ragstone.settings.presets").iterdir())
+    return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
+
+
+def read_preset(name: str) -> Tree:
+    """Return the settings of a preset; ``default`` has none.
+
+    Raises:
+        SettingsError: the preset does not exist, is malformed, or has an unknown key.
+    """
+    if name == "default":
+        return {}
+    path = files("ragstone.settings.presets") / f"{name}.yaml" if name in preset_names() else Path(name)
+    if not path.is_file():
+        known = ", ".join(["default", *preset_names()])
+        raise SettingsError(f"there is no preset '{name}'; choose one of {known}, or the path of a YAML file")
+    try:
+        content: object = read_yaml(path.read_text(encoding="utf-8")) or {}
+    except (yaml.YAMLError, ValueError, OSError) as error:
+        raise SettingsError(f"preset {name} could not be read as YAML: {error}") from error
+    if not isinstance(content, dict):
+        raise SettingsError(f"preset {name} must be a mapping of sections, such as 'chunk: {{size: 600}}'")
+    tree = _tree(content)
+    if "preset" in tree:
+        raise SettingsError(f"preset {name} names another preset; put the settings of both into one file")
+    _refuse_unknown(tree, f"in preset {name}")
+    return tree
+
+
+def lasting_preset(name: str) -> str:
+    """Return a preset under a name that works from every folder: the path of a file becomes absolute."""
+    return name if name in ("default", *preset_names()) else str(Path(name).resolve())
+
+
+def changed(settings: Settings, tree: Tree) -> Settings:
+    """Return the settings with the changes of a tree.
+
+    Raises:
+        SettingsError: a key is unknown, or a value does not fit.
+    """
+    _refuse_unknown(tree, "among the changes")
+    return validated(_over(settings, tree))
+
+
+def _over(section: BaseModel, tree: Tree) -> Tree:
+    """Return the values of a section with those of a tree; an unchanged section stays the same object."""
+    values = {name: getattr(section, name) for name in type(section).model_fields}
+    for name, value in tree.items():
+        below = values[name]
+        values[name] = _over(below, _tree(value)) if isinstance(below, BaseModel) and isinstance(value, dict) else value
+    return values
+
+
+def nested(path: str, value: Any) -> Tree:
+    """Return a setting as a tree: ``chunk.size`` and 600 become ``{"chunk": {"size": 600}}``."""
+    first, *rest = reversed(path.split("."))
+    tree: Tree = {first: value}
+    for part in rest:
+        tree = {part: tree}
+    return tree
+
+
+def leaves(model: BaseModel, path: str = "") -> Iterator[tuple[str, FieldInfo, Any]]:
+    """Yield the dotted path, the field and the value of every setting of a model.
+
+    A section that the user named yields only what the user set, because the rest is inherited.
+    """
+    for name, info in type(model).model_fields.items():
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            yield from leaves(value, f"{path}{name}.")
+        elif isinstance(value, dict) and (sections := _named_sections(_tree(value))):
+            for key, section in sections.items():
+                inside = leaves(section, f"{path}{name}.{key}.")
+                yield from (leaf for leaf in inside if leaf[0].rpartition(".")[2] in section.model_fields_set)
+        else:
+            yield f"{path}{name}", info, value
+
+
+def _named_sections(values: Tree) -> dict[str, BaseModel]:
+    return {key: value for key, value in values.items() if isinstance(value, BaseModel)}
+
+
+def written(value: Any) -> str:
+    """Return a value as it is written on the command line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {written(inside)}' for name, inside in _tree(value).items())}}}"
+    return f"[{', '.join(map(str, cast(tuple[Any, ...], value)))}]" if isinstance(value, tuple) else str(value)
+
+
+def environment_name(path: str) -> str:
+    """Return the environment variable of a setting: ``RAGSTONE_CHUNK__SIZE`` for ``chunk.size``."""
+    return PREFIX + path.upper().replace(".", "__")
+
+
+def _tree(value: Any) -> Tree:
+    """Return a mapping as a tree. Keys that are not texts stay, to be refused as unknown."""
+    return cast(Tree, value)
+
+
+def _value(path: str, text: str, where: str) -> Any:
+    """Return the value of a setting from its text. Only lists and mappings are parsed as YAML, which includes JSON.
+
+    Everything else stays text, which the model converts: YAML reads ``no`` as false and ``010`` as eight.
+    """
+    if _annotation(path) in (str, SecretStr) or not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return read_yaml(text)
+    except (yaml.YAMLError, ValueError) as error:
+        raise SettingsError(f"{where}: this is not a list or mapping in YAML or JSON: {text}") from error
+
+
+def _read_dotenv(path: Path) -> Tree:
+    if not path.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    try:
+        return _from_variables(dotenv_values(path, encoding="utf-8-sig"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} could not be read: {error}") from error
+
+
+def _from_variables(variables: Mapping[str, str | None], where: str) -> Tree:
+    """Return the settings among environment variables. Our names win over aliases; an empty variable is ignored."""
+    tree: Tree = {}
+    for name, path in ALIASES.items():
+        if text := variables.get(name):
+            tree = merge(tree, nested(path, KINDS.get(name, "") + text))
+    # In sorted order RAGSTONE_CHUNK__SIZE comes after RAGSTONE_CHUNK and wins.
+    for name in sorted(variables):
+        text = variables[name]
+        if name.upper().startswith(PREFIX) and name not in OUTSIDE and text:
+            path = name[len(PREFIX) :].lower().replace("__", ".")
+            branch = nested(path, _value(path, text, f"{name} in {where}"))
+            _refuse_unknown(branch, f"from {name} in {where}")
+            tree = merge(tree, branch)
+    return tree
+
+
+def _refuse_unknown(tree: Tree, where: str, model: type[BaseModel] = Settings, path: str = "") -> None:
+    """Refuse unknown keys while their source is still known."""
+    for name, value in tree.items():
+        if name not in model.model_fields:
+            raise SettingsError(_unknown(f"{path}{name}", f" ({where})"))
+        for inside, section, below in _sections(model.model_fields[name].annotation, f"{path}{name}", value):
+            _refuse_unknown(inside, where, section, below)
+
+
+def _sections(kind: Any, path: str, value: Any) -> Iterator[tuple[Tree, type[BaseModel], str]]:
+    """Yield the sections that a field holds: itself, or each section that the user named."""
+    if isinstance(value, dict) and get_origin(kind) is dict:
+        for key, inside in _tree(value).items():
+            yield from _sections(get_args(kind)[1], f"{path}.{key}", inside)
+    elif isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield _tree(value), kind, f"{path}."
+
+
+def _annotation(path: str) -> Any:
+    """Return the type of a setting, or None if there is no such setting."""
+    kind: Any = Settings
+    for name in path.split("."):
+        if get_origin(kind) is dict:
+            kind = get_args(kind)[1]
+        elif isinstance(kind, type) and issubclass(kind, BaseModel) and name in kind.model_fields:
+            kind = kind.model_fields[name].annotation
+        else:
+            return None
+    return kind
+
+
+_NUMBER = "constrained-float"
+"""The name that pydantic gives to a bounded number in a union."""
+
+
+def validated(tree: Tree) -> Settings:
+    """Return the settings of a tree.
+
+    Raises:
+        SettingsError: a key is unknown, or a value is malformed; the message lists all problems.
+    """
+    try:
+        return Settings.model_validate(tree)
+    except ValidationError as error:
+        problems = error.errors()
+        # A field that takes a number or a word reports both; the report about the number is enough.
+        numbers = [problem for problem in problems if _NUMBER in problem["loc"]]
+        others = [one for one in problems if not any(one["loc"][:-1] == number["loc"][:-1] for number in numbers)]
+        raise SettingsError("; ".join(_in_words(problem) for problem in others + numbers)) from error
+
+
+def _in_words(problem: Any) -> str:
+    path = ".".join(str(part) for part in problem["loc"] if part != _NUMBER)
+    if problem["type"] == "extra_forbidden":
+        return _unknown(path)
+    if problem["type"] == "model_type":
+        return f"{path} is a section of settings, not a setting; list all settings with: ragstone settings"
+    if problem["type"] == "tuple_type":
+        return f"{path} is a list; write it as [one, two]"
+    return f"{path}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def _unknown(path: str, where: str = "") -> str:
+    if path in REPLACED:
+        return f"the setting '{path}'{where} was removed; use {REPLACED[path]}"
+    known = [path for path, _, _ in leaves(Settings())]
+    sections = sorted({path.rpartition(".")[0] for path in known} - {""})
+    near = get_close_matches(path, known + sections, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"there is no setting '{path}'{where}{hint}; list all settings with: ragstone settings"

@@ -1,0 +1,137 @@
+"""Settings for retrieval: which chunks are found, and which of them become evidence."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ragstone.settings.services import Section
+
+
+class WebSettings(Section):
+    """Web search, for questions that the documents do not answer. Its results are never stored."""
+
+    engine: Literal["none", "exa", "searxng"] = Field(
+        default="none",
+        description="Service that searches the web. With `none`, no part of a question leaves this machine.",
+    )
+    threshold: float = Field(
+        default=0.7,
+        ge=0,
+        le=1,
+        description="Search the web if the probability that the documents answer the question is below this.",
+    )
+    results: int = Field(default=3, ge=1, le=20, description="Web pages to use as evidence.")
+    characters: int = Field(default=10_000, ge=100, le=100_000, description="Characters to read from each web page.")
+
+
+class QuerySettings(Section):
+    """How candidates are found."""
+
+    web: WebSettings = WebSettings()
+    method: Literal["vector", "bm25", "hybrid"] = Field(
+        default="hybrid", description="Search by vectors, by keywords (BM25), or by both."
+    )
+    fusion: Literal["standardised", "min_max", "reciprocal_rank", "strongest"] = Field(
+        default="standardised", description="How hybrid search combines the scores of vectors and keywords."
+    )
+    vector_weight: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] = Field(
+        default="auto",
+        description="Weight of vector search in fusion; keyword search gets the rest. `auto` uses the best measured"
+        " weight of the embedder.",
+    )
+    rrf_k: int = Field(default=60, ge=1, description="Constant k of reciprocal rank fusion.")
+    adapt: bool = Field(
+        default=True,
+        description="Reduce the weight of vectors if the embedder does not know the words of the question.",
+    )
+    fetch_k: int = Field(default=400, ge=1, description="Chunks that each search returns before fusion.")
+    prefilter: int = Field(
+        default=0,
+        ge=0,
+        description="Compare vectors only with this many of the best chunks of keyword search. 0 compares all.",
+    )
+    allocation: Literal["equal", "by_kind"] = Field(
+        default="equal",
+        description="With `by_kind`, keyword search returns half as many chunks for a sentence, and vector search half"
+        " as many for keywords and file names.",
+    )
+    leg_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        description="Seconds that one index may take. A slower one is left out, and the answer says so. 0 sets no"
+        " limit.",
+    )
+    spelling: bool = Field(
+        default=True, description="Correct typing errors and missing diacritics, and search for both spellings."
+    )
+    words: tuple[str, ...] = Field(
+        default=(), description="Names and terms with their correct spelling, such as `[POLA, iPhone]`."
+    )
+    entities: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Names to recognise in questions, by kind, such as `{card: [POLA kortel*]}`."
+    )
+    variations: int = Field(default=0, ge=0, description="Rephrased versions of the question to search for as well.")
+    synonyms: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Synonyms for variations, such as `{mask*: [face covering]}`."
+    )
+    threshold: float = Field(
+        default=-1.0, ge=-1, le=1, description="Minimum cosine similarity of a vector match, before fusion."
+    )
+    keyword_threshold: float = Field(
+        default=0.0, ge=0, le=1, description="Minimum score of a keyword match, as a share of the best score."
+    )
+    lowered_threshold: float = Field(
+        default=1.0,
+        ge=-1,
+        le=1,
+        description="Threshold to fall back to if nothing reaches `query.threshold`. The keyword threshold is lowered"
+        " in proportion. It has no effect above `query.threshold`.",
+    )
+
+
+class BoostSettings(Section):
+    """Changes to a score that do not depend on similarity. They suit cosine scores; 0 and 1 change nothing."""
+
+    kind: float = Field(default=0.0, description="Added if the kind of the chunk matches the intent of the question.")
+    code: float = Field(default=0.0, description="Added to code if the question asks for code.")
+    keywords: float = Field(
+        default=0.0, description="Added in proportion to the share of the question's keywords in the chunk."
+    )
+    difficulty: float = Field(default=0.0, description="Added if chunk and question have the same difficulty.")
+    short: float = Field(default=0.0, description="Subtracted from chunks of fewer than 100 characters.")
+    full_length: int = Field(
+        default=0,
+        ge=0,
+        description="Characters of a full-length chunk. The score of a shorter one is reduced in proportion. 0 turns"
+        " this off.",
+    )
+    title: float = Field(default=1.0, gt=0, description="Factor for chunks of documents that have a title.")
+
+
+class RankSettings(Section):
+    """How evidence is chosen from the candidates."""
+
+    top_k: int = Field(default=5, ge=1, description="Chunks that an answer can use as evidence.")
+    pool: int = Field(default=10, ge=1, description="Best candidates to rerank and diversify.")
+    reranker: str = Field(
+        default="none",
+        pattern=r"^(none|maxsim|model|cross-encoder:.+)$",
+        description="Reranker: `none`, `maxsim`, `model` (the model that answers), or `cross-encoder:NAME`.",
+    )
+    budget_ms: int = Field(
+        default=0,
+        ge=0,
+        description="Milliseconds that a search may take. Reranking is skipped if it would take longer. 0 sets no"
+        " limit.",
+    )
+    boosts: BoostSettings = BoostSettings()
+    diversify: Literal["none", "round_robin", "one_per_document", "mmr"] = Field(
+        default="none", description="How the evidence is spread over documents."
+    )
+    mmr_lambda: float = Field(
+        default=0.7, ge=0, le=1, description="Balance of MMR between relevance (1) and novelty (0)."
+    )
+    max_tokens: int = Field(default=0, ge=0, description="Tokens of all evidence together. 0 sets no limit.")
+    join: bool = Field(default=False, description="Join chunks of the evidence that overlap or touch.")

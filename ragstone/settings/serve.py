@@ -1,0 +1,103 @@
+"""Settings for serving a knowledge base over HTTP, and for its workers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from ragstone.settings.services import Section
+
+
+def _origin(text: str) -> str:
+    """Return an origin as browsers send it: scheme, host and port."""
+    parts = urlsplit(text.strip())
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or "@" in text:
+        raise ValueError(f"'{text}' is not an origin; write it as https://HOST or http://HOST:PORT; * is not allowed")
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+Origin = Annotated[str, AfterValidator(_origin)]
+QueueName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+
+
+class LimitSettings(Section):
+    """Quotas of a key that has none of its own. Without keys, only ``questions`` applies."""
+
+    rate_per_minute: int = Field(default=300, ge=0, description="Requests per minute of a key. 0 sets no limit.")
+    concurrent: int = Field(default=16, ge=0, description="Concurrent requests of a key. 0 sets no limit.")
+    cost_per_day: float = Field(default=0.0, ge=0, description="Cost of models per key and day (UTC). 0 sets no limit.")
+    questions: int = Field(default=64, ge=1, description="Concurrent questions of all keys. Further ones wait.")
+
+
+class UploadSettings(Section):
+    """Files that clients upload."""
+
+    file_mb: float = Field(default=50.0, gt=0, description="Megabytes of an uploaded file at most.")
+    total_mb: float = Field(default=2000.0, gt=0, description="Megabytes of all uploaded files together at most.")
+
+
+class TlsSettings(Section):
+    """Encrypted connections."""
+
+    certificate: str = Field(
+        default="", description="PEM file with the certificate. If it is empty, `--tls` creates one."
+    )
+    key: str = Field(default="", description="PEM file with the private key of the certificate.")
+
+    @model_validator(mode="after")
+    def _check_pair(self) -> TlsSettings:
+        if bool(self.certificate) != bool(self.key):
+            raise ValueError("set certificate and key together, or neither")
+        return self
+
+
+class ServeSettings(Section):
+    """The HTTP server."""
+
+    host: str = Field(
+        default="127.0.0.1", description="Address to listen on. Any address but loopback requires an API key."
+    )
+    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on. 0 picks a free port.")
+    names: tuple[str, ...] = Field(
+        default=(),
+        description="Host names of the server in addition to its address. `*` accepts any name if keys are required.",
+    )
+    origins: tuple[Origin, ...] = Field(
+        default=(), description="Origins of other web pages that may call the server, such as `[https://chat.example]`."
+    )
+    sources: tuple[str, ...] = Field(
+        default=(), description="Files, folders and sites that `POST /sync` may ingest. All others are refused."
+    )
+    jobs: Literal["server", "workers"] = Field(
+        default="server", description="Who ingests uploads and sources: the server itself, or `ragstone worker`."
+    )
+    log: Literal["info", "warning"] = Field(
+        default="info", description="Log every request (`info`), or only problems (`warning`)."
+    )
+    question_seconds: float = Field(default=180.0, gt=0, description="Seconds that a question may take.")
+    request_seconds: float = Field(default=30.0, gt=0, description="Seconds that any other request may take.")
+    stop_seconds: int = Field(
+        default=30, ge=0, description="Seconds that running answers may take to finish when the server stops."
+    )
+    limits: LimitSettings = LimitSettings()
+    uploads: UploadSettings = UploadSettings()
+    tls: TlsSettings = TlsSettings()
+
+
+class JobSettings(Section):
+    """Ingest jobs that worker processes share."""
+
+    queue: Literal["journal", "postgres"] = Field(
+        default="journal",
+        description="Store of the queue: the knowledge base, or PostgreSQL for workers on several hosts.",
+    )
+    name: QueueName = Field(
+        default="ragstone", description="Name of the queue in PostgreSQL. Each knowledge base needs its own."
+    )
+    files: int = Field(default=50, ge=1, description="Files of one job at most.")
+    lease_seconds: float = Field(
+        default=60.0, ge=1, description="Seconds without a sign of life after which a job goes to another worker."
+    )
+    tries: int = Field(default=5, ge=1, description="Attempts at a job before it counts as failed.")

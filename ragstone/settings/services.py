@@ -1,0 +1,277 @@
+"""Settings of language models and external services.
+
+A service is contacted only if another setting names it. A key or an address alone is never a reason to use one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
+
+from ragstone.core.errors import SettingsError
+
+OPENAI_ADDRESS = "https://api.openai.com/v1"
+"""The API of OpenAI itself."""
+EXA_ADDRESS = "https://api.exa.ai"
+ENGINE_SECONDS = 10.0
+
+
+def _plain(address: str) -> str:
+    """Return an HTTP address without a trailing slash. Refuse one with a user, password or query, which hold keys."""
+    try:
+        parts = urlsplit(address)
+        wrong = bool(address) and (parts.scheme not in ("http", "https") or not parts.hostname)
+        secret = parts.username is not None or bool(parts.query)
+    except ValueError:
+        wrong, secret = True, False
+    if wrong:
+        raise ValueError("this is not an address; write it as https://HOST/PATH")
+    if secret:
+        raise ValueError("an address must have no user, password or query; set the key with api_key")
+    return address.rstrip("/")
+
+
+def _sendable(key: SecretStr) -> SecretStr:
+    """Return a key without surrounding white space. Refuse one that cannot be sent in a header."""
+    text = key.get_secret_value().strip()
+    if not all("!" <= char <= "~" for char in text):
+        raise ValueError("this is not a key: it contains white space or non-ASCII characters; copy it again")
+    return SecretStr(text)
+
+
+def _free(schema: str) -> str:
+    """Return the name of a schema. Refuse schemas that PostgreSQL or Ragstone use for something else."""
+    if re.fullmatch(r"pg_.*|public|ragstone|information_.*|.*_v\d+", schema):
+        raise ValueError("this schema is reserved; choose another name")
+    return schema
+
+
+ServiceAddress = Annotated[str, AfterValidator(_plain)]
+Key = Annotated[SecretStr, AfterValidator(_sendable)]
+Secret = SecretStr
+"""Text that is never printed."""
+CatalogName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$"), AfterValidator(_free)]
+CollectionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{2,40}$")]
+
+
+_Dollars = Annotated[float, Field(ge=0, le=1_000_000)]
+_Seconds = Annotated[float, Field(ge=0)]
+
+
+class Section(BaseModel):
+    """A group of settings that refuses unknown names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
+
+
+class ModelSettings(Section):
+    """A language model and its parameters."""
+
+    name: str = Field(
+        default="extractive",
+        description="Language model that answers: `extractive` (no model; answers quote sentences), `openai:NAME`,"
+        " `azure:DEPLOYMENT`, `huggingface:NAME` (or a folder), `gguf:FILE`, or `package.module:Class`.",
+    )
+    temperature: float = Field(default=0.3, ge=0, le=2, description="Sampling temperature. 0 is deterministic.")
+    top_p: float = Field(default=1.0, gt=0, le=1, description="Nucleus sampling: share of probability to sample from.")
+    max_tokens: int = Field(default=768, ge=1, description="Tokens of a reply at most.")
+    window_tokens: int = Field(
+        default=8192, ge=256, description="Context window of the model in tokens, including the reply."
+    )
+    precision: Literal["auto", "full", "float16", "int8"] = Field(
+        default="auto", description="Precision of a local model. `auto` is float16 on a GPU and int8 on a CPU."
+    )
+
+    @field_validator("name")
+    @classmethod
+    def _refuse_auto(cls, name: str) -> str:
+        if name.strip() in ("auto", ""):
+            raise ValueError("a key no longer selects a model; name one, such as openai:gpt-4o-mini, or extractive")
+        return name
+
+
+class OpenAISettings(Section):
+    """A server with the OpenAI protocol."""
+
+    api_key: Key = Field(
+        default=SecretStr(""), description="API key. It is used only if a setting names an `openai:` model."
+    )
+    base_url: ServiceAddress = Field(default=OPENAI_ADDRESS, description="URL of the server.")
+
+
+class AzureSettings(Section):
+    """A resource of Azure OpenAI."""
+
+    api_key: Key = Field(
+        default=SecretStr(""), description="API key. It is used only if a setting names an `azure:` deployment."
+    )
+    endpoint: ServiceAddress = Field(
+        default="", description="URL of the resource, such as https://NAME.openai.azure.com."
+    )
+    api_version: str = Field(default="2024-10-21", description="Version of the Azure OpenAI API.")
+
+
+class ExaSettings(Section):
+    """Web search with Exa."""
+
+    api_key: Key = Field(default=SecretStr(""), description="API key. It is used only with `query.web.engine=exa`.")
+    base_url: ServiceAddress = Field(
+        default=EXA_ADDRESS, description="URL of Exa. Another URL may also be on a private network."
+    )
+
+
+class SearxngSettings(Section):
+    """Web search with your own SearXNG, which needs no key."""
+
+    base_url: ServiceAddress = Field(default="", description="URL of a SearXNG server that can answer in JSON.")
+
+
+class ChromaSettings(Section):
+    """Chroma, in this process or on a server."""
+
+    url: ServiceAddress = Field(
+        default="", description="URL of the Chroma server. If it is empty, Chroma runs in this process."
+    )
+    api_key: Key = Field(default=SecretStr(""), description="API key, sent as a bearer token.")
+
+
+class QdrantSettings(Section):
+    """Qdrant, on a server or a cluster."""
+
+    url: ServiceAddress = Field(
+        default="http://localhost:6333", description="URL of the Qdrant server, or of any node of a cluster."
+    )
+    api_key: Key = Field(default=SecretStr(""), description="API key of Qdrant.")
+    collection: CollectionName = Field(
+        default="ragstone",
+        description="Alias of the current collection, and prefix of collection names. The collection of keywords"
+        " appends `-keywords`. Each knowledge base needs its own.",
+    )
+
+
+class PostgresSettings(Section):
+    """PostgreSQL, for vectors, keywords, the catalog or the queue."""
+
+    dsn: Secret = Field(
+        default=SecretStr(""), description="Connection URL, postgresql://USER:PASSWORD@HOST:PORT/DATABASE."
+    )
+    catalog: CatalogName = Field(
+        default="knowledge_base",
+        description="Schema of the catalog with `index.catalog=postgres`. Each knowledge base needs its own.",
+    )
+    documents: bool = Field(
+        default=False,
+        description="Also keep the documents in the tables of the function `search_documents`, for other programs.",
+    )
+    configurations: dict[str, Annotated[str, StringConstraints(pattern=r"^([a-z_][a-z0-9_]*\.)?[a-z_][a-z0-9_]*$")]] = (
+        Field(
+            default={},
+            description="Text search configuration of these documents by language, such as `{de: german}`. The default"
+            " is `simple`.",
+        )
+    )
+
+
+class RedisSettings(Section):
+    """Redis or Valkey, as a cache that several hosts share."""
+
+    url: Secret = Field(
+        default=SecretStr(""),
+        description="Connection URL, redis://USER:PASSWORD@HOST:6379/0, or rediss:// with TLS. If it is empty, no cache"
+        " is shared.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """What a model lacks, and the setting that provides it."""
+
+    what: str
+    remedy: str
+
+
+class ServiceSettings(Section):
+    """Services, and how long and how often they are tried."""
+
+    openai: OpenAISettings = OpenAISettings()
+    azure: AzureSettings = AzureSettings()
+    exa: ExaSettings = ExaSettings()
+    searxng: SearxngSettings = SearxngSettings()
+    chroma: ChromaSettings = ChromaSettings()
+    qdrant: QdrantSettings = QdrantSettings()
+    postgres: PostgresSettings = PostgresSettings()
+    redis: RedisSettings = RedisSettings()
+    timeout_seconds: float = Field(
+        default=60.0, gt=0, description="Seconds to wait for a model or a web search to send something."
+    )
+    deadline_seconds: float = Field(
+        default=120.0,
+        gt=0,
+        description="Seconds that a complete reply may take, including retries. All calls for a question share them.",
+    )
+    engine_seconds: float = Field(
+        default=ENGINE_SECONDS, gt=0, description="Seconds to wait for a reply of Chroma, Qdrant or PostgreSQL."
+    )
+    retries: int = Field(default=3, ge=0, description="Retries after a temporary failure.")
+    backoff_seconds: tuple[_Seconds, _Seconds] = Field(
+        default=(0.5, 20.0),
+        description="Seconds to wait before the first retry, and at most. The wait doubles with each retry.",
+    )
+    prices: dict[str, tuple[_Dollars, _Dollars]] = Field(
+        default={},
+        description="Prices of a million input and output tokens by model, such as `{my-model: [0.5, 1.5]}`. They"
+        " override the built-in prices, which are in US dollars.",
+    )
+    budget_per_question: float = Field(
+        default=0.0, ge=0, description="Cost of models per question at most. 0 sets no limit."
+    )
+    budget_per_day: float = Field(
+        default=0.0, ge=0, description="Cost of models per day (UTC) in all processes at most. 0 sets no limit."
+    )
+
+    @field_validator("backoff_seconds")
+    @classmethod
+    def _check_order(cls, waits: tuple[float, float]) -> tuple[float, float]:
+        if waits[0] > waits[1]:
+            raise ValueError("the first wait must not be longer than the longest; write it as [0.5, 20]")
+        return waits
+
+    def missing(self, name: str) -> Missing | None:
+        """Return the setting that a model needs and that is not set, or None.
+
+        Args:
+            name: the model with its kind, ``openai:NAME`` or ``azure:DEPLOYMENT``.
+        """
+        kind = name.partition(":")[0]
+        if kind == "azure" and not self.azure.endpoint:
+            remedy = "services.azure.endpoint, or AZURE_OPENAI_ENDPOINT in the environment"
+            return Missing(what="the address of the Azure resource is not set", remedy=remedy)
+        if kind == "azure" and not self.azure.api_key.get_secret_value():
+            remedy = "services.azure.api_key, or AZURE_OPENAI_API_KEY in the environment"
+            return Missing(what="there is no key", remedy=remedy)
+        if kind == "openai" and self.openai.base_url == OPENAI_ADDRESS and not self.openai.api_key.get_secret_value():
+            remedy = (
+                "services.openai.api_key, or OPENAI_API_KEY in the environment;"
+                " or services.openai.base_url for a server of your own"
+            )
+            return Missing(what="there is no key", remedy=remedy)
+        return None
+
+    def refuse_incomplete(self, name: str) -> None:
+        """Refuse a model whose service is not configured.
+
+        Args:
+            name: the model with its kind, ``openai:NAME`` or ``azure:DEPLOYMENT``.
+
+        Raises:
+            SettingsError: a setting is missing; the message names it.
+        """
+        kind, _, rest = name.partition(":")
+        if not rest:
+            raise SettingsError(f"{name} names no model; write {kind}:NAME")
+        if missing := self.missing(name):
+            raise SettingsError(f"{name} cannot be used, because {missing.what}; set {missing.remedy}")

@@ -1,0 +1,339 @@
+"""Values by key, kept in one file: what was worked out once need not be worked out again.
+
+The cache knows nothing of what it keeps. Whoever asks makes a key of everything that decides a value, so a value
+can be missing but never stale. All of it is disposable: where the file is damaged, of another format, or cannot be
+written, it is thrown away or done without, and nobody is troubled. Nothing is synced to disk for its sake; each
+value carries a checksum instead, and one that does not fit is no value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from ragstone.storage.sqlite import connect_private
+
+FORMAT = 1
+"""Of the file. One of any other format is thrown away."""
+PERIOD = 3600
+"""Seconds. That a value was used is noted once in so long, so that finding one is not a write."""
+FREED = 0.9
+"""A kind that has outgrown its limit is cut down to this share of it, so that the next values fit without cutting."""
+OVERHEAD = 100
+"""Approximate overhead of an entry in bytes, without its value."""
+PATIENCE = 0.05
+"""Seconds to wait for another process that writes; after that, a value is not kept."""
+UNTOLD = 256
+"""Hits and misses that are counted in memory before they are added to those on disk."""
+
+_SCHEMA = """
+    CREATE TABLE entries (
+        kind TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL,
+        PRIMARY KEY (kind, key)
+    );
+    CREATE INDEX entries_used ON entries (kind, used);
+    CREATE TABLE totals (
+        kind TEXT PRIMARY KEY, entries INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0,
+        hits INTEGER NOT NULL DEFAULT 0, misses INTEGER NOT NULL DEFAULT 0
+    );
+"""
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_UNFIT = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
+          sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM}  # fmt: skip
+"""What says something of the place, and nothing against the file itself."""
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheStatus:
+    """One kind of value: how many, how large, and how often one was there when it was asked for.
+
+    ``shared`` is what hosts share on a server; ``problem`` says what is wrong with that.
+    """
+
+    kind: str
+    entries: int
+    megabytes: float
+    limit_mb: float
+    hits: int
+    misses: int
+    problem: str = ""
+
+
+class Cache:
+    """A bounded store of bytes, shared by all processes that open the same file."""
+
+    def __init__(self, path: Path, limits: Mapping[str, int]) -> None:
+        """Name the file; it is opened, or made, when first used.
+
+        Args:
+            path: the file.
+            limits: bytes of each kind of value; a kind of 0 bytes, or not named, is not kept.
+        """
+        self._path, self._limits = path, {kind: limit for kind, limit in limits.items() if limit > 0}
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        self._lost = False
+        self._told: Counter[tuple[str, str]] = Counter()
+        self._used: set[tuple[str, bytes]] = set()
+
+    def keeps(self, kind: str) -> bool:
+        """Whether values of a kind are kept at all, so that it is worth while to make a key."""
+        return kind in self._limits and not self._lost
+
+    def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The values that are there."""
+        if not self.keeps(kind) or not keys:
+            return {}
+
+        def read(db: sqlite3.Connection) -> dict[bytes, bytes]:
+            now, found = int(time.time()), {}
+            for key in dict.fromkeys(keys):
+                sql = "SELECT value, checksum, used FROM entries WHERE kind = ? AND key = ?"
+                row = db.execute(sql, [kind, key]).fetchone()
+                if row is not None and isinstance(row[0], bytes) and row[1] == checksum(kind, key, row[0]):
+                    found[key] = row[0]
+                    if not isinstance(row[2], int) or now - row[2] >= PERIOD:
+                        self._used.add((kind, key))
+            return found
+
+        found = self._tried(read) or {}
+        self._told[kind, "hits"] += len(found)
+        self._told[kind, "misses"] += len(set(keys)) - len(found)
+        if self._told.total() >= UNTOLD:
+            self._tried(self._tell)
+        return found
+
+    def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
+        """Keep values; the ones longest unused make room where they must."""
+        if not self.keeps(kind):
+            return
+        limit = self._limits[kind]
+        fitting = {key: value for key, value in values.items() if len(value) + OVERHEAD <= limit // 4}
+
+        def write(db: sqlite3.Connection) -> None:
+            now = int(time.time())
+            for key, value in fitting.items():
+                sql = "SELECT length(value) FROM entries WHERE kind = ? AND key = ?"
+                before = db.execute(sql, [kind, key]).fetchone()
+                db.execute(
+                    "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)",
+                    [kind, key, value, checksum(kind, key, value), now],
+                )
+                grown = len(value) - before[0] if before else len(value) + OVERHEAD
+                _add(db, kind, entries=0 if before else 1, bytes=grown)
+            self._tell_within(db)
+            _make_room(db, kind, limit)
+
+        if fitting:
+            self._tried(_within_transaction(write))
+
+    def latest(self, kind: str, count: int) -> list[bytes]:
+        """The values used last, newest first; the order is exact to within `PERIOD`."""
+
+        def read(db: sqlite3.Connection) -> list[bytes]:
+            sql = "SELECT key, value, checksum FROM entries WHERE kind = ? ORDER BY used DESC, rowid DESC LIMIT ?"
+            return [value for key, value, sum in db.execute(sql, [kind, count]) if sum == checksum(kind, key, value)]
+
+        return (self._tried(read) or []) if self.keeps(kind) else []
+
+    def status(self) -> tuple[CacheStatus, ...]:
+        """Of each kind that is kept."""
+
+        def read(db: sqlite3.Connection) -> dict[str, list[int]]:
+            rows = db.execute("SELECT kind, entries, bytes, hits, misses FROM totals")
+            return {kind: [value if isinstance(value, int) else 0 for value in rest] for kind, *rest in rows}
+
+        if self._limits and not self._path.is_file():  # looking makes no file
+            known: dict[str, list[int]] = {}
+        else:
+            self._tried(self._tell)
+            known = self._tried(read) or {}
+        out = []
+        for kind, limit in self._limits.items():
+            entries, size, hits, misses = known.get(kind, [0, 0, 0, 0])
+            told = CacheStatus(
+                kind=kind,
+                entries=entries,
+                megabytes=round(size / 1e6, 2),
+                limit_mb=limit / 1e6,
+                hits=hits,
+                misses=misses,
+            )
+            out.append(told)
+        return tuple(out)
+
+    def clear(self) -> None:
+        """Forget everything, statistics too."""
+
+        def empty(db: sqlite3.Connection) -> None:
+            for table in ("entries", "totals"):
+                db.execute(f"DELETE FROM {table}")  # noqa: S608
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        if self._path.is_file():
+            self._told.clear()
+            self._used.clear()
+            self._tried(empty)
+
+    def close(self) -> None:
+        """Note what was counted, and let go of the file."""
+        if self._db is not None:
+            self._tried(self._tell)
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    def _tell(self, db: sqlite3.Connection) -> None:
+        if self._told or self._used:
+            _within_transaction(self._tell_within)(db)
+
+    def _tell_within(self, db: sqlite3.Connection) -> None:
+        told, self._told = self._told, Counter()
+        used, self._used = self._used, set()
+        for (kind, what), count in told.items():
+            _add(db, kind, hits=count if what == "hits" else 0, misses=count if what == "misses" else 0)
+        now = int(time.time())
+        db.executemany("UPDATE entries SET used = ? WHERE kind = ? AND key = ?", [(now, *one) for one in used])
+
+    # ------------------------------------------------------------ the file
+
+    def _tried(self, work: Callable[[sqlite3.Connection], R]) -> R | None:
+        """The result, or nothing where there is trouble; a file that is not sound is thrown away."""
+        with self._lock:
+            for _ in range(2):
+                if self._lost or not self._limits:
+                    return None
+                try:
+                    self._db = self._db or self._opened()
+                    return work(self._db)
+                # A damaged file can also hold texts that are none, and numbers that are texts.
+                except (sqlite3.Error, ValueError, TypeError, OverflowError, MemoryError) as error:
+                    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                    if code in _BUSY | _UNFIT:
+                        self._lost = self._db is None and code in _UNFIT
+                        return None
+                    self._throw_away()
+                except OSError:
+                    self._lost = True
+            self._lost = True
+            return None
+
+    def _opened(self) -> sqlite3.Connection:
+        db = connect_private(self._path, PATIENCE)
+        try:
+            db.execute("PRAGMA synchronous=OFF")
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            if version != FORMAT:
+                db.execute("PRAGMA journal_mode=WAL")
+                _within_transaction(_made)(db)
+            # If all accounts were wrong, the file would still not grow without end.
+            db.execute(f"PRAGMA max_page_count={(2 * sum(self._limits.values()) + (1 << 24)) // 4096}")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _throw_away(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+        for end in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + end).unlink(missing_ok=True)
+
+
+def key(*parts: object) -> bytes:
+    """A key of everything that decides a value: texts, numbers, bytes, and records and tuples of them."""
+    return hashlib.blake2b(repr(parts).encode(), digest_size=20).digest()
+
+
+@cache
+def code_version() -> str:
+    """Return a text that changes whenever any file of this package does: no value outlives the code that made it."""
+    return stamp_of(Path(__file__).parents[1])
+
+
+def stamp_of(package: Path) -> str:
+    """Return a text that changes whenever a file below a folder is added, removed or written."""
+    stamp = hashlib.blake2b(digest_size=12)
+    for folder, folders, files in os.walk(package):
+        folders[:] = sorted(one for one in folders if one != "__pycache__")
+        for name in sorted(files):
+            about = Path(folder, name).stat()
+            stamp.update(f"\0{folder}\0{name}\0{about.st_size}\0{about.st_mtime_ns}".encode())
+    return stamp.hexdigest()
+
+
+def _within_transaction(work: Callable[[sqlite3.Connection], None]) -> Callable[[sqlite3.Connection], None]:
+    def done(db: sqlite3.Connection) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            work(db)
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+    return done
+
+
+def _made(db: sqlite3.Connection) -> None:
+    """Empty tables, in the place of whatever another format had; unless another process was faster."""
+    if db.execute("PRAGMA user_version").fetchone() == (FORMAT,):
+        return
+    for kind, name in db.execute("SELECT type, name FROM sqlite_master WHERE type = 'table'").fetchall():
+        if not name.startswith("sqlite_"):
+            db.execute(f'DROP {kind} "{name}"')
+    for statement in _SCHEMA.split(";"):
+        db.execute(statement)
+    db.execute(f"PRAGMA user_version={FORMAT}")
+
+
+def _add(
+    db: sqlite3.Connection, kind: str, *, entries: int = 0, bytes: int = 0, hits: int = 0, misses: int = 0
+) -> None:
+    db.execute(
+        """
+        INSERT INTO totals VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (kind) DO UPDATE SET
+            entries = entries + ?2, bytes = bytes + ?3, hits = hits + ?4, misses = misses + ?5
+        """,
+        [kind, entries, bytes, hits, misses],
+    )
+
+
+def _make_room(db: sqlite3.Connection, kind: str, limit: int) -> None:
+    """Let go of the values longest unused, many at a time, where the limit is passed."""
+    (bytes,) = db.execute("SELECT bytes FROM totals WHERE kind = ?", [kind]).fetchone()
+    if 0 <= bytes <= limit:
+        return
+    sql = "SELECT count(*), total(length(value)) FROM entries WHERE kind = ?"
+    entries, values = db.execute(sql, [kind]).fetchone()  # counted again, so that no accounting error lasts
+    held = int(values) + entries * OVERHEAD
+    oldest = db.execute("SELECT rowid, length(value) FROM entries WHERE kind = ? ORDER BY used, rowid", [kind])
+    gone = []
+    for row, length in oldest:
+        if held <= limit * FREED:
+            break
+        gone.append((row,))
+        held -= length + OVERHEAD
+    db.executemany("DELETE FROM entries WHERE rowid = ?", gone)
+    db.execute("UPDATE totals SET entries = ?, bytes = ? WHERE kind = ?", [entries - len(gone), held, kind])
+
+
+def checksum(kind: str, key: bytes, value: bytes) -> int:
+    """Of a value in its place."""
+    return zlib.crc32(value, zlib.crc32(key, zlib.crc32(kind.encode())))

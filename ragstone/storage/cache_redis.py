@@ -1,0 +1,210 @@
+"""A second cache behind the one in the file, on a server of Redis or Valkey: what one host worked out, others have.
+
+What is said of the cache holds here: keys are made of everything that decides a value, so a value can be missing but
+never stale. Values are bytes with a checksum, nothing is pickled. A server that is away is a miss, and is left alone
+for a while, so that it costs nothing. How much it may hold is the server's to say (``maxmemory``); besides, a value
+that nobody asks for goes after some days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+from ragstone.core.errors import EngineError, MissingExtra, SettingsError
+from ragstone.services.engine_calls import EngineCalls
+from ragstone.settings.services import RedisSettings
+from ragstone.storage.cache import Cache, CacheStatus, checksum
+
+try:
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+except ImportError as error:
+    raise MissingExtra("redis", extra="redis") from error
+
+SHARED = ("embeddings", "tokens", "searches", "answers")
+"""Kinds that are shared; the latest questions stay in their knowledge base."""
+LARGEST = 4_000_000
+"""Bytes of the largest value that is sent."""
+PREFIX = "ragstone:1:"
+"""Of the names of all values; the number is that of their form."""
+DAY = 86_400
+_SECONDS = 0.1
+"""Seconds to wait for the server. Working a value out is faster than a longer wait."""
+_DAYS = 30.0
+"""Days after which an unused value expires."""
+AT_ONCE = 500
+"""Names that are deleted at once."""
+_COUNTS = PREFIX + "counts"
+
+R = TypeVar("R")
+
+
+class SharedCache(Cache):
+    """The cache of a knowledge base, and behind it the one that is shared."""
+
+    def __init__(
+        self,
+        path: Path,
+        limits: Mapping[str, int],
+        settings: RedisSettings,
+        *,
+        seconds: float = _SECONDS,
+        days: float = _DAYS,
+    ) -> None:
+        """Name the file and the server; neither is touched before it is used.
+
+        Raises:
+            SettingsError: the address is none.
+        """
+        super().__init__(path, limits)
+        url = settings.url.get_secret_value()
+        try:
+            parts = urlsplit(url)
+            self.name = f"Redis at {parts.hostname or 'localhost'}:{parts.port or 6379}"
+            self._redis = redis.Redis.from_url(
+                url,
+                socket_timeout=seconds,
+                socket_connect_timeout=seconds,
+                retry=Retry(NoBackoff(), 0),  # the breaker does better
+                decode_responses=False,
+            )
+        except (ValueError, TypeError):  # whose text would show the password
+            raise SettingsError(
+                "services.redis.url is no address of Redis; write it as redis://USER:PASSWORD@HOST:6379/0, or rediss://"
+            ) from None
+        self._seconds = max(1, round(days * DAY))
+        self._server = EngineCalls(self._ping)
+        self._counted = {"hits": 0, "misses": 0}
+
+    def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        found = super().get(kind, keys)
+        missing = [key for key in dict.fromkeys(keys) if key not in found]
+        if not missing or kind not in SHARED or not self.keeps(kind):
+            return found
+        names = {key: _name(kind, key) for key in missing}
+
+        def read() -> list[bytes | None]:
+            pipe = self._redis.pipeline(transaction=False)
+            for name in names.values():
+                pipe.getex(name, ex=self._seconds)
+            self._tell_counts(pipe)
+            return pipe.execute()[: len(names)]
+
+        values = self._asked(read) or []
+        new = {key: value for key, sent in zip(names, values, strict=False) if (value := _opened(kind, key, sent))}
+        self._counted["hits"] += len(new)
+        self._counted["misses"] += len(missing) - len(new)
+        super().put(kind, new)
+        return found | new
+
+    def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
+        super().put(kind, values)
+        small = {key: value for key, value in values.items() if len(value) <= LARGEST}
+        if kind in SHARED and small and self.keeps(kind):
+
+            def write() -> None:
+                pipe = self._redis.pipeline(transaction=False)
+                for key, value in small.items():
+                    pipe.set(_name(kind, key), checksum(kind, key, value).to_bytes(4) + value, ex=self._seconds)
+                pipe.execute()
+
+            self._asked(write)
+
+    def status(self) -> tuple[CacheStatus, ...]:
+        return (*super().status(), self._status())
+
+    def clear(self) -> None:
+        """Forget everything, here and on the server, also what other knowledge bases put there."""
+        super().clear()
+
+        def forget() -> None:
+            batch: list[bytes] = []
+            for name in self._redis.scan_iter(match=f"{PREFIX}*", count=AT_ONCE):
+                batch.append(name)
+                if len(batch) == AT_ONCE:
+                    self._redis.unlink(*batch)
+                    batch.clear()
+            if batch:
+                self._redis.unlink(*batch)
+
+        self._asked(forget)
+
+    def close(self) -> None:
+        def tell() -> None:
+            pipe = self._redis.pipeline(transaction=False)
+            self._tell_counts(pipe)
+            pipe.execute()
+
+        if any(self._counted.values()):
+            self._asked(tell)
+        self._server.close()
+        with suppress(redis.RedisError):
+            self._redis.close()
+        super().close()
+
+    def _tell_counts(self, pipe: Any) -> None:
+        """Add what was counted here to what all processes have counted."""
+        for what, count in self._counted.items():
+            if count:
+                pipe.hincrby(_COUNTS, what, count)
+                self._counted[what] = 0
+
+    def _status(self) -> CacheStatus:
+        def read() -> tuple[int, dict[str, Any], dict[bytes, bytes]]:
+            pipe = self._redis.pipeline(transaction=False)
+            self._tell_counts(pipe)
+            pipe.dbsize()
+            pipe.info("memory")
+            pipe.hgetall(_COUNTS)
+            size, memory, counts = pipe.execute()[-3:]
+            return size, memory, counts
+
+        found = self._asked(read, insist=True)
+        if found is None:
+            none = {"entries": 0, "megabytes": 0.0, "limit_mb": 0.0, "hits": 0, "misses": 0}
+            return CacheStatus(kind="shared", **none, problem=self._server.problem)
+        size, memory, counts = found
+        limit = int(memory.get("maxmemory", 0))
+        return CacheStatus(
+            kind="shared",
+            entries=size,
+            megabytes=round(int(memory.get("used_memory", 0)) / 1e6, 2),
+            limit_mb=limit / 1e6,
+            hits=int(counts.get(b"hits", 0)),
+            misses=int(counts.get(b"misses", 0)),
+            problem="" if limit else f"{self.name} has no maxmemory; set it, and maxmemory-policy allkeys-lru",
+        )
+
+    def _asked(self, what: Callable[[], R], *, insist: bool = False) -> R | None:
+        """What the server says; nothing where it is away, or was a moment ago."""
+        with suppress(EngineError), self._server.guard(insist=insist), self._translated():
+            return what()
+        return None
+
+    def _ping(self) -> None:
+        with self._translated():
+            self._redis.ping()
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        try:
+            yield
+        except (redis.RedisError, OSError) as error:
+            raise EngineError(f"{self.name}: {' '.join(str(error).split()) or type(error).__name__}") from error
+
+
+def _name(kind: str, key: bytes) -> str:
+    return f"{PREFIX}{kind}:{key.hex()}"
+
+
+def _opened(kind: str, key: bytes, sent: object) -> bytes | None:
+    """The value, if it is the one that was sent."""
+    if not isinstance(sent, bytes) or len(sent) <= 4:
+        return None
+    value = cast("bytes", sent[4:])
+    return value if checksum(kind, key, value).to_bytes(4) == sent[:4] else None

@@ -1,0 +1,87 @@
+"""Small files and checksums of the indexes, which are built again if they are damaged."""
+
+from __future__ import annotations
+
+import json
+import stat
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from ragstone.core.errors import KnowledgeBaseError
+from ragstone.storage.disk import replace_file
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Replace a file by a value as JSON, durably."""
+    replace_file(path, json.dumps(value).encode())
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the value in a file; empty if the file is missing or damaged, for files that can be written again."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def state(version: Path) -> tuple[bytes, ...]:
+    """Return what changes whenever the indexes of a version do, even without a commit: merging changes weights."""
+    found: list[bytes] = []
+    for name in ("terms/meta.json", "terms/manifest.json", "vectors/manifest.json"):
+        path = version / name
+        try:
+            found.append(path.read_bytes())
+        except OSError:
+            found.append(b"")
+    return tuple(found)
+
+
+def identity(path: Path) -> tuple[int, int, int]:
+    """Return what changes whenever `write_json` replaces the file; zeros if it is missing."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def pointed(folder: Path, pointer: str) -> str:
+    """Return the version that a pointer of a knowledge base names, such as ``CURRENT``; empty if it names none."""
+    try:
+        return (folder / pointer).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def is_public(path: Path) -> bool:
+    """Tell whether every account of this machine can read a file."""
+    try:
+        file, folders = path.stat(), [folder.stat() for folder in path.absolute().parents]
+    except OSError:
+        return False
+    return bool(file.st_mode & stat.S_IROTH) and all(one.st_mode & stat.S_IXOTH for one in folders)
+
+
+def checksum(path: Path) -> int:
+    """Return the CRC-32 of a file; half a second for a gigabyte."""
+    value = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            value = zlib.crc32(block, value)
+    return value
+
+
+@contextmanager
+def disposable(folder: Path) -> Generator[None]:
+    """Translate the errors of updating an index; tantivy raises ``ValueError`` for everything."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise KnowledgeBaseError(
+            f"the index in {folder} could not be written: {error}; the documents are stored, and the next command"
+            " that asks or adds updates the index"
+        ) from error

@@ -1,0 +1,315 @@
+"""Qdrant's own engine behind HTTP on loopback, in a separate process that can be killed and started again.
+
+Qdrant's server has no Python package, but its engine has one, Qdrant Edge: one shard with the storage, the graph and
+the filters of the server. This module adds the part of the server's protocol that Ragstone uses, without shards,
+replicas and clusters. A graph is built when `optimize` is called. Until then every vector is compared, as on a server
+that has not built its graph yet.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+Body = dict[str, Any]
+SMALL = 100
+"""Kilobytes of vectors from which on a graph is built; all other options are the engine's defaults."""
+
+
+def is_installed() -> bool:
+    return find_spec("qdrant_edge") is not None
+
+
+@cache
+def shared() -> QdrantServer:
+    """Return the one server of all tests; skip the test if the engine's package is not installed."""
+    import pytest  # the server's process does not need it
+
+    if not is_installed():
+        pytest.skip("Qdrant's engine, the package qdrant-edge-py, is not installed")
+    server = QdrantServer()
+    atexit.register(server.stop)
+    return server
+
+
+class QdrantServer:
+    """A server that starts when it is made; `stop` ends it and removes its files."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="rsq-"))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start the server, also after `kill`, and wait until it answers."""
+        command = [sys.executable, __file__, str(self._folder), str(self._port)]
+        self._process = subprocess.Popen(command)
+        for _ in range(600):
+            try:
+                socket.create_connection(("127.0.0.1", self._port), 0.1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError("the server does not listen")
+
+    def kill(self) -> None:
+        """Kill the server with SIGKILL."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def optimize(self) -> None:
+        """Build the graphs of all collections."""
+        with urllib.request.urlopen(f"{self.url}/optimize", timeout=3600) as answer:
+            answer.read()
+
+    def stop(self) -> None:
+        self.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class _Refused(Exception):
+    """A request that the server refuses."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class _Store:
+    """The collections, one shard each, and their aliases."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._aliases = folder / "collections", folder / "aliases.json"
+        self._whole = folder / "whole"
+        for path in (self._folder, self._whole):
+            path.mkdir(exist_ok=True)
+        self._changing = threading.Lock()
+        for path in self._folder.iterdir():
+            if not (self._whole / path.name).exists():  # killed while it was made or dropped
+                shutil.rmtree(path)
+        self.shards = {path.name: EdgeShard.load(str(path)) for path in self._folder.iterdir()}
+        self.asked: dict[str, Body] = {}
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        return json.loads(self._aliases.read_text(encoding="utf-8")) if self._aliases.is_file() else {}
+
+    def shard(self, name: str) -> EdgeShard:
+        found = self.shards.get(self.aliases.get(name, name))
+        if found is None:
+            raise _Refused(404, f"Not found: Collection `{name}` doesn't exist!")
+        return found
+
+    def create(self, name: str, body: Body) -> None:
+        if name in self.shards:
+            raise _Refused(409, f"Wrong input: Collection `{name}` already exists!")
+        dense: dict[str, Body] = body.get("vectors") or {}
+        terms: dict[str, Body] = body.get("sparse_vectors") or {}
+        vectors = {
+            one: EdgeVectorParams(size=params["size"], distance=getattr(Distance, params["distance"]))
+            for one, params in dense.items()
+        }
+        sparse = {one: EdgeSparseVectorParams(on_disk=params["index"]["on_disk"]) for one, params in terms.items()}
+        (self._folder / name).mkdir()
+        config = EdgeConfig(
+            vectors=vectors,
+            sparse_vectors=sparse,
+            on_disk_payload=body.get("on_disk_payload"),
+            optimizers=EdgeOptimizersConfig(indexing_threshold=SMALL),
+            hnsw_config=HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=SMALL),
+        )
+        self.asked[name] = body
+        self.shards[name] = EdgeShard.create(str(self._folder / name), config)
+        (self._whole / name).touch()
+
+    def drop(self, name: str) -> None:
+        with self._changing:
+            (self._whole / name).unlink()
+            self.shards.pop(name).close()
+        shutil.rmtree(self._folder / name)
+
+    def change(self, name: str, operation: UpdateOperation) -> None:
+        with self._changing:
+            self.shard(name).update(operation)
+
+    def rename(self, actions: list[Body]) -> None:
+        """Change aliases in one step."""
+        aliases = self.aliases
+        for action in actions:
+            if gone := action.get("delete_alias"):
+                aliases.pop(gone["alias_name"], None)
+            if made := action.get("create_alias"):
+                aliases[made["alias_name"]] = made["collection_name"]
+        coming = self._aliases.with_suffix(".new")
+        coming.write_text(json.dumps(aliases), encoding="utf-8")
+        coming.replace(self._aliases)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """A handler that passes each request to the method named after its route."""
+
+    protocol_version = "HTTP/1.1"
+    store: _Store
+
+    def _take(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        path = self.path.partition("?")[0]
+        status, problem = 200, ""
+        try:
+            result = self._routed(f"{self.command} {path}", json.loads(raw) if raw else {})
+        except _Refused as refused:
+            result, status, problem = None, refused.status, str(refused)
+        except Exception as error:  # a server reports it and continues
+            result, status, problem = None, 500, f"{type(error).__name__}: {error}"
+        reply = {"result": result, "status": {"error": problem} if problem else "ok", "time": 0.0}
+        self._send(status, json.dumps(reply).encode())
+
+    do_GET = do_PUT = do_POST = do_DELETE = _take
+
+    def _send(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _routed(self, request: str, body: Body) -> Any:
+        if request == "GET /collections":
+            return {"collections": [{"name": name} for name in self.store.shards]}
+        if request == "GET /optimize":
+            made = [shard.optimize() for shard in self.store.shards.values()]
+            return {
+                "made": made,
+                "vectors": sum(one.info().indexed_vectors_count for one in self.store.shards.values()),
+            }
+        if request == "GET /aliases":
+            named = self.store.aliases.items()
+            return {"aliases": [{"alias_name": alias, "collection_name": name} for alias, name in named]}
+        if request == "POST /collections/aliases":
+            self.store.rename(body["actions"])
+            return True
+        method, _, path = request.partition(" ")
+        found = re.fullmatch(r"/collections/([^/]+)((?:/[a-z]+)*)", path)
+        if found is None:
+            raise _Refused(404, path)
+        name, rest = found.groups()
+        match f"{method} {rest}":
+            case "GET ":
+                return {"config": {"params": self.store.asked[name]}}
+            case "GET /exists":
+                return {"exists": name in self.store.shards}
+            case "PUT ":
+                self.store.create(name, body)
+            case "DELETE ":
+                self.store.drop(name)
+            case "PUT /points":
+                self.store.change(name, UpdateOperation.upsert_points(_points(body)))
+            case "POST /points/delete":
+                self.store.change(name, UpdateOperation.delete_points(body["points"]))
+            case "POST /points":
+                records = self.store.shard(name).retrieve(body["ids"], True, False)
+                return [{"id": one.id, "payload": one.payload} for one in records]
+            case "POST /points/query":
+                return self._query(name, body)
+            case "POST /points/count":
+                return {"count": self.store.shard(name).count(CountRequest(exact=body["exact"]))}
+            case "POST /points/scroll":
+                asked = ScrollRequest(
+                    offset=body.get("offset"), limit=body["limit"], with_payload=False, with_vector=False
+                )
+                records, offset = self.store.shard(name).scroll(asked)
+                return {"points": [{"id": one.id} for one in records], "next_page_offset": offset}
+            case _:
+                raise _Refused(404, request)
+        return {"operation_id": 1, "status": "completed"} if rest else True
+
+    def _query(self, name: str, body: Body) -> Body:
+        only = None
+        if body.get("filter"):
+            only = Filter(must=[HasIdCondition(set(one["has_id"])) for one in body["filter"]["must"]])
+        params: Body = body.get("params") or {}
+        asked = QueryRequest(
+            limit=body["limit"],
+            query=Query.Nearest(_vector(body["query"]["nearest"]), using=body["using"]),
+            filter=only,
+            params=SearchParams(exact=bool(params.get("exact")), hnsw_ef=params.get("hnsw_ef")),
+            with_payload=body["with_payload"],
+            with_vector=False,
+        )
+        found = self.store.shard(name).query(asked)
+        points = [
+            {"id": one.id, "version": one.version, "score": one.score, "payload": one.payload or None} for one in found
+        ]
+        return {"points": points}
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def _points(body: Body) -> list[Point]:
+    if "batch" in body:
+        batch = body["batch"]
+        (name, vectors), *_ = batch["vectors"].items()
+        return [Point(id, {name: vector}) for id, vector in zip(batch["ids"], vectors, strict=True)]
+    points = [(one["id"], one["vector"].items(), one.get("payload")) for one in body["points"]]
+    return [Point(id, {name: _vector(value) for name, value in vectors}, payload) for id, vectors, payload in points]
+
+
+def _vector(value: list[float] | Body) -> list[float] | SparseVector:
+    """Return the engine's form of a dense or sparse vector in Qdrant's JSON."""
+    return SparseVector(value["indices"], value["values"]) if isinstance(value, dict) else value
+
+
+def main(folder: str, port: str) -> None:
+    _Handler.store = _Store(Path(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", int(port)), _Handler)
+    server.daemon_threads = True
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    from qdrant_edge import (
+        CountRequest,
+        Distance,
+        EdgeConfig,
+        EdgeOptimizersConfig,
+        EdgeShard,
+        EdgeSparseVectorParams,
+        EdgeVectorParams,
+        Filter,
+        HasIdCondition,
+        HnswIndexConfig,
+        Point,
+        Query,
+        QueryRequest,
+        ScrollRequest,
+        SearchParams,
+        SparseVector,
+        UpdateOperation,
+    )
+
+    main(*sys.argv[1:])

@@ -1,0 +1,142 @@
+"""Headings, tables and code are told from sentences, and a lead-in is quoted with what it leads to."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.chunk import sentences
+from ragstone.core.records import Span
+from ragstone.respond.passage_structure import (
+    MAX_QUOTE,
+    code_around,
+    ends_in_code,
+    has_lines,
+    introduces_next_chunk,
+    is_directive,
+    is_heading,
+    is_table,
+    with_introduced,
+)
+
+GUIDE = """# Installing
+
+Two things are needed first:
+
+- Python 3.11,
+  or newer
+- a compiler.
+
+## Then
+
+Run this:
+
+```sh
+make all
+# check: it ends with "done"
+```
+
+Press release
+-------------
+
+The old harbour opens at six.
+
+Opening hours
+
+It closes at ten.
+
+| day | hour |
+|-----|------|
+| Mon | 6    |
+
+**Take care**
+
+Mind the step
+
+    sudo rm it:
+"""
+
+
+def at(words: str, text: str = GUIDE) -> Span:
+    start = text.index(words)
+    return Span(start=start, end=start + len(words))
+
+
+@pytest.mark.parametrize(
+    "words", ["Installing", "Then", "Press release", "Opening hours", "Take care", "Mind the step"]
+)
+def test_recognises_all_kinds_of_headings(words: str) -> None:
+    assert is_heading(GUIDE, at(words))
+
+
+@pytest.mark.parametrize("words", ["The old harbour opens at six.", "- a compiler.", "Run this:", "It closes at ten."])
+def test_sentences_and_items_are_not_headings(words: str) -> None:
+    assert not is_heading(GUIDE, at(words))
+
+
+def test_last_line_is_not_a_heading() -> None:
+    assert not is_heading("Opening hours", Span(start=0, end=13))
+
+
+def test_recognises_table_rows() -> None:
+    assert is_table(GUIDE, at("Mon"))
+    assert not is_table(GUIDE, at("It closes at ten."))
+
+
+def test_quotes_lead_in_with_list_and_code() -> None:
+    quote = with_introduced(GUIDE, at("Two things are needed first:")).of(GUIDE)
+    assert quote == "Two things are needed first:\n\n- Python 3.11,\n  or newer\n- a compiler."
+    assert has_lines(quote)
+    code = with_introduced(GUIDE, at("Run this:")).of(GUIDE)
+    assert code.endswith('"done"\n```')
+    assert ends_in_code(code)
+
+
+def test_other_sentences_stay_unchanged() -> None:
+    for words in ("The old harbour opens at six.", "sudo rm it:"):
+        assert with_introduced(GUIDE, at(words)) == at(words)
+    text = "He said:\n\nNo list follows."
+    assert with_introduced(text, at("He said:", text)).of(text) == "He said:"
+
+
+def test_long_list_ends_between_items() -> None:
+    text = "All of these:\n" + "\n".join(f"- item {n} {'x' * 90}" for n in range(20)) + "\n"
+    quote = with_introduced(text, Span(start=0, end=13)).of(text)
+    assert MAX_QUOTE - 110 < len(quote) <= MAX_QUOTE
+    assert quote.endswith("x" * 90)
+
+
+def test_finds_code_around_any_position() -> None:
+    code = code_around(GUIDE, at("check").start)
+    assert code is not None
+    assert code.of(GUIDE).startswith("```sh\nmake all")
+    assert code_around(GUIDE, at("Press").start) is None
+    assert code_around("```\nnever closed", 5) is None
+
+
+@given(st.text(alphabet="ab:.-*#`~|\n 1)", max_size=120))
+def test_extended_quote_keeps_its_start(text: str) -> None:
+    for span in sentences(text):
+        is_heading(text, span), is_table(text, span)
+        led = with_introduced(text, span)
+        assert led.start == span.start
+        assert span.end <= led.end <= max(span.end, span.start + MAX_QUOTE)
+        code = code_around(text, span.start)
+        assert code is None or code.start <= span.start < code.end <= len(text)
+
+
+@pytest.mark.parametrize("between", ["", "C++\n\n", ".. code:: console\n\n"])
+def test_label_before_code_is_skipped(between: str) -> None:
+    text = f"Call this:\n\n{between}    make all\n\nThen go home."
+    span = with_introduced(text, Span(start=0, end=len("Call this:")))
+    assert span.of(text) == f"Call this:\n\n{between}    make all"
+    assert not introduces_next_chunk(text, Span(start=0, end=len("Call this:")))
+
+
+def test_recognises_lead_in_of_next_chunk() -> None:
+    for rest in ("", "\n", "\n\nC++", "\n\nC++ (nvq++)\n"):
+        assert introduces_next_chunk(f"Call this:{rest}", Span(start=0, end=len("Call this:")))
+    for rest in ("\n\nThen go home.", "\n\nThe second paragraph of it"):
+        assert not introduces_next_chunk(f"Call this:{rest}", Span(start=0, end=len("Call this:")))
+    assert is_directive("Text.\n\n.. _place:\n", Span(start=7, end=17))

@@ -1,0 +1,65 @@
+"""Learned policies over HTTP, for administrators."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from kb import add, open_fast
+from live import DOCUMENTS, Live, make_key, served
+from voting import cast, learner_of
+
+from ragstone.learning.policy import Choices
+
+PATHS = ("/policies", "/policies/explain")
+
+
+@pytest.fixture(scope="module")
+def learning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A server with keys and a trial with few votes."""
+    folder = tmp_path_factory.mktemp("learning") / "kb"
+    with closing(open_fast(folder, "learning.mode=gated")) as engine:
+        add(engine, *DOCUMENTS)
+        engine.learning.start_trial({"": Choices(top_k=2)}, "short is sweet")
+        cast(engine, 12, bool)
+        make_key(folder, "first", "admin")
+        with served(engine) as live:
+            yield live
+
+
+def test_policies_are_for_administrators_only(learning: Live) -> None:
+    keys = {scope: make_key(learning.engine.folder, scope, scope) for scope in ("read", "write", "admin")}
+    time.sleep(0.6)
+    for path in PATHS:
+        assert learning.http.get(path).status_code == 401
+        statuses = {scope: learning.http.get(path, headers=key).status_code for scope, key in keys.items()}
+        assert statuses == {"read": 403, "write": 403, "admin": 200}
+
+
+def test_returns_policies_and_the_running_trial(learning: Live) -> None:
+    admin = make_key(learning.engine.folder, "ada", "admin")
+    time.sleep(0.6)
+    listed, told = (learning.http.get(path, headers=admin).json() for path in PATHS)
+    assert listed["in_use"] == 0
+    assert [(one["version"], one["parent"], one["changes"]) for one in listed["policies"]] == [
+        (0, None, []),
+        (1, 0, ["top_k 5 -> 2"]),
+    ]
+    now = learning.engine.learning.report()
+    assert (told["mode"], told["trial"], told["votes"]) == ("gated", "trial 1", 12)
+    assert told["why"] == now.why
+    assert told["cautions"] == list(now.cautions)
+    assert [one["action"] for one in told["moments"]] == ["began", "went on"]
+    (point,) = told["moments"][1]["points"]
+    assert (point["trial"], point["version"], point["bar"]) == ("trial 1", 1, 40)
+    arms = {one["role"]: one for one in told["arms"]}
+    assert sum(one["arm"]["votes"] for one in arms.values()) == 12
+    challenger = arms["challenger"]
+    assert challenger["few"]
+    assert (challenger["arm"]["difference"], challenger["arm"]["needs"]) == (None, None)
+    with learner_of(learning.engine) as learner:
+        seed = learner.log.seed()
+    texts = [learning.http.get(path, headers=admin).text for path in PATHS]
+    assert all(seed not in text for text in texts), "the seed predicts every draw"

@@ -1,0 +1,136 @@
+"""What readers are shown of documents: no path of the server, and no group that is not theirs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from kb import add, open_fast
+from live import Live, make_key, served
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from ragstone.core.access import OWNER, Reader
+from ragstone.core.errors import EngineError, Locked, SettingsMismatch
+from ragstone.core.records import Document
+from ragstone.serve.http.errors import STATUS, problem
+from ragstone.serve.view import View
+
+QUESTION = {"question": "When is the canteen open?", "explain": True}
+STAFF = Reader(name="clerk", groups=frozenset({"staff"}))
+
+
+@pytest.fixture(scope="module")
+def filed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A server over files that several groups may read."""
+    folder = tmp_path_factory.mktemp("filed")
+    docs = folder / "private" / "docs"
+    docs.mkdir(parents=True)
+    (docs / "hours.csv").write_text("id,text\n1,The gate closes at nine.\n")
+    with closing(open_fast(folder / "kb")) as engine:
+        canteen = Document(
+            id="private/docs/canteen.md",
+            text="The canteen is open from eleven to two.",
+            source=str(docs / "canteen.md"),
+            metadata={"readers": ("board", "staff")},
+        )
+        add(engine, str(docs), canteen)
+        with served(engine) as live:
+            yield live
+
+
+def test_readers_see_neither_paths_nor_foreign_groups(filed: Live) -> None:
+    staff = make_key(filed.engine.folder, "clerk", groups=["staff"])
+    time.sleep(0.6)
+    root = str(filed.engine.folder.parent)
+
+    def shown(key: dict[str, str]) -> str:
+        answer = filed.http.post("/query", json=QUESTION, headers=key)
+        response = filed.http.get(f"/responses/{answer.json()['response_id']}", params={"explain": True}, headers=key)
+        stream = filed.http.post("/query", json=QUESTION, headers=key | {"accept": "text/event-stream"})
+        search = filed.http.post("/search", json={"query": "canteen", "explain": True}, headers=key)
+        listing = filed.http.get("/documents", headers=key)
+        document = filed.http.get("/documents/private/docs/canteen.md", headers=key)
+        sources = [one["source"] for one in listing.json()["documents"]] + [document.json()["source"]]
+        if root not in sources[0]:
+            assert sources == [f"private/docs/{name}" for name in ("canteen.md", "hours.csv#1", "canteen.md")]
+        responses = (answer, response, stream, search, listing, document)
+        return "".join(one.text for one in responses) + asyncio.run(through_mcp(filed.url, key))
+
+    text = shown(staff)
+    assert "staff" in text
+    assert "board" not in text
+    assert root not in text
+    text = shown(make_admin(filed))
+    assert "board" in text
+    assert root in text
+
+
+def make_admin(live: Live) -> dict[str, str]:
+    admin = make_key(live.engine.folder, "boss", "admin")
+    time.sleep(0.6)
+    return admin
+
+
+async def through_mcp(url: str, key: dict[str, str]) -> str:
+    """What the tools and resources tell."""
+    out: list[Any] = []
+    async with (
+        httpx2.AsyncClient(headers=key) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+    ):
+        for name, arguments in (
+            ("search", {"query": "canteen"}),
+            ("ask", {"question": QUESTION["question"]}),
+            ("list_documents", {}),
+            ("read_source", {"document_id": "private/docs/canteen.md"}),
+        ):
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error
+            out += [result.structured_content, result.content]
+        out.append(await client.list_resources())
+    return str(out)
+
+
+def test_errors_hide_folders(filed: Live, tmp_path: Path) -> None:
+    folder = filed.engine.folder
+    for error, status in (
+        (Locked(folder, "process 7 on host"), 409),
+        (SettingsMismatch(f"{folder} was built with other settings"), 409),
+        (EngineError(f"Qdrant at {folder} does not answer"), 503),
+        (RuntimeError(f"cannot read {tmp_path}"), 500),
+    ):
+        told = problem(error, "id").error
+        assert STATUS[told.code] == status
+        assert str(folder.parent) not in told.message
+        assert str(tmp_path) not in told.message
+
+
+@pytest.mark.parametrize(
+    ("source", "id", "shown"),
+    [
+        ("/srv/files/docs/a.md", "docs/a.md", "docs/a.md"),
+        ("/srv/files/plan.csv#7", "plan.csv#7", "plan.csv#7"),
+        ("/srv/files/a.zip/inner/x.txt", "other", "x.txt"),
+        ("file:///srv/files/a.md", "a.md", "a.md"),
+        ("https://example.org/a", "a", "https://example.org/a"),
+        ("gate.txt", "gate.txt", "gate.txt"),
+    ],
+)
+def test_hides_folders_of_sources(source: str, id: str, shown: str) -> None:
+    assert View(reader=STAFF).source(source, id) == shown
+    assert View(reader=OWNER).source(source, id) == source
+    assert View(reader=STAFF, is_admin=True).source(source, id) == source
+
+
+def test_hides_groups_of_others() -> None:
+    facts = {"lang": "en", "readers": ("board", "staff", "*")}
+    assert View(reader=STAFF).metadata(facts) == {"lang": "en", "readers": ("staff", "*")}
+    assert View(reader=Reader(name="anna")).metadata(facts) == facts
+    assert View(reader=STAFF).metadata({"lang": "en"}) == {"lang": "en"}
