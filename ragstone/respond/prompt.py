@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
-from ragstone.core.records import Evidence, Hit
+from ragstone.core.records import BOOKKEEPING, Evidence, Hit
 from ragstone.settings.yaml_text import read_yaml
 
 REFUSAL = "NO ANSWER"
@@ -169,7 +169,7 @@ def _facts(hit: Hit, label: str, characters: int, *, metadata: bool) -> dict[str
     chunk = hit.chunk
     facts = {**chunk.metadata, **chunk.facts}
     text = chunk.text if not characters or len(chunk.text) <= characters else f"{chunk.text[:characters].rstrip()} …"
-    shown = [f"{name}: {_shown(value)}" for name, value in chunk.metadata.items() if name not in ("path", "kind")]
+    shown = [f"{name}: {_shown(value)}" for name, value in chunk.metadata.items() if name not in BOOKKEEPING]
     author = facts.get("author") or facts.get("authors") or chunk.url
     section, page = _shown(facts.get("section", "")), _shown(facts.get("page", ""))
     return {
