@@ -215,10 +215,10 @@ def _figures(answer: Answer) -> dict[str, float]:
 
 
 def _counts(report: AddReport) -> dict[str, float]:
-    """Return the numbers of a report, and how many of its texts had a vector already."""
+    """Return the numbers of a report; ``reused`` counts the chunks whose text had a vector already."""
     numbers = {name: value for name, value in asdict(report).items() if isinstance(value, int | float)}
     lists = {"skipped": len(report.skipped), "decoded": len(report.decoded)}
-    return {**numbers, **lists, "cache_hit/vectors": report.chunks - report.embedded}
+    return {**numbers, **lists, "reused": report.chunks - report.embedded}
 
 
 def _content(one: Tracked) -> dict[str, object]:
