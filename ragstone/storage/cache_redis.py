@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from ragstone.core.errors import EngineError, MissingExtra, SettingsError
@@ -57,7 +57,8 @@ class SharedCache:
         try:
             parts = urlsplit(url)
             self.name = f"Redis at {parts.hostname or 'localhost'}:{parts.port or 6379}"
-            self._redis = redis.Redis.from_url(
+            client: Any = redis.Redis
+            self._redis = client.from_url(
                 url,
                 socket_timeout=seconds,
                 socket_connect_timeout=seconds,
@@ -121,6 +122,7 @@ class SharedCache:
 
         def forget() -> None:
             batch: list[bytes] = []
+            name: bytes
             for name in self._redis.scan_iter(match=f"{PREFIX}*", count=AT_ONCE):
                 batch.append(name)
                 if len(batch) == AT_ONCE:
@@ -163,8 +165,8 @@ class SharedCache:
 
         found = self._ask(read, insist=True)
         if found is None:
-            none = {"entries": 0, "megabytes": 0.0, "limit_mb": 0.0, "hits": 0, "misses": 0}
-            return CacheStatus(kind="shared", **none, problem=self._server.problem)
+            problem = self._server.problem
+            return CacheStatus(kind="shared", entries=0, megabytes=0.0, limit_mb=0.0, hits=0, misses=0, problem=problem)
         size, memory, counts = found
         limit = int(memory.get("maxmemory", 0))
         return CacheStatus(
@@ -203,5 +205,5 @@ def _opened(kind: str, key: bytes, sent: object) -> bytes | None:
     """Return the value, or None if it is not the one that was sent."""
     if not isinstance(sent, bytes) or len(sent) <= 4:
         return None
-    value = cast("bytes", sent[4:])
+    value = sent[4:]
     return value if checksum(kind, key, value).to_bytes(4) == sent[:4] else None

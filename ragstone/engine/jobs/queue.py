@@ -163,10 +163,10 @@ def job_from_row(values: Sequence[Any]) -> Job:
     """Return the job in a row of `COLUMNS`; further columns are ignored."""
     row: Mapping[str, Any] = dict(zip(COLUMNS, values, strict=False))
     work, result = json.loads(row["what"]), json.loads(row["result"])
-    report = result["report"]
+    report: Any = result["report"]
     if report:
         skipped = tuple(Skipped(**one) for one in report["skipped"])
-        report = AddReport(**{**report, "skipped": skipped, "notices": tuple(report["notices"])})
+        report = AddReport(**(report | {"skipped": skipped, "notices": tuple(report["notices"])}))
     groups = work["groups"]
     return Job(
         id=row["id"],
