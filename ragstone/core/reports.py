@@ -12,7 +12,8 @@ class AddReport:
     """The result of an ingest.
 
     ``added``, ``updated``, ``unchanged`` and ``removed`` count documents; ``chunks`` and ``embedded`` count chunks and
-    new vectors. ``embedding_*`` count the calls of an embedding service. ``notices`` are messages for the user.
+    new vectors, and ``cached`` vectors that an embedding service had given before. ``embedding_*`` count the calls of
+    an embedding service. ``notices`` are messages for the user.
     """
 
     added: int = 0
@@ -22,6 +23,7 @@ class AddReport:
     skipped: tuple[Skipped, ...] = ()
     chunks: int = 0
     embedded: int = 0
+    cached: int = 0
     seconds: float = 0.0
     embedding_calls: int = 0
     embedding_tokens: int = 0

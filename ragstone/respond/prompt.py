@@ -145,7 +145,12 @@ def compose(
     system = "\n".join([_put(prompt.role, known), "Rules:", *(f"- {rule}" for rule in rules)])
     examples = [message for example in prompt.examples for message in _example(prompt, example, known)]
     question = _question(prompt, blocks, evidence.question, mark)
-    messages = (Message(role="system", content=system), *examples, *history, Message(role="user", content=question))
+    messages = (
+        Message(role="system", content=system, mark=mark),
+        *examples,
+        *history,
+        Message(role="user", content=question),
+    )
     return ComposedPrompt(messages=messages, hits=tuple(hits))
 
 

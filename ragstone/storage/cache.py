@@ -59,7 +59,7 @@ R = TypeVar("R")
 class CacheStatus:
     """One kind of value: how many, how large, and how often one was there when it was asked for.
 
-    ``shared`` is what hosts share on a server; ``problem`` says what is wrong with that.
+    ``shared`` is what hosts share on a server; ``problem`` says what is wrong with that. ``level`` groups the kinds.
     """
 
     kind: str
@@ -69,6 +69,7 @@ class CacheStatus:
     hits: int
     misses: int
     problem: str = ""
+    level: str = ""
 
 
 class Cache:
@@ -93,7 +94,24 @@ class Cache:
         return kind in self._limits and not self._lost
 
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values that are there."""
+        """The values that are there; hits and misses are counted."""
+        found = self._read(kind, keys)
+        self.count(kind, hits=len(found), misses=len(set(keys)) - len(found))
+        return found
+
+    def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
+        """Count hits and misses of a kind that is kept."""
+        if self.keeps(kind):
+            self._told[kind, "hits"] += hits
+            self._told[kind, "misses"] += misses
+            if self._told.total() >= UNTOLD:
+                self._tried(self._tell)
+
+    def peek(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The values that are there; nothing is counted."""
+        return self._read(kind, keys)
+
+    def _read(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         if not self.keeps(kind) or not keys:
             return {}
 
@@ -108,12 +126,7 @@ class Cache:
                         self._used.add((kind, key))
             return found
 
-        found = self._tried(read) or {}
-        self._told[kind, "hits"] += len(found)
-        self._told[kind, "misses"] += len(set(keys)) - len(found)
-        if self._told.total() >= UNTOLD:
-            self._tried(self._tell)
-        return found
+        return self._tried(read) or {}
 
     def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
         """Keep values; the ones longest unused make room where they must."""
@@ -174,18 +187,19 @@ class Cache:
             out.append(told)
         return tuple(out)
 
-    def clear(self) -> None:
-        """Forget everything, statistics too."""
+    def clear(self, kinds: Sequence[str] = ()) -> None:
+        """Forget these kinds, statistics too; all of them if none is named."""
 
         def empty(db: sqlite3.Connection) -> None:
+            which = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
             for table in ("entries", "totals"):
-                db.execute(f"DELETE FROM {table}")  # noqa: S608
+                db.execute(f"DELETE FROM {table}{which}", list(kinds))  # noqa: S608
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
         if self._path.is_file():
-            self._told.clear()
-            self._used.clear()
+            self._told = Counter({one: told for one, told in self._told.items() if kinds and one[0] not in kinds})
+            self._used = {one for one in self._used if kinds and one[0] not in kinds}
             self._tried(empty)
 
     def close(self) -> None:

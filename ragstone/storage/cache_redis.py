@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
@@ -26,7 +27,7 @@ try:
 except ImportError as error:
     raise MissingExtra("redis", extra="redis") from error
 
-SHARED = ("embeddings", "tokens", "searches", "answers")
+SHARED = ("embeddings", "tokens", "responses", "searches", "answers")
 """Kinds that are shared; the latest questions stay in their knowledge base."""
 LARGEST = 4_000_000
 """Bytes of the largest value that is sent."""
@@ -82,7 +83,13 @@ class SharedCache(Cache):
         self._counted = {"hits": 0, "misses": 0}
 
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        found = super().get(kind, keys)
+        return self._completed(kind, keys, super().get(kind, keys))
+
+    def peek(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return self._completed(kind, keys, super().peek(kind, keys))
+
+    def _completed(self, kind: str, keys: Sequence[bytes], found: dict[bytes, bytes]) -> dict[bytes, bytes]:
+        """The values found here, and those that the server has of the others."""
         missing = [key for key in dict.fromkeys(keys) if key not in found]
         if not missing or kind not in SHARED or not self.keeps(kind):
             return found
@@ -118,13 +125,14 @@ class SharedCache(Cache):
     def status(self) -> tuple[CacheStatus, ...]:
         return (*super().status(), self._status())
 
-    def clear(self) -> None:
-        """Forget everything, here and on the server, also what other knowledge bases put there."""
-        super().clear()
+    def clear(self, kinds: Sequence[str] = ()) -> None:
+        """Forget it here and on the server, also what other knowledge bases put there."""
+        super().clear(kinds)
+        patterns = [f"{PREFIX}{kind}:*" for kind in kinds] or [f"{PREFIX}*"]
 
         def forget() -> None:
             batch: list[bytes] = []
-            for name in self._redis.scan_iter(match=f"{PREFIX}*", count=AT_ONCE):
+            for name in chain.from_iterable(self._redis.scan_iter(match=one, count=AT_ONCE) for one in patterns):
                 batch.append(name)
                 if len(batch) == AT_ONCE:
                     self._redis.unlink(*batch)
