@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -195,6 +195,19 @@ def open_versions(folder: Path, opening: Opening, *, create: bool, as_built: boo
         with location.indexing(opening.patience):
             location.make_durable()
     return OpenVersions(location, opening, held, as_built=as_built)
+
+
+def settings_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = None) -> Settings:
+    """Return the settings under which a knowledge base would be opened, or made if it does not exist."""
+    location = home_at(folder, overrides, preset)
+    if (held := location.lease()) is None:
+        return load(overrides, preset=preset).settings
+    try:
+        with closing(location.catalog(held.version)) as catalog:
+            built = BuiltWith(**catalog.built_with())
+        return load(overrides, preset=preset, remembered=built.remembered(location.engines())).settings
+    finally:
+        held.release()
 
 
 def refuse_missing_engines(settings: Settings) -> None:

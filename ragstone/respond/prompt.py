@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
-from ragstone.core.records import Evidence, Hit
+from ragstone.core.records import Evidence, Hit, Metadata
 from ragstone.settings.yaml_text import read_yaml
 
 REFUSAL = "NO ANSWER"
@@ -107,7 +107,7 @@ def compose(
     *,
     budget: PromptBudget,
     language: str = "",
-    metadata: bool = True,
+    shown: Callable[[Metadata], Metadata] = dict,
     mark: str = "",
 ) -> ComposedPrompt:
     """Compose the messages.
@@ -118,7 +118,7 @@ def compose(
         before: earlier turns; the latest that fit are used.
         budget: for evidence and conversation.
         language: ISO 639-1 code of the answer; if empty, the language of the question.
-        metadata: whether sources show the metadata of their documents.
+        shown: returns what a source shows of the metadata of its document.
         mark: encloses the evidence; random if not given.
     """
     mark = mark or secrets.token_hex(4)
@@ -128,7 +128,7 @@ def compose(
     hits: list[Hit] = []
     for hit in evidence.hits:
         label = prompt.label(len(hits) + 1, web=hit.chunk.is_web)
-        block = _put(prompt.block, _facts(hit, label, budget.characters, metadata=metadata)).replace(mark, "")
+        block = _put(prompt.block, _facts(hit, label, budget.characters, shown)).replace(mark, "")
         if (cost := budget.count(block)) <= left:
             blocks.append(block)
             hits.append(hit)
@@ -170,11 +170,11 @@ def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Me
     ]
 
 
-def _facts(hit: Hit, label: str, characters: int, *, metadata: bool) -> dict[str, str]:
+def _facts(hit: Hit, label: str, characters: int, shown: Callable[[Metadata], Metadata]) -> dict[str, str]:
     chunk = hit.chunk
     facts = {**chunk.metadata, **chunk.facts}
     text = chunk.text if not characters or len(chunk.text) <= characters else f"{chunk.text[:characters].rstrip()} …"
-    shown = [f"{name}: {_shown(value)}" for name, value in chunk.metadata.items() if name not in ("path", "kind")]
+    told = [f"{name}: {_shown(value)}" for name, value in shown(chunk.metadata).items() if name not in ("path", "kind")]
     author = facts.get("author") or facts.get("authors") or chunk.url
     section, page = _shown(facts.get("section", "")), _shown(facts.get("page", ""))
     return {
@@ -186,7 +186,7 @@ def _facts(hit: Hit, label: str, characters: int, *, metadata: bool) -> dict[str
         "url": chunk.url,
         "id": _shown(facts.get("publication_id", chunk.document_id)),
         "source": _shown(facts.get("source", "")),
-        "facts": "; ".join(shown[:_MAX_FACTS]) if metadata else "",
+        "facts": "; ".join(told[:_MAX_FACTS]),
         "text": text,
     }
 

@@ -151,7 +151,7 @@ class WritingAnswerer:
             characters=own.excerpt_characters,
             count=self._model.count,
         )
-        return compose(self._prompt, evidence, before, budget=budget, language=own.language, metadata=own.metadata)
+        return compose(self._prompt, evidence, before, budget=budget, language=own.language, shown=own.shown)
 
     async def _proof(self, sentence: Sentence, hits: Sequence[Hit], request: Request) -> Proof:
         if _is_lead_in(sentence.text):
