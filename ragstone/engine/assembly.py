@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ragstone import chunk, index, query, rank, respond
 from ragstone.acquire.metadata import language
 from ragstone.core.answers import Draft
+from ragstone.core.errors import SettingsError
 from ragstone.core.protocols import (
     Answerer,
     ChatModel,
@@ -18,10 +19,10 @@ from ragstone.core.protocols import (
 )
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
-from ragstone.engine.built import BuiltWith, refuse_other_store
+from ragstone.engine.built import BuiltWith, refuse_other_store, unavailable_embedder
 from ragstone.engine.cached_models import CachedEmbedder, CachedModel, CachedService, CachedTokenEmbedder
 from ragstone.engine.caching import ResultCache, limits
-from ragstone.engine.components import BuildEmbedder, Components, HistoryParts, IndexParts, ModelParts, Source
+from ragstone.engine.components import Components, HistoryParts, IndexParts, ModelParts, Source
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy
 from ragstone.engine.location import refuse_external
@@ -84,7 +85,7 @@ def assemble(
     """
     history = _history(source, settings)
     cache = _cache(source, settings)
-    indexes, embedder = _indexes(source, settings, history, cache)
+    indexes, embedder = _indexes(source, settings, built, history, cache)
     models = _models(source, settings, built, history, cache, indexes, embedder)
 
     def results() -> ResultCache:
@@ -158,14 +159,14 @@ def _history(source: Source, settings: Settings) -> HistoryParts:
 
 
 def _indexes(
-    source: Source, settings: Settings, history: HistoryParts, cache: Lazy[Cache]
+    source: Source, settings: Settings, built: BuiltWith, history: HistoryParts, cache: Lazy[Cache]
 ) -> tuple[IndexParts, Lazy[Embedder]]:
     pool, own, services = source.own, settings.index, settings.services
     path, catalog = source.path, source.catalog
     embedder = source.shared.part(
         "embedder",
         (own.embedder, own.dimensions, own.threads, own.batch_size, services, settings.cache),
-        lambda: _build_embedder(source.build_embedder, settings, history, cache),
+        lambda: _build_embedder(source, settings, built, history, cache),
     )
     analyzer = pool.part("analyzer", own.analyzer, lambda: index.build_analyzer(own))
     terms = pool.part(
@@ -192,9 +193,17 @@ def _indexes(
     ), embedder
 
 
-def _build_embedder(build: BuildEmbedder, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> Embedder:
+def _build_embedder(
+    source: Source, settings: Settings, built: BuiltWith, history: HistoryParts, cache: Lazy[Cache]
+) -> Embedder:
     """Return the embedder that the settings name; calls of a service are metered, and none is made twice."""
-    embedder, name = build(settings.index, settings.services), settings.index.embedder
+    name = settings.index.embedder
+    try:
+        embedder = source.build_embedder(settings.index, settings.services)
+    except SettingsError as refusal:
+        if name == built.settings["index.embedder"] and settings.services.missing(name):
+            raise unavailable_embedder(refusal, name, source.location.folder) from refusal
+        raise
     if not name.startswith(index.SERVICES):
         return embedder
     metered = MeteredEmbedder(embedder, name, settings.services, history.spending())

@@ -7,7 +7,7 @@ index has no part in either, so adding a document makes nothing here stale.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -83,11 +83,7 @@ class CachedService:
 
     @property
     def dimensions(self) -> int:
-        if not self._dimensions:
-            name = key(self.fingerprint, "dimensions")
-            found = self._cache.peek("embeddings", [name])
-            self._dimensions = int.from_bytes(found[name]) if found else self._noted(self._embedder.dimensions)
-        return self._dimensions
+        return self._remembered() or self._noted(self._embedder.dimensions)
 
     def familiarity(self, text: str) -> float:
         return self._embedder.familiarity(text)
@@ -114,14 +110,14 @@ class CachedService:
         for text, name in keys.items():
             if name not in found:
                 unknown.setdefault(name, text)
-        if unknown:
-            vectors = await self._embedder.embed([*unknown.values()], role=role, request=request)
-            if vectors.shape[1] != (self._dimensions or self._noted(vectors.shape[1])):
+        for part in _batches([*unknown], self.batch):  # so that what was paid for is kept, whatever comes after
+            vectors = await self._embedder.embed([unknown[name] for name in part], role=role, request=request)
+            if vectors.shape[1] != (self._remembered() or self._noted(vectors.shape[1])):
                 raise EmbeddingError(
                     f"{self.fingerprint} gave vectors of {vectors.shape[1]} dimensions, and {self._dimensions} before;"
                     " to start over with another model, run: ragstone rebuild"
                 )
-            new = {name: _packed_vector(vector) for name, vector in zip(unknown, vectors, strict=True)}
+            new = {name: _packed_vector(vector) for name, vector in zip(part, vectors, strict=True)}
             request.meter.embedded += len(new)
             self._cache.put("embeddings", new)
             found |= new
@@ -129,6 +125,14 @@ class CachedService:
 
     def _key(self, text: str) -> bytes:
         return key(self.fingerprint, " ".join(text.split()).lower())
+
+    def _remembered(self) -> int:
+        """Return the dimensions that an earlier call has told, perhaps in another process; 0 if none has."""
+        if not self._dimensions:
+            name = key(self.fingerprint, "dimensions")
+            found = self._cache.peek("embeddings", [name])
+            self._dimensions = int.from_bytes(found[name]) if found else 0
+        return self._dimensions
 
     def _noted(self, dimensions: int) -> int:
         self._dimensions = dimensions
@@ -205,6 +209,10 @@ class CachedModel:
                     value = {"text": piece.text.replace(mark, _NO_MARK), "cut": piece.cut}
                     self._cache.put("responses", {name: json.dumps(value).encode()})
                 yield piece
+
+
+def _batches(names: Sequence[bytes], size: int) -> Iterator[Sequence[bytes]]:
+    return (names[start : start + size] for start in range(0, len(names), size))
 
 
 def _vector(value: bytes) -> Vector:
