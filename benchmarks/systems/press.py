@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -29,12 +30,26 @@ def releases(room: Room) -> Path:
     if not folder.exists():
         (folder / "copies").mkdir(parents=True)
         texts = sorted((room.data / "telekom_press/dev/txt").glob("*.txt"))
-        for text in texts[:: 3 if room.quick else 1]:
-            shutil.copy(text, folder / text.name)
+        judged = {document for _, document in relevant(room)}
+        for number, text in enumerate(texts):
+            if not room.quick or number % 3 == 0 or text.name in judged:
+                shutil.copy(text, folder / text.name)
         (folder / "empty.txt").touch()
         (folder / "broken.txt").write_bytes(UNDECODABLE)
         shutil.copy(folder / "broken.txt", folder / "copies" / "broken.txt")
     return folder
+
+
+def questions(room: Room) -> dict[str, str]:
+    """Return the judged questions by id."""
+    lines = (room.data / "telekom_press/dev/queries.jsonl").read_text(encoding="utf-8").splitlines()
+    return {one["id"]: one["text"] for one in map(json.loads, lines)}
+
+
+def relevant(room: Room) -> list[tuple[str, str]]:
+    """Return the ids of questions with the names of the releases that answer them."""
+    lines = (room.data / "telekom_press/dev/qrels.tsv").read_text(encoding="utf-8").splitlines()
+    return [(query, document) for query, document, relevance in map(str.split, lines) if relevance != "0"]
 
 
 def press(room: Room) -> Path:

@@ -13,7 +13,6 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.common import COMMAND, ROOT
@@ -25,7 +24,9 @@ from benchmarks.systems.press import (
     await_ready,
     needs,
     press,
+    questions,
     releases,
+    relevant,
     script,
     small,
     tested,
@@ -101,16 +102,8 @@ def families(room: Room) -> str:
 
 @SYSTEM.feature("recall, precision and what reranking gains", "ragstone eval compare A B questions.csv")
 def measured(room: Room) -> str:
-    data, kb = room.data / "telekom_press", press(room)
-    queries = [json.loads(line) for line in (data / "dev/queries.jsonl").read_text(encoding="utf-8").splitlines()]
-    judged = [line.split() for line in (data / "dev/qrels.tsv").read_text(encoding="utf-8").splitlines()]
-    stored = {path.name for path in releases(room).glob("*.txt")}
-    lines = ["question,source"]
-    for one in queries:
-        wanted = [
-            f"releases/{id}.txt" for query, id, relevance, *_ in judged if query == one["id"] and relevance != "0"
-        ]
-        lines += [f'"{one["text"]}",{source}' for source in wanted if Path(source).name in stored]
+    kb, asked = press(room), questions(room)
+    lines = ["question,source", *(f'"{asked[id]}",releases/{name}' for id, name in relevant(room))]
     (room.folder / "questions.csv").write_text("\n".join(lines), encoding="utf-8")
     saved = {}
     for name, words in (("without", ["--no-reranking"]), ("with", [])):
@@ -123,7 +116,7 @@ def measured(room: Room) -> str:
         f"{name} {saved['without'][name]['mean']:.3f} to {saved['with'][name]['mean']:.3f}" for name in names
     )
     expect("difference" in json.dumps(compared), f"{[*compared]}")
-    return f"{len(queries)} questions, without and with reranking: {told}"
+    return f"{len(asked)} questions, without and with reranking: {told}"
 
 
 # ---------------------------------------------------------------- interfaces
