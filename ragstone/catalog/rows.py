@@ -14,6 +14,7 @@ from ragstone.catalog.filters import Value, stored_value
 from ragstone.core.access import NOBODY, READERS
 from ragstone.core.catalog import Listed
 from ragstone.core.errors import Damaged, NotFound
+from ragstone.core.filters import Scalar
 from ragstone.core.records import EXTRACTED_AT, Chunk, Document, Mark, Metadata
 
 if TYPE_CHECKING:
@@ -173,7 +174,8 @@ def metadata_from_json(text: str) -> Metadata:
     if text == "{}":
         return {}
     with _decoding():
-        return {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(text).items()}
+        stored: dict[str, Scalar | list[Scalar]] = json.loads(text)
+        return {key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()}
 
 
 @contextmanager

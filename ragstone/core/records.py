@@ -57,7 +57,7 @@ class Document:
     source: str = ""
     title: str = ""
     url: str = ""
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
     marks: tuple[Mark, ...] = ()
 
     @property
@@ -137,9 +137,9 @@ class Chunk:
     text: str
     title: str = ""
     url: str = ""
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
     context: str = ""
-    facts: Metadata = field(default_factory=dict)
+    facts: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
 
     @property
     def is_web(self) -> bool:

@@ -40,7 +40,7 @@ from ragstone.services.metered import Metered, MeteredEmbedder
 from ragstone.settings import Settings
 from ragstone.settings.services import ModelSettings
 from ragstone.settings.substitutes import Substitute
-from ragstone.storage.cache import Cache, key
+from ragstone.storage.cache import Cache, FileCache, key
 
 if TYPE_CHECKING:
     pass
@@ -111,12 +111,12 @@ def _cache(source: Source, settings: Settings) -> Lazy[Cache]:
     own, server = settings.cache, settings.services.redis
 
     def build() -> Cache:
-        path = source.location.folder / "cache.db"
+        local = FileCache(source.location.folder / "cache.db", limits(own))
         if own.enabled and server.url.get_secret_value():
             from ragstone.storage.cache_redis import SharedCache
 
-            return SharedCache(path, limits(own), server)
-        return Cache(path, limits(own))
+            return SharedCache(local, server)
+        return local
 
     return source.shared.part("cache", (own, server), build)
 

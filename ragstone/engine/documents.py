@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ragstone import acquire
 from ragstone.core.access import READERS, Reader, groups_in
-from ragstone.core.catalog import Listing
+from ragstone.core.catalog import FIELDS, Listing
 from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
@@ -254,12 +254,15 @@ class Documents:
 
         Args:
             reader: who asks; what this reader may not read is neither listed nor counted.
-            q: characters that the id, title, address or source has; empty for any.
+            q: characters that the id, title or address has, or, for the owner, the source; empty for any.
             after: the id that the page begins after.
             limit: documents on the page.
         """
         with self._versions.current() as version:
-            return version.catalog.listing(None if reader.groups is None else reader.names, q, after, limit)
+            groups, fields = None if reader.groups is None else reader.names, FIELDS
+            if not reader.is_owner:  # others are not shown where on this machine a source is
+                fields = tuple(name for name in FIELDS if name != "source")
+            return version.catalog.listing(groups, q, after, limit, fields=fields)
 
     def all(self) -> Iterator[Document]:
         """Yield every stored document, in the order of adding; for the owner's use."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -91,7 +91,7 @@ class Ingest:
             return done(await with_engine_notices(version, report))
 
     @asynccontextmanager
-    async def alone(self) -> AsyncIterator[tuple[Components, Settings]]:
+    async def alone(self) -> AsyncGenerator[tuple[Components, Settings]]:
         """Hold the lock; yield the version, and its settings with the access rules in force.
 
         What was committed inside is searchable afterwards, even if the rest failed.
@@ -179,7 +179,7 @@ class Ingest:
 
     def _turn(self, is_ours: Callable[[], bool]) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
-        async def turn() -> AsyncIterator[None]:
+        async def turn() -> AsyncGenerator[None]:
             with self._versions.current() as version, await lock(version, self._versions.patience.endless()):
                 if not await asyncio.to_thread(is_ours):
                     raise Conflict("the job was taken over by another worker")

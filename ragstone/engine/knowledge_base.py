@@ -7,7 +7,7 @@ ask:  index -> query -> rank -> respond  `Search`, `Ask`
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +115,7 @@ class KnowledgeBase:
             return version.settings
 
     @contextmanager
-    def current(self) -> Iterator[Components]:
+    def current(self) -> Generator[Components]:
         """Yield the version in use; it stays open and the same until the end of the block, whatever others do."""
         with self._versions.current() as version:
             yield self._changed(version)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -87,7 +87,7 @@ class OpenVersions:
         return self._newest.users
 
     @contextmanager
-    def current(self) -> Iterator[Components]:
+    def current(self) -> Generator[Components]:
         """Yield the version in use; it stays open and the same until the end of the block, whatever others do."""
         opened = self._enter()
         try:

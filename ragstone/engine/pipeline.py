@@ -203,7 +203,7 @@ def _note_kept_versions(tally: _Tally, catalog: Catalog) -> None:
 async def plan(stream: Iterable[Acquired], catalog: Catalog, stop: Event) -> Plan:
     """Return what `ingest` would add, update and skip, without changing anything."""
     tally = _Tally()
-    added, updated = [], []
+    added, updated = list[str](), list[str]()
     async for batch in _read_batches(stream, stop):
         for document, _, before in _find_changed(batch, catalog, tally):
             (updated if before else added).append(document.id)

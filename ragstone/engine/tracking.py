@@ -12,7 +12,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -166,7 +166,7 @@ class Tracker:
 @contextmanager
 def tracked(
     tracker: Tracker | None, name: str, settings: Settings, sources: Sequence[str] = ()
-) -> Iterator[Callable[[AddReport], AddReport]]:
+) -> Generator[Callable[[AddReport], AddReport]]:
     """Record an ingest, if there is a tracker; yield a function that takes its report and returns it."""
 
     def done(report: AddReport) -> AddReport:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,7 +101,7 @@ class Bench:
 @asynccontextmanager
 async def open_bench(
     data: Path, *, kb: Path | None = None, keep: Path | None = None, on_progress: OnMessage | None = None
-) -> AsyncIterator[Bench]:
+) -> AsyncGenerator[Bench]:
     """Open a bench for a data set; close it and remove its temporary files at the end.
 
     Args:

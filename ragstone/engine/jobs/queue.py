@@ -163,11 +163,11 @@ def job_from_row(values: Sequence[Any]) -> Job:
     """Return the job in a row of `COLUMNS`; further columns are ignored."""
     row: Mapping[str, Any] = dict(zip(COLUMNS, values, strict=False))
     work, result = json.loads(row["what"]), json.loads(row["result"])
-    report = result["report"]
+    report: Any = result["report"]
     if report:
         skipped = tuple(Skipped(**one) for one in report["skipped"])
         decoded = tuple(Decoded(**one) for one in report.get("decoded", ()))  # jobs of older versions have none
-        report = AddReport(**{**report, "skipped": skipped, "decoded": decoded, "notices": tuple(report["notices"])})
+        report = AddReport(**(report | {"skipped": skipped, "decoded": decoded, "notices": tuple(report["notices"])}))
     groups = work["groups"]
     return Job(
         id=row["id"],
