@@ -1,8 +1,9 @@
 """Fusion: combine the results of several search legs into one ranked list.
 
 Legs score on different scales: a cosine similarity lies between -1 and 1, BM25 has no upper end. A fusion rule brings
-the scores of each leg to a common scale and combines them with the weights of the legs. Every rule is a pure function
-of arrays and ignores the order of the legs. The history of a score is built only for the candidates that are read.
+the scores of each leg to a common scale and combines them with the weights of the legs. If only one leg was run, its
+scores stay as they are. Every rule is a pure function of arrays and ignores the order of the legs. The history of a
+score is built only for the candidates that are read.
 
 To add a rule, write a function of the legs, their weights, the settings and the limits, enter it in `RULES`, and add
 its name to ``query.fusion`` in ``ragstone/settings/search.py``.
@@ -68,8 +69,10 @@ class Fused:
 def fuse(legs: Legs, weights: Weights, settings: QuerySettings, limits: Limits) -> Fused:
     """Return the candidates of all legs, best first, by the rule that the settings name.
 
+    A single leg needs no rule: its scores stay cosine similarities or BM25 scores, to which boosts can be added.
+
     Args:
-        legs: matches of each leg, best first.
+        legs: matches of each leg that was run, best first.
         weights: weight of each leg.
         settings: the rule and its constants.
         limits: how many matches each leg was asked for.
@@ -77,6 +80,8 @@ def fuse(legs: Legs, weights: Weights, settings: QuerySettings, limits: Limits) 
     Raises:
         KeyError: a leg that found something has no weight, or no limit.
     """
+    if len(legs) == 1:
+        return _alone(legs)
     return RULES[settings.fusion](legs, weights, settings, limits)
 
 
@@ -186,6 +191,14 @@ RULES: Mapping[str, Rule] = {
     "strongest": _strongest,
 }
 """Every fusion rule by its name in ``query.fusion``."""
+
+
+def _alone(legs: Legs) -> Fused:
+    """Return the matches of the only leg with their own scores."""
+    ((name, matches),) = legs.items()
+    places = {name: np.arange(len(matches))} if len(matches) else {}
+    scores = matches.scores.astype(np.float64)
+    return Fused(rows=matches.rows, scores=scores, legs=legs, places=places, note=f"{name} alone")
 
 
 def _single_score(legs: Legs, weights: Weights) -> float:

@@ -19,7 +19,10 @@ def answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
 
 
 def hit(hit: Hit, rank: int, *, explain: bool = False) -> dict[str, Any]:
-    """Return a hit without its vector; ``explain`` adds the history of its score."""
+    """Return a hit without its vector; ``explain`` adds the history of its score.
+
+    ``metadata`` belongs to the document and ``facts`` to the chunk; filters know both by these names.
+    """
     chunk = hit.chunk
     out: dict[str, Any] = {
         "rank": rank,
@@ -32,6 +35,7 @@ def hit(hit: Hit, rank: int, *, explain: bool = False) -> dict[str, Any]:
         "end": chunk.end,
         "text": chunk.text,
         "metadata": dict(chunk.metadata),
+        "facts": dict(chunk.facts),
     }
     if explain:
         out["why"] = [asdict(step) for step in hit.why]
