@@ -255,9 +255,8 @@ def _models(
         if review.judge == "off":
             return None
         model = chat()
-        if review.judge_model:  # temperature 0 keeps the marks of an answer the same
-            named = {"name": review.judge_model, "temperature": 0.0}
-            model = _metered(own.model.model_copy(update=named), settings, history)
+        if review.judge_model:
+            model = _metered(own.model.model_copy(update={"name": review.judge_model}), settings, history)
         stand_in = HeuristicJudge(
             terms=indexes.analyzer(),
             weigh=words().weigh,
