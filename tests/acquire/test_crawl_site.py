@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ from ragstone.acquire.crawl import Batch, crawl, find_site
 from ragstone.core.errors import Damaged, SourceError
 from ragstone.core.records import Document, Skipped
 from ragstone.settings import AcquireSettings, CrawlSettings
-from servers.site import Asked, Reply, Route, WebSite, moved, page
+from servers.site import Asked, Reply, WebSite, moved, page
 
 FAST = CrawlSettings(allow_private=True, delay_seconds=0, retries=0, page_seconds=3)
 TESTS = Path(__file__).parent.parent
@@ -293,14 +293,10 @@ def test_leaves_circular_paths(site: WebSite, library: Library) -> None:
 
 
 def test_leaves_pages_that_repeat_under_every_path(site: WebSite, library: Library) -> None:
-    def any_path(asked: Asked) -> Reply:
-        return page("sub/", "x6/", text=asked.target.split("/")[2])
-
-    class Everywhere(dict[str, Route]):
-        def get(self, key: str, default: object = None) -> Route | None:
-            return any_path if key.startswith("/docs/p") else super().get(key)
-
-    site.routes = Everywhere({"/docs/": page(*(f"p{i}/" for i in range(63)))})
+    site.routes = {"/docs/": page(*(f"p{i}/" for i in range(63)))}
+    for i in range(63):  # deeper than any crawl that ends
+        below = ["".join(words) for depth in range(5) for words in product(("sub/", "x6/"), repeat=depth)]
+        site.routes |= {f"/docs/p{i}/{path}": page("sub/", "x6/", text=str(i)) for path in below}
     library.crawl()
     assert library.has == sorted(["/docs/", *(f"/docs/p{i}/" for i in range(63))])
     assert len(site.pages) == 64 + 2 * 63 + 2 * 20  # the links of 20 repeated pages are followed
