@@ -1017,8 +1017,18 @@ export interface components {
             end: number;
             /** Text */
             text: string;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description of the document; `kind` is that of its file
+             */
             metadata: {
+                [key: string]: string | number | boolean | (string | number | boolean)[];
+            };
+            /**
+             * Facts
+             * @description of the chunk: its section and page, and for documentation `is_code`, `token_count`, `chunk_kind` (how_to, reference, example, ...) and `difficulty`
+             */
+            facts: {
                 [key: string]: string | number | boolean | (string | number | boolean)[];
             };
             /**
@@ -1428,6 +1438,12 @@ export interface components {
              * @description use only documents that match, such as: language = de and kind = pdf; empty matches all
              */
             where?: string | null;
+            /**
+             * Profile
+             * @description profile of the server's preset, such as quick; see `profiles` in GET /settings
+             * @default
+             */
+            profile?: string;
             /** @description settings of this question only */
             settings?: components["schemas"]["QuestionSettings"] | null;
             /**
@@ -1698,6 +1714,12 @@ export interface components {
              * @description use only documents that match, such as: language = de and kind = pdf; empty matches all
              */
             where?: string | null;
+            /**
+             * Profile
+             * @description profile of the server's preset, such as quick; see `profiles` in GET /settings
+             * @default
+             */
+            profile?: string;
             /**
              * Explain
              * @description return how each score came about
