@@ -102,7 +102,8 @@ def min_max(legs: Legs, weights: Weights) -> Fused:
 def reciprocal_rank(legs: Legs, weights: Weights, k: int = 60) -> Fused:
     """Sum weight / (k + rank) over the legs, with ranks from 1 (Cormack, Clarke and Buettcher, SIGIR 2009).
 
-    The rule uses ranks only and ignores scores. With all weights 1 it is the published formula.
+    The rule uses ranks only and ignores scores. The greatest weight counts as 1 and the others in proportion, so that
+    equal weights give the published formula.
 
     Args:
         legs: matches of each leg, best first.
@@ -113,7 +114,7 @@ def reciprocal_rank(legs: Legs, weights: Weights, k: int = 60) -> Fused:
     def scale(_: str, scores: NDArray[np.float64], __: int) -> tuple[NDArray[np.float64], float]:
         return 1 / (k + np.arange(1, len(scores) + 1)), 0.0
 
-    return _combined(legs, weights, scale, f"reciprocal_rank, k={k}")
+    return _combined(legs, _relative(weights), scale, f"reciprocal_rank, k={k}")
 
 
 def standardised(legs: Legs, weights: Weights, limits: Limits) -> Fused:
@@ -155,14 +156,12 @@ def strongest(legs: Legs, weights: Weights) -> Fused:
     Cosine similarities count as they are; scores above 1 are divided by the best of their leg. The greatest weight
     counts as 1 and the others in proportion.
     """
-    greatest = max(weights.values(), default=1.0) or 1.0
-    relative = {name: weight / greatest for name, weight in weights.items()}
 
     def scale(_: str, scores: NDArray[np.float64], __: int) -> tuple[NDArray[np.float64], float]:
         best = scores.max()
         return scores / best if best > 1 else scores, -np.inf
 
-    return _combined(legs, relative, scale, "strongest", combine=np.maximum)
+    return _combined(legs, _relative(weights), scale, "strongest", combine=np.maximum)
 
 
 Rule = Callable[[Legs, Weights, QuerySettings, Limits], Fused]
@@ -191,6 +190,12 @@ RULES: Mapping[str, Rule] = {
     "strongest": _strongest,
 }
 """Every fusion rule by its name in ``query.fusion``."""
+
+
+def _relative(weights: Weights) -> Weights:
+    """Return the weights with the greatest as 1 and the others in proportion."""
+    greatest = max(weights.values(), default=1.0) or 1.0
+    return {name: weight / greatest for name, weight in weights.items()}
 
 
 def _alone(legs: Legs) -> Fused:
