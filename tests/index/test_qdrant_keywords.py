@@ -98,6 +98,18 @@ def some_words(seed: int) -> list[str]:
     return [str(word) for word in np.random.default_rng(seed).choice(WORDS, size=4)]
 
 
+def test_overwritten_terms_are_found_and_mended(tmp_path: Path, catalog: Catalog) -> None:
+    index, _ = keywords_in(shared(), tmp_path, catalog)
+    index.follow(write=True)
+    rows = index._store.rows()[:5].tolist()
+    index._store.drop(np.empty(0, dtype=np.int64))
+    index._store.put([(row, ["zzz"]) for row in rows])
+    assert index.difference(mend=False).changed.tolist() == rows
+    assert len(index.difference(mend=True)) == 5
+    assert len(index.difference(mend=False)) == 0
+    assert_best(index, catalog, some_words(1), 10)
+
+
 @pytest.mark.parametrize("told", [50_000, 0], ids=["rows told", "more asked for"])
 def test_filters_of_any_selectivity_leave_enough(
     told: int, tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
