@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,9 +41,19 @@ class Server:
 def served(kb: Path, settings: Sequence[str]) -> Generator[Server]:
     """Serve a knowledge base until the block ends."""
     words = [word for one in settings for word in ("--set", one)]
-    command = [*COMMAND, "serve", "--kb", str(kb), "--port", "0", *words]
-    own = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=own) as process:
+    with serve_process(["--kb", str(kb), *words], {**os.environ, "PYTHONPATH": str(ROOT)}) as server:
+        yield server
+
+
+@contextmanager
+def serve_process(words: Sequence[str], environment: Mapping[str, str]) -> Generator[Server]:
+    """Run `ragstone serve` with these words and a free port until the block ends.
+
+    Raises:
+        RuntimeError: it does not start.
+    """
+    command = [*COMMAND, "serve", "--port", "0", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         lines: list[str] = []
         for line in process.stderr:

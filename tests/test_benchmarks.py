@@ -40,12 +40,15 @@ from benchmarks.planted import claims
 from benchmarks.retrieval import by_embedder, summary
 from benchmarks.run import ALL
 from benchmarks.serving import Run
+from benchmarks.systems import __main__ as systems
+from benchmarks.systems.feature import Failed, Room, System, Unavailable, expect
 from ragstone.core.access import Reader
 from ragstone.core.records import Document
 from ragstone.review.dataset import Dataset, Query
 from ragstone.review.evaluate import MEASURES
 from ragstone.review.report import AnswerReport, EvalReport, QueryResult, Share
 from ragstone.review.significance import bootstraps
+from ragstone.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 TABLE = Table(title="Fruit", columns=["name", "weight"], rows=[["apple", "1"], ["fig|plum", "20"]])
@@ -112,6 +115,69 @@ def test_conditions_name_changed_settings(workdir: Path, monkeypatch: pytest.Mon
     (workdir / ".env").write_text("RAGSTONE_QUERY__RRF_K=7\n")
     monkeypatch.setenv("TOP_K", "3")
     assert common.conditions().endswith("settings: query.rrf_k=7, rank.top_k=3")
+
+
+# ---------------------------------------------------------------- features of presets
+
+
+def test_features_work_fail_or_cannot_be_tried(tmp_path: Path) -> None:
+    system = System(preset="news", data=())
+
+    @system.feature("search", "ragstone --version")
+    def works(room: Room) -> str:
+        return room.ok("--version", SECRET="x").out.strip()
+
+    @system.feature("filters", "ragstone nonsense")
+    def fails(room: Room) -> str:
+        room.ok("nonsense")
+        return "never reached"
+
+    @system.feature("judge", "ragstone ask")
+    def stumbles(room: Room) -> str:
+        raise KeyError(room.preset)
+
+    @system.feature("web search", "ragstone ask")
+    def cannot(room: Room) -> str:
+        raise Unavailable(f"{room.preset} needs a network")
+
+    with pytest.raises(ValueError, match="two features named search"):
+        system.feature("search", "ragstone")(works)
+    rows = list(system.tried(Room(preset="news", folder=tmp_path, data=tmp_path)))
+    result = systems.summary(system, rows)
+    assert result.figures == {"search": True, "filters": False, "judge": False, "web search": None}
+    assert rows[0].seen.startswith("ragstone ")
+    assert "ended with 2" in rows[1].seen
+    assert rows[2].seen == "KeyError: 'news'"
+    assert rows[3].seen == "news needs a network"
+    assert result.tables[0].title == "news: 1 of 4 features work here"
+    assert [row.feature.name for row in system.tried(Room(preset="news", folder=tmp_path, data=tmp_path), "jud")] == [
+        "judge"
+    ]
+    with pytest.raises(Failed, match="2 instead of 3"):
+        expect(1 + 1 == 3, "2 instead of 3")
+
+
+def test_features_see_no_keys_of_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-caller")
+    monkeypatch.setenv("RAGSTONE_RANK__TOP_K", "77")
+    room = Room(preset="news", folder=tmp_path, data=tmp_path)
+    assert "sk-of-the-caller" not in room.ok("settings", "--json").all
+
+    def top_k(**variables: str) -> int:
+        return next(
+            one["value"]
+            for one in room.json("settings", "--json", **variables)["settings"]
+            if one["path"] == "rank.top_k"
+        )
+
+    assert top_k() == Settings().rank.top_k
+    assert top_k(TOP_K="9") == 9
+
+
+def test_each_preset_has_its_section_and_its_features() -> None:
+    page = systems.PAGE.read_text(encoding="utf-8")
+    for system in systems.SYSTEMS:
+        assert page.count(f"<!-- begin {system.preset} -->") == page.count(f"<!-- end {system.preset} -->") == 1
 
 
 # ---------------------------------------------------------------- retrieval
