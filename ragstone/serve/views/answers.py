@@ -24,10 +24,10 @@ _PLACE = {"path", "kind", "publication_id", "word_count", "language", "source"}
 def answer(answer: Answer, *, metadata: bool = True, explain: bool = False, rated: bool = False) -> Iterator[Block]:
     """Show an answer, its sources and its confidence; ``rated`` adds the command that rates it."""
     yield from _text(answer)
-    if not answer.abstained:
+    if answer.outcome != "refusal":
         yield line()
         yield from sources(answer, metadata=metadata)
-        if not explain:
+        if not explain and not answer.abstained:
             yield line((_confidence(answer), "dim"))
     if explain:
         yield from explanation(answer)

@@ -154,9 +154,7 @@ class Collection:
         for start in range(0, len(rows), SENT):
             ids = rows[start : start + SENT].tolist()
             with self.translating():
-                yield from self.client.retrieve(
-                    self._names.current, ids, with_vectors=True, with_payload=with_payload
-                )
+                yield from self.client.retrieve(self._names.current, ids, with_vectors=True, with_payload=with_payload)
 
     def _ids(self) -> Iterator[int]:
         offset = None

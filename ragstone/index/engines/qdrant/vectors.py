@@ -102,9 +102,9 @@ class QdrantVectors:
     def differing(self, rows: Rows, vectors: Vector) -> Rows:
         held = np.full(vectors.shape, np.nan, dtype=np.float32)
         for point in self._collection.points(rows):
-            named = point.vector
-            if isinstance(named, dict) and TEXT in named:
-                held[np.searchsorted(rows, int(point.id))] = named[TEXT]
+            vector = point.vector.get(TEXT) if isinstance(point.vector, dict) else None
+            if isinstance(vector, list):
+                held[np.searchsorted(rows, int(point.id))] = vector
         return rows[unlike(held, vectors)]
 
 
