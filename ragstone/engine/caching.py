@@ -23,7 +23,7 @@ from ragstone.core.protocols import Embedder, Role, TokenEmbedder
 from ragstone.core.records import Considered, Evidence, Hit, Span, Step, TokenVectors
 from ragstone.core.request import Request
 from ragstone.settings import CacheSettings, Settings
-from ragstone.storage.cache import Cache, code_version, key
+from ragstone.storage.cache import Cache, Limit, code_version, key
 from ragstone.storage.files import state as index_state
 
 if TYPE_CHECKING:
@@ -32,18 +32,20 @@ if TYPE_CHECKING:
 MEGABYTE = 1_000_000
 SHARES = {"embeddings": 5, "tokens": 85, "searches": 5, "answers": 5}
 """Percentages of the cache. The token vectors of passages are by far the largest values."""
+RESULTS = ("searches", "answers")
+"""Kinds that ``cache.entries`` and ``cache.seconds`` limit."""
 QUESTIONS_BYTES = 256_000
 """Room for the latest questions: a few thousand of usual length."""
 
 
-def limits(settings: CacheSettings) -> dict[str, int]:
-    """Return the bytes that each kind of value may take."""
+def limits(settings: CacheSettings) -> dict[str, Limit]:
+    """Return the room for each kind of value. Vectors do not expire, because they depend on text and model only."""
     if not settings.enabled:
         return {}
-    return {
-        **{kind: settings.megabytes * MEGABYTE * percent // 100 for kind, percent in SHARES.items()},
-        "questions": QUESTIONS_BYTES * settings.questions,
-    }
+    rooms = {kind: Limit(bytes=settings.megabytes * MEGABYTE * percent // 100) for kind, percent in SHARES.items()}
+    for kind in RESULTS:
+        rooms[kind] = replace(rooms[kind], entries=settings.entries, seconds=settings.seconds)
+    return {**rooms, "questions": Limit(bytes=QUESTIONS_BYTES * settings.questions)}
 
 
 class CachedEmbedder:

@@ -129,7 +129,7 @@ class ExtractiveAnswerer:
         scored = await self._read(evidence, request)
         if not scored:
             return abstained(evidence, 0.0, (), self._settings)
-        answerability = self._probability(evidence.question, scored, request)
+        answerability = self._probability(evidence, scored, request)
         scored = _under_title(evidence.question, scored) or scored
         if answerability < min(self._abstain_below, self._settings.closest_from):
             draft = abstained(evidence, answerability, _closest(scored), self._settings)
@@ -162,16 +162,16 @@ class ExtractiveAnswerer:
     async def answerability(self, evidence: Evidence, request: Request) -> float:
         """Return the probability, 0 to 1, that the evidence answers its question."""
         scored = await self._read(evidence, request)
-        return self._probability(evidence.question, scored, request) if scored else 0.0
+        return self._probability(evidence, scored, request) if scored else 0.0
 
     async def features(self, evidence: Evidence, request: Request) -> Features | None:
         """Return the input of the estimate; None if the evidence has no sentences."""
         scored = await self._read(evidence, request)
         return self._features(evidence.question, scored, request) if scored else None
 
-    def _probability(self, question: str, scored: Sequence[_Sentence], request: Request) -> float:
-        estimate = self._estimate(self._features(question, scored, request))
-        titles = [one.hit.chunk.title for one in _under_title(question, scored)]
+    def _probability(self, evidence: Evidence, scored: Sequence[_Sentence], request: Request) -> float:
+        estimate = self._estimate(self._features(evidence.question, scored, request), evidence.language)
+        titles = [one.hit.chunk.title for one in _under_title(evidence.question, scored)]
         return max(estimate, TITLED) if any(map(_is_question, titles)) else estimate
 
     def _features(self, question: str, scored: Sequence[_Sentence], request: Request) -> Features:

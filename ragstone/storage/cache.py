@@ -23,10 +23,10 @@ from typing import TypeVar
 
 from ragstone.storage.sqlite import connect_private
 
-FORMAT = 1
+FORMAT = 2
 """Of the file. One of any other format is thrown away."""
-PERIOD = 3600
-"""Seconds. That a value was used is noted once in so long, so that finding one is not a write."""
+PERIOD = 3_600_000
+"""Milliseconds. That a value was used is noted once in so long, so that finding one is not a write."""
 FREED = 0.9
 """A kind that has outgrown its limit is cut down to this share of it, so that the next values fit without cutting."""
 OVERHEAD = 100
@@ -38,7 +38,8 @@ UNTOLD = 256
 
 _SCHEMA = """
     CREATE TABLE entries (
-        kind TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL,
+        kind TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
+        used INTEGER NOT NULL, made INTEGER NOT NULL,  -- milliseconds since 1970
         PRIMARY KEY (kind, key)
     );
     CREATE INDEX entries_used ON entries (kind, used);
@@ -53,6 +54,18 @@ _UNFIT = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sq
 """What says something of the place, and nothing against the file itself."""
 
 R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """The room for one kind of value: ``bytes``, and if they are not 0, ``entries`` and ``seconds`` until one expires.
+
+    With a limit of entries the least recently used one makes room; without, that is exact to within `PERIOD`.
+    """
+
+    bytes: int
+    entries: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,19 +87,19 @@ class CacheStatus:
 class Cache:
     """A bounded store of bytes, shared by all processes that open the same file."""
 
-    def __init__(self, path: Path, limits: Mapping[str, int]) -> None:
+    def __init__(self, path: Path, limits: Mapping[str, Limit]) -> None:
         """Name the file; it is opened, or made, when first used.
 
         Args:
             path: the file.
-            limits: bytes of each kind of value; a kind of 0 bytes, or not named, is not kept.
+            limits: of each kind of value; a kind of 0 bytes, or not named, is not kept.
         """
-        self._path, self._limits = path, {kind: limit for kind, limit in limits.items() if limit > 0}
+        self._path, self._limits = path, {kind: limit for kind, limit in limits.items() if limit.bytes > 0}
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._lost = False
         self._told: Counter[tuple[str, str]] = Counter()
-        self._used: set[tuple[str, bytes]] = set()
+        self._used: dict[tuple[str, bytes], int] = {}
 
     def keeps(self, kind: str) -> bool:
         """Whether values of a kind are kept at all, so that it is worth while to make a key."""
@@ -97,15 +110,18 @@ class Cache:
         if not self.keeps(kind) or not keys:
             return {}
 
+        limit = self._limits[kind]
+
         def read(db: sqlite3.Connection) -> dict[bytes, bytes]:
-            now, found = int(time.time()), {}
+            now, found = _now(), {}
+            since = _expired(limit, now)
             for key in dict.fromkeys(keys):
-                sql = "SELECT value, checksum, used FROM entries WHERE kind = ? AND key = ?"
-                row = db.execute(sql, [kind, key]).fetchone()
+                sql = "SELECT value, checksum, used FROM entries WHERE kind = ? AND key = ? AND made > ?"
+                row = db.execute(sql, [kind, key, since]).fetchone()
                 if row is not None and isinstance(row[0], bytes) and row[1] == checksum(kind, key, row[0]):
                     found[key] = row[0]
-                    if not isinstance(row[2], int) or now - row[2] >= PERIOD:
-                        self._used.add((kind, key))
+                    if limit.entries or not isinstance(row[2], int) or now - row[2] >= PERIOD:
+                        self._used[kind, key] = now
             return found
 
         found = self._tried(read) or {}
@@ -120,16 +136,16 @@ class Cache:
         if not self.keeps(kind):
             return
         limit = self._limits[kind]
-        fitting = {key: value for key, value in values.items() if len(value) + OVERHEAD <= limit // 4}
+        fitting = {key: value for key, value in values.items() if len(value) + OVERHEAD <= limit.bytes // 4}
 
         def write(db: sqlite3.Connection) -> None:
-            now = int(time.time())
+            now = _now()
             for key, value in fitting.items():
                 sql = "SELECT length(value) FROM entries WHERE kind = ? AND key = ?"
                 before = db.execute(sql, [kind, key]).fetchone()
                 db.execute(
-                    "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)",
-                    [kind, key, value, checksum(kind, key, value), now],
+                    "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)",
+                    [kind, key, value, checksum(kind, key, value), now, now],
                 )
                 grown = len(value) - before[0] if before else len(value) + OVERHEAD
                 _add(db, kind, entries=0 if before else 1, bytes=grown)
@@ -167,7 +183,7 @@ class Cache:
                 kind=kind,
                 entries=entries,
                 megabytes=round(size / 1e6, 2),
-                limit_mb=limit / 1e6,
+                limit_mb=limit.bytes / 1e6,
                 hits=hits,
                 misses=misses,
             )
@@ -203,11 +219,11 @@ class Cache:
 
     def _tell_within(self, db: sqlite3.Connection) -> None:
         told, self._told = self._told, Counter()
-        used, self._used = self._used, set()
+        used, self._used = self._used, {}
         for (kind, what), count in told.items():
             _add(db, kind, hits=count if what == "hits" else 0, misses=count if what == "misses" else 0)
-        now = int(time.time())
-        db.executemany("UPDATE entries SET used = ? WHERE kind = ? AND key = ?", [(now, *one) for one in used])
+        sql = "UPDATE entries SET used = ? WHERE kind = ? AND key = ?"
+        db.executemany(sql, [(now, *one) for one, now in used.items()])
 
     # ------------------------------------------------------------ the file
 
@@ -241,7 +257,9 @@ class Cache:
                 db.execute("PRAGMA journal_mode=WAL")
                 _within_transaction(_made)(db)
             # If all accounts were wrong, the file would still not grow without end.
-            db.execute(f"PRAGMA max_page_count={(2 * sum(self._limits.values()) + (1 << 24)) // 4096}")
+            db.execute(
+                f"PRAGMA max_page_count={(2 * sum(one.bytes for one in self._limits.values()) + (1 << 24)) // 4096}"
+            )
         except BaseException:
             db.close()
             raise
@@ -315,18 +333,34 @@ def _add(
     )
 
 
-def _make_room(db: sqlite3.Connection, kind: str, limit: int) -> None:
-    """Let go of the values longest unused, many at a time, where the limit is passed."""
-    (bytes,) = db.execute("SELECT bytes FROM totals WHERE kind = ?", [kind]).fetchone()
-    if 0 <= bytes <= limit:
+def _now() -> int:
+    """Return milliseconds since 1970."""
+    return int(time.time() * 1000)
+
+
+def _expired(limit: Limit, now: int) -> int:
+    """Return the time of the latest value that has expired; before all if none does."""
+    return now - int(limit.seconds * 1000) if limit.seconds else -1
+
+
+def _make_room(db: sqlite3.Connection, kind: str, limit: Limit) -> None:
+    """Let go of expired values, and of those longest unused, many at a time, where a limit is passed."""
+    expired = 0
+    if limit.seconds:
+        expired = db.execute(
+            "DELETE FROM entries WHERE kind = ? AND made <= ?", [kind, _expired(limit, _now())]
+        ).rowcount
+    count, bytes = db.execute("SELECT entries, bytes FROM totals WHERE kind = ?", [kind]).fetchone()
+    if not expired and 0 <= bytes <= limit.bytes and (not limit.entries or 0 <= count <= limit.entries):
         return
     sql = "SELECT count(*), total(length(value)) FROM entries WHERE kind = ?"
     entries, values = db.execute(sql, [kind]).fetchone()  # counted again, so that no accounting error lasts
     held = int(values) + entries * OVERHEAD
     oldest = db.execute("SELECT rowid, length(value) FROM entries WHERE kind = ? ORDER BY used, rowid", [kind])
     gone = []
+    enough = limit.bytes if held <= limit.bytes else limit.bytes * FREED
     for row, length in oldest:
-        if held <= limit * FREED:
+        if held <= enough and (not limit.entries or entries - len(gone) <= limit.entries):
             break
         gone.append((row,))
         held -= length + OVERHEAD

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from ragstone.core.errors import EngineError, MissingExtra, SettingsError
 from ragstone.services.engine_calls import EngineCalls
 from ragstone.settings.services import RedisSettings
-from ragstone.storage.cache import Cache, CacheStatus, checksum
+from ragstone.storage.cache import Cache, CacheStatus, Limit, checksum
 
 try:
     import redis
@@ -50,7 +50,7 @@ class SharedCache(Cache):
     def __init__(
         self,
         path: Path,
-        limits: Mapping[str, int],
+        limits: Mapping[str, Limit],
         settings: RedisSettings,
         *,
         seconds: float = _SECONDS,
@@ -87,11 +87,15 @@ class SharedCache(Cache):
         if not missing or kind not in SHARED or not self.keeps(kind):
             return found
         names = {key: _name(kind, key) for key in missing}
+        expires = self._limits[kind].seconds
 
         def read() -> list[bytes | None]:
             pipe = self._redis.pipeline(transaction=False)
             for name in names.values():
-                pipe.getex(name, ex=self._seconds)
+                if expires:
+                    pipe.get(name)  # being used keeps no value that expires
+                else:
+                    pipe.getex(name, ex=self._seconds)
             self._tell_counts(pipe)
             return pipe.execute()[: len(names)]
 
@@ -99,18 +103,20 @@ class SharedCache(Cache):
         new = {key: value for key, sent in zip(names, values, strict=False) if (value := _opened(kind, key, sent))}
         self._counted["hits"] += len(new)
         self._counted["misses"] += len(missing) - len(new)
-        super().put(kind, new)
+        if not expires:  # a copy would outlive it
+            super().put(kind, new)
         return found | new
 
     def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
         super().put(kind, values)
         small = {key: value for key, value in values.items() if len(value) <= LARGEST}
         if kind in SHARED and small and self.keeps(kind):
+            milliseconds = round((self._limits[kind].seconds or self._seconds) * 1000)
 
             def write() -> None:
                 pipe = self._redis.pipeline(transaction=False)
                 for key, value in small.items():
-                    pipe.set(_name(kind, key), checksum(kind, key, value).to_bytes(4) + value, ex=self._seconds)
+                    pipe.set(_name(kind, key), checksum(kind, key, value).to_bytes(4) + value, px=milliseconds)
                 pipe.execute()
 
             self._asked(write)
