@@ -45,7 +45,8 @@ class Spellings:
 
     ``words`` maps a bare word to its spellings and their frequencies per million, ``letters`` a context to a letter,
     ``weights`` a feature to its weight, and ``endings`` a last letter to the letters it may stand for. ``common`` are
-    words whose neighbours are weighed as a whole, ``marked`` the letters with diacritics. ``prefixes`` make words of words.
+    words whose neighbours are weighed as a whole, ``marked`` the letters with diacritics. ``prefixes`` make new
+    words.
     """
 
     words: Mapping[str, Mapping[str, float]]

@@ -8,7 +8,9 @@ measuring.
 
 Lithuanian has coefficients of its own, because those above were far too sure there. They are the probability that the
 answer is right, fitted on headings of Lithuanian laws and on the questions about an illness; no question and no
-document of the frequent questions in Lithuanian was used, so that these measure what is promised to others.
+document of the frequent questions in Lithuanian was used, so that these measure what is promised to others: there the
+calibration error fell from .33 to .16 (minilm) and from .19 to .03 (e5-small). The thresholds below are for the general
+coefficients.
 
 A threshold keeps the share of wrong answers below an accepted risk. An answer is wrong if none of its quotes touches
 what people marked as evidence; every answer to an unanswerable question is wrong. The thresholds come from questions
@@ -102,6 +104,9 @@ FITTED = {
 FITTED_TO_LANGUAGE: Mapping[tuple[str, str], Coefficients] = {
     ("minilm", "lt"): Coefficients(
         bias=-7.82, best_sentence=12.59, familiarity=1.08, known_words=-3.04, coverage=1.36, mistyped=-0.46, words=0.05
+    ),
+    ("e5-small", "lt"): Coefficients(
+        bias=-7.44, best_sentence=13.02, familiarity=0, known_words=-3.36, coverage=1.71, mistyped=-0.21, words=0.07
     ),
 }
 """Coefficients by embedder family and language, in place of those of the family."""
