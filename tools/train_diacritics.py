@@ -1,7 +1,7 @@
 """Train the restoration of diacritics: write ragstone/query/words/diacritics_lt.txt.gz.
 
     pip install wordfreq
-    python -m tools.train_diacritics --hunspell lt_LT --sentences sentences.jsonl --laws lt_law_headings.jsonl.gz [--check]
+    python -m tools.train_diacritics --hunspell lt_LT --sentences sentences.jsonl --laws laws.jsonl.gz [--check]
 
 Sources for Lithuanian, and their licences:
 
@@ -44,41 +44,11 @@ LETTERS = "aceisuz"
 ALPHABET = re.compile("[a-ząčęėįšųūž]+")
 ENDINGS = {"a": "aą", "e": "eęė", "i": "iį", "u": "uų"}
 TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
-PREFIXES = tuple(
-    [
-        "ap",
-        "api",
-        "apsi",
-        "at",
-        "ati",
-        "atsi",
-        "be",
-        "į",
-        "įsi",
-        "iš",
-        "išsi",
-        "ne",
-        "nepa",
-        "nepasi",
-        "nu",
-        "nusi",
-        "pa",
-        "par",
-        "parsi",
-        "pasi",
-        "per",
-        "persi",
-        "pra",
-        "prasi",
-        "pri",
-        "prisi",
-        "su",
-        "susi",
-        "te",
-        "už",
-        "užsi",
-    ]
+PREFIXES = (
+    *("ap", "api", "apsi", "at", "ati", "atsi", "be", "į", "įsi", "iš", "išsi", "ne", "nepa", "nepasi", "nu", "nusi"),
+    *("pa", "par", "parsi", "pasi", "per", "persi", "pra", "prasi", "pri", "prisi", "su", "susi", "te", "už", "užsi"),
 )
+"""Verbs are built with these."""
 COMMON = 1500
 PARTS = 4
 FORMS = 60_000
@@ -89,7 +59,7 @@ SMALLEST = 0.12
 """Smaller weights are left out."""
 HEAD = """\
 # How diacritics are put back into Lithuanian; made by tools/train_diacritics.py, which names the sources.
-# Words by frequency from wordfreq (Robyn Speer), context from UD Lithuanian ALKSNIS and HSE and from laws. CC BY-SA 4.0.
+# Words by frequency from wordfreq (Robyn Speer), context from UD Lithuanian ALKSNIS, HSE and laws. CC BY-SA 4.0.
 """
 
 Sentence = tuple[list[str], list[str]]

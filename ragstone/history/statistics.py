@@ -50,8 +50,8 @@ class Period:
 
     ``questions`` were ``answered``, got only the ``closest`` passages, were ``refused`` because nothing came close,
     ``failed``, or were ``stopped`` by the user; ``degraded`` ones lacked a part. ``searches`` had no answer.
-    ``failures`` are by kind of error, ``found_by`` counts pieces of evidence by the search leg that found them; two legs
-    may find one.
+    ``failures`` are by kind of error, ``found_by`` counts pieces of evidence by the search leg that found them; two
+    legs may find one.
     """
 
     period: str
