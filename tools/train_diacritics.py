@@ -53,7 +53,7 @@ COMMON = 1500
 PARTS = 4
 FORMS = 60_000
 EPOCHS, RATE, MARGIN = 4, 0.15, 3.0
-TIMES, SHORTEST = 4, 3
+TIMES, SHORTEST = 10, 3
 """How often each sentence of the treebanks is used, and words that a line of a law must exceed."""
 SMALLEST = 0.12
 """Smaller weights are left out."""

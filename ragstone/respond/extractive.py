@@ -140,7 +140,7 @@ class ExtractiveAnswerer:
         lead = closest_lead(evidence, self._settings) if outcome == "closest" else ""
         if outcome == "closest":
             by_document = {one.hit.chunk.document_id: one for one in reversed(ranked)}
-            quoted = sorted(by_document.values(), key=lambda sentence: -sentence.score)[:MAX_SOURCES]
+            quoted = sorted(by_document.values(), key=lambda sentence: sentence.place)[:MAX_SOURCES]
         else:
             chosen = ranked[: self._settings.sentences]
             quoted = sorted(
