@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kb import add, commit, open_fast
 from memory_store import Memory
 
-from ragstone.catalog.location import Location
+from ragstone.catalog.folder_location import FolderLocation
 from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.access import OWNER
@@ -248,7 +248,7 @@ from ragstone.core.records import Document
 from ragstone.catalog.sqlite import open_catalog
 from ragstone.index.engines import faiss_store
 from ragstone.index.follow.synced_vectors import SyncedVectors
-from ragstone.catalog.location import Location
+from ragstone.catalog.folder_location import FolderLocation
 from ragstone.settings.services import QdrantSettings
 faiss_store.LEAST = faiss_store.MOST = 0
 folder, number = Path(sys.argv[1]), int(sys.argv[2])
@@ -333,7 +333,7 @@ def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> Non
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
     from ragstone.index.engines.qdrant.vectors import QdrantVectors
 
-    client, home = qdrant.QdrantClient(":memory:"), Location(tmp_path)
+    client, home = qdrant.QdrantClient(":memory:"), FolderLocation(tmp_path)
 
     def version(number: int) -> tuple[Catalog, SyncedVectors]:
         folder = tmp_path / f"v{number}"

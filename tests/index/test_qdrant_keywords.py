@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from kb import add, commit, open_fast
 
-from ragstone.catalog.location import Location
+from ragstone.catalog.folder_location import FolderLocation
 from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.access import OWNER
@@ -229,7 +229,7 @@ def test_keeps_payload_and_vectors_on_disk(tmp_path: Path) -> None:
 
 
 def test_a_rebuild_switches_the_alias_and_clears_away(tmp_path: Path) -> None:
-    server, home = shared(), Location(tmp_path)
+    server, home = shared(), FolderLocation(tmp_path)
 
     def version(folder: Path) -> Catalog:
         folder.mkdir()
