@@ -24,6 +24,7 @@ from ragstone.engine.components import BuildEmbedder, Components, HistoryParts, 
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy
 from ragstone.engine.location import refuse_external
+from ragstone.engine.tracking import Tracker
 from ragstone.history.conversations import Conversations
 from ragstone.history.journal import Journal
 from ragstone.history.responses import Responses
@@ -152,6 +153,11 @@ def _history(source: Source, settings: Settings) -> HistoryParts:
         # The learner's settings are those that the knowledge base was opened with, whatever a question brings.
         learner=shared.part(
             "learner", (), lambda: Learner(journal(), settings, overrides=source.overrides, clock=time.time)
+        ),
+        tracker=shared.part(
+            "tracker",
+            own.mlflow,
+            lambda: Tracker(own.mlflow, str(source.location.folder.resolve())) if own.mlflow else None,
         ),
     )
 

@@ -21,7 +21,7 @@ from ragstone.settings import AUTO, Settings
 from ragstone.settings.load import load
 from ragstone.settings.substitutes import refuse_unavailable
 
-UNCACHED = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0")
+UNCACHED = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0", "review.mlflow=")
 """Settings under which everything is computed and nothing is kept."""
 
 

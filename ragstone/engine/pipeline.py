@@ -21,14 +21,15 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 from ragstone import chunk
+from ragstone.acquire.readers.decode import decoded_file
 from ragstone.catalog.protocol import Catalog, Prepared
 from ragstone.catalog.rows import signature, text_hash
 from ragstone.core.access import READERS, groups_in
 from ragstone.core.errors import Conflict
 from ragstone.core.protocols import Embedder
-from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
+from ragstone.core.records import Acquired, Decoded, Document, Finished, Skipped, Unchanged
 from ragstone.core.reports import AddReport, Plan, Progress
-from ragstone.core.request import Request
+from ragstone.core.request import BILLION, Request
 from ragstone.core.threads import check, in_thread
 from ragstone.engine.storable import storable
 from ragstone.settings import ChunkSettings
@@ -124,6 +125,8 @@ class _Tally:
     read: int = 0
     files: int = 0
     skipped: list[Skipped] = field(default_factory=list)
+    decoded: dict[Decoded, None] = field(default_factory=dict)
+    """Each file once, although every row of a table says it."""
     pending: dict[str, str] = field(default_factory=dict)
     """Signatures of documents that are not committed yet."""
     pending_groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -177,12 +180,14 @@ async def ingest(
         updated=tally.updated,
         unchanged=tally.unchanged,
         skipped=tuple(tally.skipped),
+        decoded=tuple(tally.decoded),
         chunks=tally.chunks,
         embedded=tally.embedded,
         seconds=time.perf_counter() - started,
         embedding_calls=meter.embedding_calls,
         embedding_tokens=meter.embedding_tokens,
         embedding_retries=meter.embedding_retries,
+        cost=meter.cost / BILLION,
     )
 
 
@@ -285,6 +290,8 @@ def _find_changed(
         match one:
             case Document():
                 cleaned = storable(one)
+                if decoded := decoded_file(one):
+                    tally.decoded[decoded] = None
                 if isinstance(cleaned, Document):
                     documents.append(cleaned)
                 else:

@@ -31,7 +31,7 @@ def hit(hit: Hit, rank: int, *, explain: bool = False) -> dict[str, Any]:
         "start": chunk.start,
         "end": chunk.end,
         "text": chunk.text,
-        "metadata": dict(chunk.metadata),
+        "metadata": dict(chunk.described),
     }
     if explain:
         out["why"] = [asdict(step) for step in hit.why]
