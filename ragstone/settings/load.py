@@ -25,6 +25,7 @@ from pydantic.fields import FieldInfo
 
 from ragstone.core.errors import SettingsError
 from ragstone.settings import Settings
+from ragstone.settings.removed import REMOVED
 from ragstone.settings.substitutes import Substitute, substitutes
 from ragstone.settings.yaml_text import read_yaml
 
@@ -55,36 +56,6 @@ ALIASES = {
 """Variables of other programs, and the settings they stand for. If two stand for the same setting, the later wins."""
 KINDS = {"AZURE_EMBEDDING_DEPLOYMENT": "azure:", "AZURE_OPENAI_DEPLOYMENT": "azure:"}
 """Prefixes for the values of such variables."""
-REPLACED = {
-    "services.azure.deployment": "respond.model.name=azure:DEPLOYMENT",
-    "services.first_wait_seconds": "services.backoff_seconds",
-    "services.max_wait_seconds": "services.backoff_seconds",
-    "services.chroma.timeout_seconds": "services.engine_seconds",
-    "services.qdrant.timeout_seconds": "services.engine_seconds",
-    "services.postgres.timeout_seconds": "services.engine_seconds",
-    "cache.embeddings_mb": "cache.megabytes",
-    "cache.tokens_mb": "cache.megabytes",
-    "cache.searches_mb": "cache.megabytes",
-    "cache.answers_mb": "cache.megabytes",
-    "respond.memory_days": "review.responses_days",
-    "respond.model.download": "the environment variable HF_HUB_OFFLINE=1",
-    "index.engine": "index.vectors and index.keywords",
-    "services.chroma.collection": "a folder or server of its own for each knowledge base",
-}
-"""Removed settings, and what to use instead."""
-REMOVED = frozenset(
-    """
-    acquire.archive_depth acquire.archive_files acquire.archive_ratio acquire.crawl.concurrency acquire.crawl.kinds
-    acquire.crawl.max_page_mb acquire.crawl.max_queries acquire.crawl.max_redirects acquire.crawl.max_wait_seconds
-    acquire.max_line_mb acquire.metadata.topic_mentions jobs.megabytes learning.alpha learning.every
-    learning.holdout learning.most learning.trim rank.boosts.short_characters respond.cheap_marks
-    respond.cheap_support respond.model.threads respond.passages review.evidence_tokens review.statistics_seconds
-    serve.body_kb serve.limits.burst serve.uploads.files serve.uploads.folder serve.uploads.request_mb
-    services.exa.allow_private services.qdrant.replicas services.qdrant.shards services.qdrant.write_consistency
-    services.redis.days services.redis.timeout_seconds services.searxng.allow_private
-    """.split()
-)
-"""Settings that were removed without a replacement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,10 +348,8 @@ def _in_words(problem: Any) -> str:
 
 
 def _unknown(path: str, where: str = "") -> str:
-    if path in REPLACED:
-        return f"the setting '{path}'{where} was removed; use {REPLACED[path]}"
     if path in REMOVED:
-        return f"the setting '{path}'{where} was removed; leave it out"
+        return f"the setting '{path}'{where} was removed; {REMOVED[path]}"
     known = [path for path, _, _ in leaves(Settings())]
     sections = sorted({path.rpartition(".")[0] for path in known} - {""})
     near = get_close_matches(path, known + sections, n=1)
