@@ -377,7 +377,6 @@ def test_settings_error_is_a_usage_error() -> None:
         ("services.max_wait_seconds", "services.backoff_seconds"),
         ("services.qdrant.timeout_seconds", "services.engine_seconds"),
         ("cache.tokens_mb", "cache.megabytes"),
-        ("services.chroma.collection", "a folder or server of its own for each knowledge base"),
     ],
 )
 def test_removed_setting_names_its_replacement(path: str, instead: str) -> None:
@@ -386,8 +385,9 @@ def test_removed_setting_names_its_replacement(path: str, instead: str) -> None:
     assert f"was removed; use {instead}" in refused("in preset mine.yaml", preset="mine.yaml")
 
 
-def test_removed_setting_is_to_be_left_out() -> None:
-    assert "was removed; leave it out" in refused("serve.body_kb", "serve.body_kb=1")
+@pytest.mark.parametrize("path", ["services.chroma.collection", "serve.body_kb"])
+def test_removed_setting_is_to_be_left_out(path: str) -> None:
+    assert "was removed; leave it out" in refused(path, f"{path}=1")
 
 
 @pytest.mark.parametrize("waits", ["[2, 1]", "[1]", "[-1, 1]"])
