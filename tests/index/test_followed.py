@@ -26,7 +26,7 @@ from ragstone.core.errors import Behind, EngineError, SettingsError
 from ragstone.core.records import Document
 from ragstone.engine.doctor import doctor
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.index.follow import synced_vectors
+from ragstone.index.follow import follower
 from ragstone.index.follow.collection_names import CollectionNames
 from ragstone.index.follow.synced_vectors import SyncedVectors
 from ragstone.services.breaker import FIRST, Breaker
@@ -112,7 +112,7 @@ def test_an_engine_too_far_behind_is_not_asked(catalog: Catalog, monkeypatch: py
     with pytest.raises(Behind, match="memory is 20 changes behind"):
         found(index)
     index.follow(write=True)
-    monkeypatch.setattr(synced_vectors, "LATE", 2)
+    monkeypatch.setattr(follower, "LATE", 2)
     commit(catalog, *(Document(id=f"e{i}", text=f"more{i}") for i in range(3)))
     with pytest.raises(Behind, match="3 changes"):
         found(index)
@@ -157,13 +157,13 @@ def test_an_engine_that_is_away_is_left_alone_until_a_try_beside_the_questions_f
         found(index)
     assert index.status().problem
     assert store.asked == asked
-    index._engine.wait()  # as that thread does, which sleeps by another clock
+    index._follower.calls.wait()  # as that thread does, which sleeps by another clock
     assert store.asked == asked + 1
     store.away = False
     with pytest.raises(EngineError, match="next try in 4 s"):
         found(index)
     now[0] += 2 * FIRST
-    index._engine.wait()
+    index._follower.calls.wait()
     assert found(index) == found(index) == all_rows(catalog)
 
 

@@ -245,7 +245,7 @@ def test_a_server_that_says_nothing_is_left_alone(postgres: PostgresServer, tmp_
             asyncio.run(index.search(random_vector(1), 5))
         assert time.monotonic() - started < 5
         os.kill(pid, signal.SIGCONT)
-        while index._engine.problem:  # it is tried again by itself
+        while index._follower.calls.problem:  # it is tried again by itself
             assert time.monotonic() - started < 30
             time.sleep(0.05)
         assert len(asyncio.run(index.search(random_vector(1), 5))) == 5
