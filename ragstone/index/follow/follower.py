@@ -48,23 +48,15 @@ class Lag(Generic[Added]):
 class Follower(Generic[Added]):
     """The state of one store, and its calls, which are made while the engine is not left alone."""
 
-    def __init__(
-        self,
-        leg: str,
-        store: RowStore,
-        catalog: IndexedCatalog,
-        added: Callable[[Stamp], Added],
-        breaker: Breaker | None = None,
-    ) -> None:
+    def __init__(self, leg: str, store: RowStore, catalog: IndexedCatalog, breaker: Breaker | None = None) -> None:
         """
         Args:
             leg: the search leg that the store serves.
             store: in the engine.
             catalog: that it follows.
-            added: reads what the catalog got after a commit.
             breaker: decides when to try an engine that failed; a new one if not given.
         """
-        self._leg, self._store, self._catalog, self._added = leg, store, catalog, added
+        self._leg, self._store, self._catalog = leg, store, catalog
         self.calls = EngineCalls(store.stamp, breaker)
         self._changing = threading.Lock()
         self._seen: Lag[Added] | None = None
@@ -108,8 +100,11 @@ class Follower(Generic[Added]):
                 behind = now.generation - since.generation
         return EngineStatus(leg=self._leg, engine=self._store.name, behind=behind)
 
-    def lag(self) -> Lag[Added]:
+    def lag(self, added_since: Callable[[Stamp], Added]) -> Lag[Added]:
         """Return what the engine lacks, from memory as long as nothing can have changed.
+
+        Args:
+            added_since: reads what was added to the catalog after a commit.
 
         Raises:
             Behind: it lacks so much that it cannot be asked.
@@ -123,6 +118,6 @@ class Follower(Generic[Added]):
                 raise Behind(self._store.name, self._catalog.counts().chunks)
             if (behind := self._catalog.changes_since(since.generation)) > LATE:
                 raise Behind(self._store.name, behind)
-            added, gone = self._added(since), self.removed_since(since)
+            added, gone = added_since(since), self.removed_since(since)
         self._seen = Lag(since=since, now=now, added=added, gone=gone, looked=clock)
         return self._seen

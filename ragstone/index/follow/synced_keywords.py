@@ -41,7 +41,7 @@ class SyncedKeywords:
         self, store: TermStore, catalog: IndexedCatalog, terms: TermIndex, breaker: Breaker | None = None
     ) -> None:
         self._store, self._catalog, self._terms = store, catalog, terms
-        self._follower = Follower("keywords", store, catalog, self._added_since, breaker)
+        self._follower = Follower["Rows"]("keywords", store, catalog, breaker)
 
     def close(self) -> None:
         """Stop trying an engine that is away, and close its connections."""
@@ -119,7 +119,7 @@ class SyncedKeywords:
     def _search(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
         allowed = None if where is None else self._catalog.select(where)
         with self._follower.calls.guard():
-            late = self._follower.lag()
+            late = self._follower.lag(self._added_since)
             found = self._store.best(self._weighed(terms), k + min(k, len(late.gone)), allowed)
         known = ~np.isin(found.rows, np.concatenate([late.gone, late.added]))
         rows, scores = found.rows[known], found.scores[known]

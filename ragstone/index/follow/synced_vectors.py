@@ -43,7 +43,7 @@ class SyncedVectors:
         self, store: VectorStore, catalog: IndexedCatalog, *, dimensions: int, breaker: Breaker | None = None
     ) -> None:
         self._store, self._catalog, self._dimensions = store, catalog, dimensions
-        self._follower = Follower("vectors", store, catalog, self._added_since, breaker)
+        self._follower = Follower["tuple[Rows, Vector]"]("vectors", store, catalog, breaker)
 
     def close(self) -> None:
         """Stop trying an engine that is away, and close its connections."""
@@ -145,7 +145,7 @@ class SyncedVectors:
         if allowed is not None and len(allowed) <= FEW:
             return nearest_rows(self._catalog, allowed.tolist(), vector, k)
         with self._follower.calls.guard():
-            late = self._follower.lag()
+            late = self._follower.lag(self._added_since)
             found = self._asked(vector, k * self._store.refine, allowed, late)
         rows, vectors = late.added
         fresh = _allowed_mask(rows, allowed) if allowed is not None else np.ones(len(rows), dtype=bool)
