@@ -22,7 +22,7 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.catalog import Stamp
-from ragstone.core.errors import Behind, EngineError, SettingsError
+from ragstone.core.errors import EngineBehind, EngineError, SettingsError
 from ragstone.core.records import Document
 from ragstone.engine.doctor import doctor
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -109,12 +109,12 @@ def test_what_an_engine_has_yet_to_take_in_is_found_all_the_same(catalog: Catalo
 
 def test_an_engine_too_far_behind_is_not_asked(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     index = SyncedVectors(Memory(), catalog, dimensions=DIMENSIONS)
-    with pytest.raises(Behind, match="memory is 20 changes behind"):
+    with pytest.raises(EngineBehind, match="memory is 20 changes behind"):
         found(index)
     index.follow(write=True)
     monkeypatch.setattr(follower, "LATE", 2)
     commit(catalog, *(Document(id=f"e{i}", text=f"more{i}") for i in range(3)))
-    with pytest.raises(Behind, match="3 changes"):
+    with pytest.raises(EngineBehind, match="3 changes"):
         found(index)
     index.follow(write=True)
     assert found(index) == all_rows(catalog)

@@ -19,7 +19,7 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.catalog import Stamp
-from ragstone.core.errors import Behind, EngineError, SettingsError
+from ragstone.core.errors import EngineBehind, EngineError, SettingsError
 from ragstone.core.filters import Compare
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -160,7 +160,7 @@ def test_what_was_added_a_moment_ago_is_found(server: Server, tmp_path: Path) ->
     with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
         commit(catalog, *documents(60))
         index, terms = keywords_in(server, tmp_path, catalog)
-        with pytest.raises(Behind):
+        with pytest.raises(EngineBehind):
             asyncio.run(index.search(["w1"], 5))
         index = SyncedKeywords(index._store, catalog, terms)
         index.follow(write=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 
 from ragstone.core.catalog import EngineStatus, IndexedCatalog, Stamp
-from ragstone.core.errors import Behind, EngineError
+from ragstone.core.errors import EngineBehind, EngineError
 from ragstone.core.protocols import Closable
 from ragstone.index.follow.protocol import RowStore
 from ragstone.services.breaker import Breaker
@@ -107,7 +107,7 @@ class Follower(Generic[Added]):
             added_since: reads what was added to the catalog after a commit.
 
         Raises:
-            Behind: it lacks so much that it cannot be asked.
+            EngineBehind: it lacks so much that it cannot be asked.
         """
         now, clock, seen = self._catalog.stamp(), time.monotonic(), self._seen
         if seen and seen.now == now and (seen.since == now or clock - seen.looked < LOOK_AGAIN):
@@ -115,9 +115,9 @@ class Follower(Generic[Added]):
         since = self._store.stamp()
         with self._catalog.snapshot() as now:
             if not self._catalog.knows(since):
-                raise Behind(self._store.name, self._catalog.counts().chunks)
+                raise EngineBehind(self._store.name, self._catalog.counts().chunks)
             if (behind := self._catalog.changes_since(since.generation)) > LATE:
-                raise Behind(self._store.name, behind)
+                raise EngineBehind(self._store.name, behind)
             added, gone = added_since(since), self.removed_since(since)
         self._seen = Lag(since=since, now=now, added=added, gone=gone, looked=clock)
         return self._seen
