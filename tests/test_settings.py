@@ -420,6 +420,11 @@ def test_removed_setting_names_its_replacement(path: str, instead: str) -> None:
     assert f"was removed; use {instead}" in refused("in preset mine.yaml", preset="mine.yaml")
 
 
+@pytest.mark.parametrize("path", ["services.chroma.collection", "serve.body_kb"])
+def test_removed_setting_is_to_be_left_out(path: str) -> None:
+    assert "was removed; leave it out" in refused(path, f"{path}=1")
+
+
 @pytest.mark.parametrize("waits", ["[2, 1]", "[1]", "[-1, 1]"])
 def test_refuses_impossible_backoff(waits: str) -> None:
     refused(r"services\.backoff_seconds", f"services.backoff_seconds={waits}")

@@ -26,11 +26,11 @@ from ragstone.catalog.rows import (
     cut,
     endings,
     facts_of,
-    listed_from,
     metadata_from_json,
     only,
     packed,
     stacked,
+    summary_from,
 )
 from ragstone.catalog.write import Orphans, put, put_files, put_skipped, take_out
 from ragstone.core.access import READERS, groups_in
@@ -151,7 +151,7 @@ class SqlCatalog:
                 FROM documents d JOIN contents t USING (content)
                 WHERE {behind} AND {allowed} ORDER BY {self._dialect.by_id} LIMIT ?
             """
-            found = [listed_from(row) for row in self.database.rows(sql, [*start, *values, limit + 1])]
+            found = [summary_from(row) for row in self.database.rows(sql, [*start, *values, limit + 1])]
         more = len(found) > limit
         return Listing(documents=tuple(found[:limit]), total=total, next=found[limit - 1].document_id if more else "")
 

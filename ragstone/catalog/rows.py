@@ -12,7 +12,7 @@ import numpy as np
 
 from ragstone.catalog.filters import Value, stored_value
 from ragstone.core.access import NOBODY, READERS
-from ragstone.core.catalog import Listed
+from ragstone.core.catalog import DocumentSummary
 from ragstone.core.errors import Damaged, NotFound
 from ragstone.core.filters import Scalar
 from ragstone.core.records import EXTRACTED_AT, Chunk, Document, Mark, Metadata
@@ -128,11 +128,11 @@ def document_from(row: Sequence[Any]) -> Document:
     )
 
 
-def listed_from(row: Sequence[Any]) -> Listed:
+def summary_from(row: Sequence[Any]) -> DocumentSummary:
     """Return the entry of a listing in a row of id, title, url, source, metadata, characters and chunks."""
     id, title, url, source, metadata, characters, chunks = row
     facts = metadata_from_json(metadata)
-    return Listed(
+    return DocumentSummary(
         document_id=id, title=title, url=url, source=source, metadata=facts, characters=characters, chunks=chunks
     )
 

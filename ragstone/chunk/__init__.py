@@ -76,7 +76,7 @@ def _pieces(document: Document, settings: ChunkSettings, ruler: Ruler) -> Iterat
 
 
 def _ruler(text: str, settings: ChunkSettings, tokens_of: TokensOf) -> Ruler:
-    return Tokens(text, tokens_of(text)) if settings.unit == "tokens" else Characters(text)
+    return Tokens(text, tokens_of) if settings.unit == "tokens" else Characters(text)
 
 
 def _context(document: Document, section: Section, settings: ChunkSettings) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Protocol
 
 from ragstone.chunk import units
+from ragstone.core.protocols import Tokens as TokensOf
 from ragstone.core.records import Span
 
 
@@ -43,12 +44,15 @@ class Characters:
         return units.windows(self._text, start, end, size, 0)
 
 
+PART = 1 << 18
+"""Characters to tokenize at once: the tokens of a long text would take a gigabyte, and could not be interrupted."""
+
+
 class Tokens:
     """A ruler that counts the tokens that begin within a part."""
 
-    def __init__(self, text: str, tokens: Sequence[Span]) -> None:
-        self._text = text
-        self._starts = [token.start for token in tokens]
+    def __init__(self, text: str, tokens_of: TokensOf) -> None:
+        self._starts = [start + token.start for start, part in _parts(text) for token in tokens_of(part)]
 
     def length(self, start: int, end: int) -> int:
         return bisect_left(self._starts, end) - bisect_left(self._starts, start)
@@ -65,3 +69,15 @@ class Tokens:
         for here, there in pairwise(edges):
             if here < there:
                 yield Span(start=here, end=there)
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """Yield a text in parts with their starts, each cut behind a line, or else behind a word."""
+    start = 0
+    while start < len(text):
+        end = start + PART
+        if end < len(text):
+            cut = text.rfind("\n", start, end)
+            end = (cut if cut > start else text.rfind(" ", start, end)) + 1 or end
+        yield start, text[start:end]
+        start = end

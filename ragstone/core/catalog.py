@@ -90,7 +90,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class DocumentSummary:
     """A stored document without its text: the number of characters and of chunks."""
 
     document_id: str
@@ -109,7 +109,7 @@ class Listing:
     ``next`` is empty on the last page.
     """
 
-    documents: tuple[Listed, ...]
+    documents: tuple[DocumentSummary, ...]
     total: int
     next: str
 

@@ -8,7 +8,7 @@
     ├── SourceError            a source could not be read
     ├── EmbeddingError         an embedding service cannot be reached, refuses or fails
     ├── EngineError            an external search engine cannot be reached, refuses or fails
-    │   └── Behind             it lacks too many changes for a search
+    │   └── EngineBehind       it lacks too many changes for a search
     ├── KnowledgeBaseError     the knowledge base on disk
     │   ├── NotFound           no such knowledge base, document or response
     │   ├── Locked             another process is indexing; names it
@@ -72,7 +72,7 @@ class EngineError(RagstoneError):
     """An external search engine cannot be reached, refuses, or fails; the text names it."""
 
 
-class Behind(EngineError):
+class EngineBehind(EngineError):
     """An engine lacks too many ``changes``; it must catch up before a search."""
 
     def __init__(self, engine: str, changes: int) -> None:

@@ -25,7 +25,7 @@ Pace = Callable[[int, int], None]
 """Called with the numbers of finished and of all parts; raises `OutOfTime` if the rest would take too long."""
 
 
-def unhurried(done: int, total: int) -> None:
+def no_deadline(done: int, total: int) -> None:
     """Accept any pace, for work without a time limit."""
 
 
@@ -156,7 +156,7 @@ class LexicalIndex(Protocol):
 
 
 class Reranker(Protocol):
-    async def rerank(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace = unhurried) -> list[Hit]:
+    async def rerank(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace = no_deadline) -> list[Hit]:
         """Return the same hits with new scores, best first.
 
         Raises:

@@ -12,7 +12,7 @@ from threading import Event
 from typing import TypeVar
 
 _T = TypeVar("_T")
-_PATIENCE = 1.0
+_PATIENCE = 0.5
 """Seconds that a cancelled caller waits for the work to stop."""
 
 
@@ -30,7 +30,7 @@ async def in_thread(work: Callable[[], _T], stop: Event | None = None) -> _T:
     """Run work in a thread and return its result.
 
     Without ``stop``, a cancelled caller waits until the work is done, so that it can close what the work uses. With
-    it, the caller sets ``stop`` and waits for a second only. After that, the work must use nothing that the caller
+    it, the caller sets ``stop`` and waits for half a second only. After that, the work must use nothing that the caller
     closes; its thread does not keep the program from ending.
     """
     running = asyncio.ensure_future(asyncio.to_thread(work)) if stop is None else _in_daemon_thread(work)

@@ -8,7 +8,7 @@ from contextlib import aclosing, contextmanager
 from typing import TypeVar
 
 from ragstone.core.errors import OutOfTime
-from ragstone.core.protocols import Pace, unhurried
+from ragstone.core.protocols import Pace, no_deadline
 
 T = TypeVar("T")
 Clock = Callable[[], float]
@@ -52,7 +52,7 @@ class TimeBudget:
     def pace(self) -> Pace:
         """Return a check for work that begins now and consists of parts of about the same length."""
         if self._ends is None:
-            return unhurried
+            return no_deadline
         begun, ends = self._clock(), self._ends
 
         def check(done: int, total: int) -> None:

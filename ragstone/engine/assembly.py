@@ -135,9 +135,9 @@ def _history(source: Source, settings: Settings) -> HistoryParts:
 
             services = settings.services
             return PostgresJobs(services.postgres, queue.name, queue.tries, seconds=services.engine_seconds)
-        from ragstone.engine.jobs.book import JobBook
+        from ragstone.engine.jobs.journal import JournalJobs
 
-        return JobBook(journal(), tries=queue.tries)
+        return JournalJobs(journal(), tries=queue.tries)
 
     return HistoryParts(
         journal=journal,

@@ -15,6 +15,7 @@ from dataclasses import replace as replace_
 from pathlib import Path
 
 from ragstone import chunk
+from ragstone.catalog.folder_location import FolderLocation
 from ragstone.catalog.location import Location
 from ragstone.catalog.lock import Patience
 from ragstone.catalog.sqlite import create_catalog
@@ -63,7 +64,7 @@ def backup(folder: Path, to: Path, *, uploads: str = UPLOADS) -> CopyReport:
         raise NotFound(f"there is no knowledge base at {folder}")
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise UsageError(f"{to} exists and is not empty; name a new folder")
-    location = Location(to)
+    location = FolderLocation(to)
     location.make()
     try:
         new_version = location.begin()
@@ -103,7 +104,7 @@ def restore(
         Locked: another process is indexing.
         KnowledgeBaseError: the knowledge base could not be written; the previous one is unchanged.
     """
-    origin = Location(source)
+    origin = FolderLocation(source)
     version = origin.current()
     if version is None:
         raise NotFound(f"there is no complete backup at {source}; name a folder that `ragstone backup` wrote")
@@ -114,7 +115,7 @@ def restore(
         _refuse_damaged_journal(source, of=source)
     location.make()
     with location.rebuilding(patience), location.indexing(patience):
-        new_version = location.create({}) if location.is_shared else location.begin()
+        new_version = location.begin() if isinstance(location, FolderLocation) else location.create({})
         try:
             _copy_catalog(origin, version, location, new_version)
             with closing(location.catalog(new_version)) as catalog:

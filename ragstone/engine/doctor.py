@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragstone import chunk, index
-from ragstone.catalog.location import Location
+from ragstone.catalog.folder_location import FolderLocation
+from ragstone.catalog.location import Location, engines_in_use, leftovers, public_files
 from ragstone.catalog.lock import Patience
 from ragstone.catalog.verify import RESTORE
 from ragstone.core.catalog import Finding, Stamp
@@ -94,7 +95,7 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
             documents = chunks = 0
             if not any(one.part == "catalog" for one in found):
                 built = BuiltWith(**catalog.built_with())
-                settings = load(remembered=built.remembered(location.engines())).settings
+                settings = load(remembered=built.remembered(engines_in_use(location.folder))).settings
                 source = Source(location=location, path=version, catalog=catalog, build_embedder=index.build_embedder)
                 opened = assemble(source, built.settled(settings) if built.embedder else settings, built)
                 found = [_mend(opened, one) if mend else one for one in found]
@@ -182,7 +183,7 @@ def _vectors_agree(version: Components) -> bool:
 
 
 def _check_pointer(location: Location, *, mend: bool) -> list[Finding]:
-    if location.is_shared:
+    if not isinstance(location, FolderLocation):
         return []
     try:
         if location.current() is not None:
@@ -201,14 +202,14 @@ def _check_pointer(location: Location, *, mend: bool) -> list[Finding]:
 
 
 def _check_leftovers(location: Location, *, mend: bool) -> Iterator[Finding]:
-    for path in location.leftovers():
+    for path in leftovers(location):
         if mend:
             clear_away(path) if path.is_dir() else drop(path)
             yield Finding(part="leftover", what=f"an interrupted command left {path} behind", mended=True)
 
 
 def _check_permissions(location: Location) -> Iterator[Finding]:
-    if files := location.public_files():
+    if files := public_files(location.folder):
         what = f"every account on this machine can read {', '.join(path.name for path in files)}"
         yield Finding(part="permissions", what=what, remedy=f"chmod -R go-rwx {location.folder}")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ragstone import index, query
 from ragstone.core.catalog import NO_MATCHES
-from ragstone.core.errors import Behind, OutOfTime, RetrievalError
+from ragstone.core.errors import EngineBehind, OutOfTime, RetrievalError
 from ragstone.core.filters import Filter
 from ragstone.core.records import Matches, Question
 from ragstone.core.request import Request
@@ -113,7 +113,7 @@ class Legs:
         """Return what a leg finds; an engine that lacks too much, as right after it was named, is filled first."""
         try:
             return await self._in_time(search)
-        except Behind as error:
+        except EngineBehind as error:
             if error.changes > CATCH_UP_LIMIT or not await asyncio.to_thread(catch_up, self._version, leg):
                 raise
             return await self._in_time(search)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragstone.catalog import build_shared_location
+from ragstone.catalog.folder_location import FolderLocation
 from ragstone.catalog.location import MARKER, Location
 from ragstone.core.errors import SettingsMismatch
 from ragstone.settings import Settings
@@ -24,11 +25,11 @@ def home_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = No
     """
     name = read_json(folder / MARKER).get("postgres")
     if not name and (folder / "CURRENT").exists():
-        return Location(folder)
+        return FolderLocation(folder)
     # Only the catalog of an existing knowledge base says which preset it has, and so which profiles.
     settings = load(overrides, preset=preset, with_profile=not name).settings
     if not name and settings.index.catalog == "embedded":
-        return Location(folder)
+        return FolderLocation(folder)
     return build_shared_location(folder, settings.services, str(name or settings.services.postgres.catalog))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragstone import index
-from ragstone.catalog.location import Location, VersionLease
+from ragstone.catalog.location import Location, VersionLease, engines_in_use
 from ragstone.catalog.lock import Patience
 from ragstone.core.errors import NotFound, RagstoneError
 from ragstone.engine.assembly import assemble
@@ -118,7 +118,7 @@ class OpenVersions:
         opening, location, catalog = self.opening, self.location, None
         try:
             catalog = location.catalog(held.version)
-            built, engines = BuiltWith(**catalog.built_with()), location.engines()
+            built, engines = BuiltWith(**catalog.built_with()), engines_in_use(location.folder)
             loaded = load(opening.overrides, preset=opening.preset, remembered=built.remembered(engines))
             refuse_elsewhere(loaded, location)
             if not as_built:
@@ -165,7 +165,9 @@ class OpenVersions:
     def _is_outdated(self, opened: _Opened) -> bool:
         """Return whether opening the knowledge base now would give something else."""
         try:
-            return self.location.current() != opened.held.version or self.location.engines() != opened.engines
+            return (
+                self.location.current() != opened.held.version or engines_in_use(self.location.folder) != opened.engines
+            )
         except RagstoneError:  # what is open still answers
             return False
 
@@ -180,7 +182,7 @@ class OpenVersions:
         except RagstoneError:  # what is open still answers
             if newer is not None:
                 newer.close()
-            self._newest.engines = self.location.engines()  # which this process cannot use
+            self._newest.engines = engines_in_use(self.location.folder)  # which this process cannot use
             return None
         return newer
 
@@ -215,7 +217,7 @@ def settings_at(folder: Path, overrides: Sequence[str] = (), preset: str | None 
     try:
         with closing(location.catalog(held.version)) as catalog:
             built = BuiltWith(**catalog.built_with())
-        return load(overrides, preset=preset, remembered=built.remembered(location.engines())).settings
+        return load(overrides, preset=preset, remembered=built.remembered(engines_in_use(location.folder))).settings
     finally:
         held.release()
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone.catalog.location import Location
+from ragstone.catalog.location import Location, engines_in_use, set_engines
 from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.rows import text_hash
 from ragstone.catalog.versions import Difference, difference, documents
@@ -75,7 +75,7 @@ class Versions:
             Locked: another process is rebuilding.
         """
         with self._versions.current() as version:
-            engines = version.location.engines()
+            engines = engines_in_use(version.folder)
             remembered = {"index": dict(engines)} if preset else version.built.remembered(engines)
             settings = load(overrides, preset=preset, remembered=remembered).settings
             refuse_missing_engines(settings)
@@ -141,7 +141,7 @@ class Versions:
                     other.indexes.terms().follow()
                     for leg in (other.indexes.keywords(), other.indexes.vectors()):
                         leg.follow(write=True)
-                version.location.set_engines(engines)
+                set_engines(version.folder, engines)
             return tuple(leg.status() for leg in other.external_indexes())
 
     def check_engines(self, *, mend: bool = False) -> tuple[Finding, ...]:

@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, create_model
 
 from ragstone.core.answers import Message
-from ragstone.core.protocols import ChatModel, Pace, unhurried
+from ragstone.core.protocols import ChatModel, Pace, no_deadline
 from ragstone.core.records import Hit, Step
 from ragstone.core.request import Request
 from ragstone.services.chat import complete_as, keyed, new_key, quoted
@@ -35,7 +35,7 @@ class ModelReranker:
     def __init__(self, model: ChatModel) -> None:
         self._model = model
 
-    async def rerank(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace = unhurried) -> list[Hit]:
+    async def rerank(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace = no_deadline) -> list[Hit]:
         """Return the hits, best first.
 
         Raises:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragstone.core.errors import MissingExtra, SettingsError
-from ragstone.core.protocols import Pace, unhurried
+from ragstone.core.protocols import Pace, no_deadline
 from ragstone.core.records import Hit, Step
 from ragstone.core.request import Request
 
@@ -40,7 +40,7 @@ class CrossEncoderReranker:
         question: str,
         hits: Sequence[Hit],
         request: Request,  # noqa: ARG002
-        pace: Pace = unhurried,
+        pace: Pace = no_deadline,
     ) -> list[Hit]:
         """Return the hits, best first.
 
@@ -48,7 +48,7 @@ class CrossEncoderReranker:
             OutOfTime: raised by ``pace``.
         """
         scores: list[float] = []
-        batch = max(1, len(hits) if pace is unhurried else BATCH)
+        batch = max(1, len(hits) if pace is no_deadline else BATCH)
         for start in range(0, len(hits), batch):
             pace(start, len(hits))
             texts = [hit.chunk.headed for hit in hits[start : start + batch]]

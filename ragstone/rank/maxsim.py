@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.core.protocols import Pace, TokenEmbedder, TokenMatcher, Weigher, unhurried
+from ragstone.core.protocols import Pace, TokenEmbedder, TokenMatcher, Weigher, no_deadline
 from ragstone.core.records import Hit, Span, Step, TokenMatches, TokenVectors
 from ragstone.core.request import Request
 
@@ -77,7 +77,7 @@ class MaxSimReranker:
     def __init__(self, matcher: TokenMatcher) -> None:
         self._matcher = matcher
 
-    async def rerank(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace = unhurried) -> list[Hit]:
+    async def rerank(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace = no_deadline) -> list[Hit]:
         """Return the hits, best first.
 
         Raises:
@@ -94,7 +94,7 @@ class MaxSimReranker:
 
     async def _similarity(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace) -> list[float]:
         found: list[float] = []
-        batch = len(hits) if pace is unhurried else BATCH
+        batch = len(hits) if pace is no_deadline else BATCH
         while len(found) < len(hits):
             pace(len(found), len(hits))
             texts = [hit.chunk.headed for hit in hits[len(found) : len(found) + batch]]

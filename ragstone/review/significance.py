@@ -80,36 +80,6 @@ def paired_difference(
     return Difference(mean=mean, low=low, high=high, p=(as_far + 1) / (resamples + 1))
 
 
-def stratified_difference(
-    pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
-    *,
-    confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Difference:
-    """Return the mean difference over several sets; every set has the same weight.
-
-    Queries are resampled within each set, sets are not: the interval is that of other queries on the same sets.
-
-    Args:
-        pairs: ``a`` and ``b`` of each set, as for `paired_difference`.
-        confidence: of the interval.
-        resamples: how many.
-        seed: of the first set; each has one of its own.
-
-    Raises:
-        ValueError: there is no set, or one without values, or with other numbers of them in ``a`` and ``b``.
-    """
-    if not pairs or any(len(a) != len(b) for a, b in pairs):
-        raise ValueError("paired values of at least one set are needed")
-    differences = [np.subtract(a, b)[:, np.newaxis] for a, b in pairs]
-    drawn = [_resampled_means(one, resamples, seed + number)[:, 0] for number, one in enumerate(differences)]
-    means, mean = np.mean(drawn, axis=0), float(np.mean([one.mean() for one in differences]))
-    low, high = map(float, _percentiles(means, confidence))
-    as_far = int(np.count_nonzero(np.abs(means - mean) >= abs(mean) - 1e-12))
-    return Difference(mean=mean, low=low, high=high, p=(as_far + 1) / (resamples + 1))
-
-
 def randomisation_p(a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> float:
     """Return p of Fisher's paired randomisation test, two-sided.
 

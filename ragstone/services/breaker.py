@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-from ragstone.core.errors import Behind, EngineError
+from ragstone.core.errors import EngineBehind, EngineError
 
 FIRST, LONGEST = 2.0, 10.0
 """Seconds of the first pause, which doubles with each failure, and of the longest such pause."""
@@ -55,7 +55,7 @@ class Breaker:
         try:
             yield
         except EngineError as error:
-            if isinstance(error, Behind):  # the engine responds
+            if isinstance(error, EngineBehind):  # the engine responds
                 self._close()
             else:
                 self._fail(error, failures)

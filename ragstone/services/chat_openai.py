@@ -127,7 +127,7 @@ class OpenAIChat:
     ) -> AsyncGenerator[Piece]:
         kind = stream.response.headers.get("content-type", "")
         if "event-stream" not in kind:
-            raise Setback(f"sent {kind or 'no content type'} instead of an event stream; {_CHECK}")
+            raise Setback(f"sent {kind or 'no content type'} instead of an event stream; {self._server.remedy}")
         text, ended, tokens, any_choice = "", "", None, False
         async for chunk in self._chunks(stream, attempts):
             tokens = chunk.usage or tokens
@@ -141,7 +141,7 @@ class OpenAIChat:
         if ended == "content_filter":
             raise Setback("its content filter stopped the reply; rephrase the question, or choose another model")
         if not any_choice:
-            raise Setback(f"sent an empty reply; {_CHECK}", passing=True)
+            raise Setback(f"sent an empty reply; {self._server.remedy}", passing=True)
         if not ended:
             raise Setback("the reply broke off in the middle; try again", passing=True)
         estimated = tokens is None
@@ -227,6 +227,3 @@ class OpenAIChat:
         elif form is not None and way == "json_object":
             body["response_format"] = {"type": "json_object"}
         return {name: value for name, value in body.items() if name not in self._left_out}
-
-
-_CHECK = "check services.openai.base_url, and that the server speaks the OpenAI protocol"

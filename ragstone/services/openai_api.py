@@ -45,6 +45,9 @@ class OpenAIServer:
         """The address in error messages; the settings refuse addresses that contain a key."""
         self.host = urlsplit(self.address).netloc
         self._section = "services.azure" if azure else "services.openai"
+        address = f"{self._section}.{'endpoint' if azure else 'base_url'}"
+        self.remedy = f"check {address}, and that the server speaks the OpenAI protocol"
+        """What to do about a reply that is not one of the protocol."""
         self._variable = "AZURE_OPENAI_API_KEY" if azure else "OPENAI_API_KEY"
 
     @asynccontextmanager

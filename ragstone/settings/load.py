@@ -25,6 +25,7 @@ from pydantic.fields import FieldInfo
 
 from ragstone.core.errors import SettingsError
 from ragstone.settings import Settings
+from ragstone.settings.removed import REMOVED
 from ragstone.settings.substitutes import Substitute, substitutes
 from ragstone.settings.yaml_text import read_yaml
 
@@ -55,21 +56,6 @@ ALIASES = {
 """Variables of other programs, and the settings they stand for. If two stand for the same setting, the later wins."""
 KINDS = {"AZURE_EMBEDDING_DEPLOYMENT": "azure:", "AZURE_OPENAI_DEPLOYMENT": "azure:"}
 """Prefixes for the values of such variables."""
-REPLACED = {
-    "services.azure.deployment": "respond.model.name=azure:DEPLOYMENT",
-    "services.first_wait_seconds": "services.backoff_seconds",
-    "services.max_wait_seconds": "services.backoff_seconds",
-    "services.chroma.timeout_seconds": "services.engine_seconds",
-    "services.qdrant.timeout_seconds": "services.engine_seconds",
-    "services.postgres.timeout_seconds": "services.engine_seconds",
-    "cache.embeddings_mb": "cache.megabytes",
-    "cache.tokens_mb": "cache.megabytes",
-    "cache.searches_mb": "cache.megabytes",
-    "cache.answers_mb": "cache.megabytes",
-    "respond.memory_days": "review.responses_days",
-    "respond.model.download": "the environment variable HF_HUB_OFFLINE=1",
-}
-"""Removed settings, and what to use instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,8 +373,8 @@ def _in_words(problem: Any) -> str:
 
 
 def _unknown(path: str, where: str = "") -> str:
-    if path in REPLACED:
-        return f"the setting '{path}'{where} was removed; use {REPLACED[path]}"
+    if path in REMOVED:
+        return f"the setting '{path}'{where} was removed; {REMOVED[path]}"
     known = [path for path, _, _ in leaves(Settings())]
     sections = sorted({path.rpartition(".")[0] for path in known} - {""})
     near = get_close_matches(path, known + sections, n=1)

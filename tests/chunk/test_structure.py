@@ -1,15 +1,17 @@
 """Splitting by headings and tokens: properties for any text, and an example."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.chunk import split
 from ragstone.chunk.outline import section_at, sections
-from ragstone.chunk.ruler import Characters, Tokens
+from ragstone.chunk.ruler import PART, Characters, Tokens
 from ragstone.chunk.structure import structured
 from ragstone.chunk.text import by_paragraph, by_sentence
 from ragstone.core.records import Document, Mark, Span
@@ -148,7 +150,7 @@ def test_pieces_are_bounded_and_within_sections(
 ):
     text, marks = given_text
     overlap = data.draw(st.integers(0, size - 1))
-    ruler = data.draw(st.sampled_from([Tokens(text, tokens(text)), Characters(text)]))
+    ruler = data.draw(st.sampled_from([Tokens(text, tokens), Characters(text)]))
     pieces = structured(text, marks, ruler, size, overlap)
     assert all(ruler.length(p.span.start, p.span.end) <= size for p in pieces)
     assert all(p.span.of(text).strip() for p in pieces)
@@ -165,10 +167,20 @@ def test_pieces_are_bounded_and_within_sections(
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.integers(2, 30), st.data())
 def test_token_chunks_keep_size_and_overlap(text: str, size: int, data: st.DataObject):
     overlap = data.draw(st.integers(0, size - 1))
-    ruler = Tokens(text, tokens(text))
+    ruler = Tokens(text, tokens)
     for strategy in (by_sentence, by_paragraph):
         spans = strategy(text, size, overlap, ruler)
         assert all(ruler.length(span.start, span.end) <= size for span in spans)
         assert all(ruler.length(after.start, before.end) <= overlap for before, after in pairwise(spans))
         covered = {i for span in spans for i in range(span.start, span.end)}
         assert all(char.isspace() for i, char in enumerate(text) if i not in covered)
+
+
+@pytest.mark.parametrize("between", ["\n", " ", "\n\n \n"])
+def test_long_text_has_the_same_tokens(between: str) -> None:
+    text = between.join(f"word{i}" for i in range(50_000))
+    assert len(text) > PART
+    ruler = Tokens(text, tokens)
+    lengths = [ruler.length(0, end) for end in range(0, len(text), 997)]
+    starts = [token.start for token in tokens(text)]
+    assert lengths == [bisect_left(starts, end) for end in range(0, len(text), 997)]

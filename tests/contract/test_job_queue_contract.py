@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core.reports import AddReport
-from ragstone.engine.jobs.book import JobBook
+from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.postgres import PostgresJobs
 from ragstone.engine.jobs.queue import Job, JobCounts, JobQueue, Work
 from ragstone.history.journal import Journal
@@ -39,7 +39,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenQueue
         if request.param == "postgres":
             queues.append(PostgresJobs(settings, "q", TRIES))
         else:
-            queues.append(JobBook(Journal(tmp_path), tries=TRIES))
+            queues.append(JournalJobs(Journal(tmp_path), tries=TRIES))
         return queues[-1]
 
     yield make

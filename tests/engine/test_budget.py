@@ -12,7 +12,7 @@ from kb import add, answered, open_fast, parts
 
 from ragstone.core.answers import Answer
 from ragstone.core.errors import OutOfTime
-from ragstone.core.protocols import unhurried
+from ragstone.core.protocols import no_deadline
 from ragstone.core.records import Document
 from ragstone.core.timing import TimeBudget
 
@@ -72,7 +72,7 @@ def test_what_was_left_out_for_want_of_time_is_tried_again(filled: Path):
 
 def test_without_a_budget_the_clock_does_not_matter(filled: Path):
     assert "maxsim" in ask(filled, "rank.reranker=maxsim", step=1000).retrieval_method
-    assert TimeBudget(0, Ticking(1000)).pace() is unhurried
+    assert TimeBudget(0, Ticking(1000)).pace() is no_deadline
 
 
 @given(step=st.floats(0.0001, 1), budget=st.integers(1, 5000), total=st.integers(1, 50))

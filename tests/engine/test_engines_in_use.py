@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from kb import add, open_fast, parts
 
-from ragstone.catalog.location import Location
+from ragstone.catalog.location import set_engines
 from ragstone.catalog.lock import indexing
 from ragstone.core.access import OWNER
 from ragstone.core.errors import EngineError, Locked, SettingsError
@@ -90,9 +90,9 @@ def test_an_engine_that_cannot_be_filled_is_not_asked(folder: Path, reader: Know
 
 def test_a_process_that_cannot_use_an_engine_keeps_to_the_one_before(folder: Path, reader: KnowledgeBase) -> None:
     """As where it was not told the address."""
-    Location(folder).set_engines({"vectors": "postgres"})
+    set_engines(folder, {"vectors": "postgres"})
     assert (best(reader), asked(reader)) == ("d7", [])
-    Location(folder).set_engines(FAISS)
+    set_engines(folder, FAISS)
     assert (best(reader), asked(reader)) == ("d7", ["faiss:Flat"])
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.core.errors import Behind, EngineError
+from ragstone.core.errors import EngineBehind, EngineError
 from ragstone.services import breaker as breaker_module
 from ragstone.services.breaker import LATER, LONGEST, SOON, Breaker, pause
 from ragstone.services.engine_calls import MAX_CALLS, EngineCalls
@@ -41,8 +41,8 @@ def test_whatever_happens_an_engine_is_left_alone_for_as_long_as_its_failures_in
                 call(breaker, EngineError("away"))
             failures, last = failures + 1, now[0]
         elif what == "is behind":
-            with pytest.raises(Behind):
-                call(breaker, Behind("engine", 3))
+            with pytest.raises(EngineBehind):
+                call(breaker, EngineBehind("engine", 3))
             failures = 0
         elif what == "answers":
             call(breaker, None)

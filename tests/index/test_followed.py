@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from kb import add, commit, open_fast
 from memory_store import Memory
 
-from ragstone.catalog.location import Location
+from ragstone.catalog.folder_location import FolderLocation
 from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.catalog import Stamp
-from ragstone.core.errors import Behind, EngineError, SettingsError
+from ragstone.core.errors import EngineBehind, EngineError, SettingsError
 from ragstone.core.records import Document
 from ragstone.engine.doctor import doctor
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.index.follow import synced_vectors
+from ragstone.index.follow import follower
 from ragstone.index.follow.collection_names import CollectionNames
 from ragstone.index.follow.synced_vectors import SyncedVectors
 from ragstone.services.breaker import FIRST, Breaker
@@ -109,12 +109,12 @@ def test_what_an_engine_has_yet_to_take_in_is_found_all_the_same(catalog: Catalo
 
 def test_an_engine_too_far_behind_is_not_asked(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     index = SyncedVectors(Memory(), catalog, dimensions=DIMENSIONS)
-    with pytest.raises(Behind, match="memory is 20 changes behind"):
+    with pytest.raises(EngineBehind, match="memory is 20 changes behind"):
         found(index)
     index.follow(write=True)
-    monkeypatch.setattr(synced_vectors, "LATE", 2)
+    monkeypatch.setattr(follower, "LATE", 2)
     commit(catalog, *(Document(id=f"e{i}", text=f"more{i}") for i in range(3)))
-    with pytest.raises(Behind, match="3 changes"):
+    with pytest.raises(EngineBehind, match="3 changes"):
         found(index)
     index.follow(write=True)
     assert found(index) == all_rows(catalog)
@@ -158,13 +158,13 @@ def test_an_engine_that_is_away_is_left_alone_until_a_try_beside_the_questions_f
         found(index)
     assert index.status().problem
     assert store.asked == asked
-    index._engine.wait()  # as that thread does, which sleeps by another clock
+    index._follower.calls.wait()  # as that thread does, which sleeps by another clock
     assert store.asked == asked + 1
     store.away = False
     with pytest.raises(EngineError, match="next try in 4 s"):
         found(index)
     now[0] += 2 * FIRST
-    index._engine.wait()
+    index._follower.calls.wait()
     assert found(index) == found(index) == all_rows(catalog)
 
 
@@ -249,7 +249,7 @@ from ragstone.core.records import Document
 from ragstone.catalog.sqlite import open_catalog
 from ragstone.index.engines import faiss_store
 from ragstone.index.follow.synced_vectors import SyncedVectors
-from ragstone.catalog.location import Location
+from ragstone.catalog.folder_location import FolderLocation
 from ragstone.settings.services import QdrantSettings
 faiss_store.LEAST = faiss_store.MOST = 0
 folder, number = Path(sys.argv[1]), int(sys.argv[2])
@@ -334,7 +334,7 @@ def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> Non
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
     from ragstone.index.engines.qdrant.vectors import QdrantVectors
 
-    client, home = qdrant.QdrantClient(":memory:"), Location(tmp_path)
+    client, home = qdrant.QdrantClient(":memory:"), FolderLocation(tmp_path)
 
     def version(number: int) -> tuple[Catalog, SyncedVectors]:
         folder = tmp_path / f"v{number}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kb import add, commit, open_fast, parts
 
-from ragstone.catalog.location import Location
+from ragstone.catalog.folder_location import FolderLocation
 from ragstone.catalog.sqlite import create_catalog, open_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
@@ -192,7 +192,7 @@ def test_without_the_pointer_nothing_is_thrown_away(folder: Path, expected: obje
 
 
 def test_what_an_interrupted_creation_left_is_no_obstacle(tmp_path: Path):
-    home = Location(tmp_path / "kb")
+    home = FolderLocation(tmp_path / "kb")
     create_catalog(home.begin() / "catalog.db", {}).close()
     engine = open_fast(tmp_path / "kb")
     assert add(engine, *DOCUMENTS[:3]).added == 3

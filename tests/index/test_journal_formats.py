@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core.access import OWNER
-from ragstone.engine.jobs.book import JobBook
+from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.history.conversations import Conversations
 from ragstone.history.journal import NAME, Journal, findings
 from ragstone.history.journal_tables import FORMAT
@@ -45,7 +45,7 @@ def test_an_older_one_holds_what_was_written_and_is_gone_on_with(journal: Journa
     talk = Conversations(journal, tokens=100, days=LONG)
     assert [one.turns for one in talk.sessions('\x1f"ann"\x1f')] == [1]
     assert [key.name for key in Keys(journal).all()] == ["ann"]
-    assert [job.kind for job in JobBook(journal).last(9)] == ["sync"]
+    assert [job.kind for job in JournalJobs(journal).last(9)] == ["sync"]
     assert findings(journal.path.parent) == []
 
 

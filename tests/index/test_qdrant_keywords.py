@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from kb import add, commit, open_fast
 
-from ragstone.catalog.location import Location
+from ragstone.catalog.folder_location import FolderLocation
 from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.catalog import Stamp
-from ragstone.core.errors import Behind, EngineError
+from ragstone.core.errors import EngineBehind, EngineError
 from ragstone.core.filters import Compare
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -191,7 +191,7 @@ def test_what_was_made_with_other_constants_is_made_anew(tmp_path: Path, catalog
     index.follow(write=True)
     other, _ = keywords_in(shared(), tmp_path, catalog, k1=2.0)
     assert (index.stamp, other.stamp) == (catalog.stamp(), Stamp())
-    with pytest.raises(Behind):
+    with pytest.raises(EngineBehind):
         asyncio.run(other.search(["w1"], 5))
     other.follow(write=True)
     assert other.stamp == catalog.stamp()
@@ -242,7 +242,7 @@ def test_keeps_payload_and_vectors_on_disk(tmp_path: Path) -> None:
 
 
 def test_a_rebuild_switches_the_alias_and_clears_away(tmp_path: Path) -> None:
-    server, home = shared(), Location(tmp_path)
+    server, home = shared(), FolderLocation(tmp_path)
 
     def version(folder: Path) -> Catalog:
         folder.mkdir()

@@ -19,7 +19,7 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.catalog import Stamp
-from ragstone.core.errors import Behind, EngineError, SettingsError
+from ragstone.core.errors import EngineBehind, EngineError, SettingsError
 from ragstone.core.filters import Compare
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -160,7 +160,7 @@ def test_what_was_added_a_moment_ago_is_found(server: Server, tmp_path: Path) ->
     with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
         commit(catalog, *documents(60))
         index, terms = keywords_in(server, tmp_path, catalog)
-        with pytest.raises(Behind):
+        with pytest.raises(EngineBehind):
             asyncio.run(index.search(["w1"], 5))
         index = SyncedKeywords(index._store, catalog, terms)
         index.follow(write=True)
@@ -264,7 +264,7 @@ def test_a_server_that_says_nothing_is_left_alone(postgres: PostgresServer, tmp_
             asyncio.run(index.search(random_vector(1), 5))
         assert time.monotonic() - started < 5
         os.kill(pid, signal.SIGCONT)
-        while index._engine.problem:  # it is tried again by itself
+        while index._follower.calls.problem:  # it is tried again by itself
             assert time.monotonic() - started < 30
             time.sleep(0.05)
         assert len(asyncio.run(index.search(random_vector(1), 5))) == 5

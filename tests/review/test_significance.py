@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.review.significance import bootstraps, paired_difference, stratified_difference
+from ragstone.review.significance import bootstraps, paired_difference
 
 values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
@@ -65,28 +65,8 @@ def test_intervals_have_their_coverage() -> None:
     assert 0.88 <= covered / 200 <= 0.99
 
 
-@settings(max_examples=30)
-@given(values, values)
-def test_sets_have_equal_weight(first: list[float], second: list[float]) -> None:
-    nothing = [([0.0] * len(one)) for one in (first, second)]
-    both = stratified_difference([(first, nothing[0]), (second, nothing[1])], resamples=300)
-    means = [sum(one) / len(one) for one in (first, second)]
-    assert both.mean == pytest.approx(sum(means) / 2)
-    assert (min(first) + min(second)) / 2 - 1e-9 <= both.low <= both.high <= (max(first) + max(second)) / 2 + 1e-9
-
-
-def test_one_set_equals_paired_difference() -> None:
-    random = np.random.default_rng(6)
-    a, b = random.random(50), random.random(50)
-    assert stratified_difference([(a.tolist(), b.tolist())]) == paired_difference(a.tolist(), b.tolist())
-
-
 def test_refuses_bad_input() -> None:
     with pytest.raises(ValueError, match="no values"):
         bootstraps({"one": []})
     with pytest.raises(ValueError, match="paired"):
         paired_difference([1.0], [1.0, 2.0])
-    with pytest.raises(ValueError, match="at least one set"):
-        stratified_difference([])
-    with pytest.raises(ValueError, match="paired"):
-        stratified_difference([([1.0], [1.0, 2.0])])

@@ -95,6 +95,15 @@ def test_azure_has_its_own_paths_and_header():
         assert asked.path == "/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21"
 
 
+def test_azure_names_its_own_setting_in_errors():
+    with OpenAIServer(azure=True) as server:
+        server.faults.append(Fault(kind="type"))
+        known = ServiceSettings.model_validate({"azure": {"endpoint": server.url, "api_key": KEY}})
+        model = OpenAIChat("azure:my-deployment", ModelSettings(), known)
+        with pytest.raises(ModelError, match=r"check services\.azure\.endpoint, and that the server"):
+            asyncio.run(complete(model, ASKED, request=Request.by_owner()))
+
+
 def test_ignores_variables_of_the_client(monkeypatch: pytest.MonkeyPatch):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragstone.catalog.location import MARKER, Location, VersionLease
+from ragstone.catalog.location import MARKER, VersionLease, create_folder, versions_in
 from ragstone.catalog.lock import Patience, indexing, rebuilding
 from ragstone.catalog.postgres.database import create_tables, open_catalog
 from ragstone.catalog.postgres.lock import PostgresLocks, number_of, reaching_catalog
@@ -37,26 +37,8 @@ _MISSING = ("42P01", "3F000")
 """SQLSTATEs for a missing table or schema."""
 
 
-class PostgresLease(VersionLease):
-    """A version in use, visible to all hosts."""
-
-    def __init__(self, version: Path, server: Server, lock: int) -> None:
-        super().__init__(version)
-        self._server_holds = ExitStack()
-        try:
-            db = self._server_holds.enter_context(server.kept())
-            db.execute("SELECT pg_advisory_lock_shared(%s)", [lock])
-        except BaseException:
-            self.release()
-            raise
-
-    def release(self) -> None:
-        super().release()
-        self._server_holds.close()
-
-
-class PostgresLocation(Location):
-    """One host's view of the knowledge base."""
+class PostgresLocation:
+    """One host's view of the knowledge base; implements `Location`, which describes most of the methods."""
 
     def __init__(self, folder: Path, services: ServiceSettings, name: str) -> None:
         """
@@ -65,7 +47,7 @@ class PostgresLocation(Location):
             services: the address of the server, and how long to wait for it.
             name: of the schema; the names of the versions' schemas begin with it.
         """
-        super().__init__(folder)
+        self.folder = folder
         self._services, self._name = services, name
         self._server = self._connect(name)
         self._locks = PostgresLocks(self._server, name, folder)
@@ -128,12 +110,23 @@ class PostgresLocation(Location):
     def lease(self) -> VersionLease | None:
         while version := self.current():
             self._note_identity()
-            with reaching_catalog():
-                lease = PostgresLease(version, self._server, self._lock(version))
+            lease = self._leased(version)
             if self.current() == version:
                 return lease
             lease.release()
         return None
+
+    def _leased(self, version: Path) -> VersionLease:
+        """Hold a version on this host and on the server, where all hosts see it."""
+        lease = VersionLease(version)
+        try:
+            with reaching_catalog():
+                lock = "SELECT pg_advisory_lock_shared(%s)"
+                lease.hold(self._server.kept()).execute(lock, [self._lock(version)])
+        except BaseException:
+            lease.release()
+            raise
+        return lease
 
     def resume(self, version: Path) -> None:
         with reaching_catalog(), self._server.transaction() as db:
@@ -169,7 +162,7 @@ class PostgresLocation(Location):
         for version in (self.folder / f"v{number}" for number in numbers):
             if version not in needed:
                 self.drop(version)
-        for version in self._all():  # deleted by another host
+        for version in versions_in(self.folder):  # deleted by another host
             if _number(version) not in numbers:
                 clear_away(version)
 
@@ -182,7 +175,7 @@ class PostgresLocation(Location):
 
     def make(self) -> None:
         """Create the folder and the schema if they are missing."""
-        super().make()
+        create_folder(self.folder)
         if self._about() is None:
             with reaching_catalog(), self._server.transaction(patient=True) as db:
                 db.execute("SELECT pg_advisory_xact_lock(%s)", [number_of(self._name)])
@@ -191,9 +184,6 @@ class PostgresLocation(Location):
                     db.execute((files("ragstone.catalog.postgres") / "location.sql").read_bytes())
                     db.execute("INSERT INTO home (format, identity) VALUES (%s, %s)", [FORMAT, secrets.token_hex(16)])
         self._note_identity()
-
-    def versions(self) -> list[Path]:
-        return []
 
     # ------------------------------------------------------------ the server
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ragstone import index
+from ragstone.catalog.location import engines_in_use
 from ragstone.core.access import OWNER
 from ragstone.core.errors import UsageError
 from ragstone.core.protocols import Embedder
@@ -169,7 +170,7 @@ async def add_corpus(kb: KnowledgeBase, dataset: Dataset, on_progress: OnMessage
 def _built_settings(kb: KnowledgeBase) -> Tree:
     """Return the settings stored with a knowledge base."""
     with kb.current() as version:
-        return version.built.remembered(version.location.engines())
+        return version.built.remembered(engines_in_use(version.folder))
 
 
 def _storage_overrides(settings: Settings) -> tuple[str, ...]:

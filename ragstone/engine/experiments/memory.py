@@ -77,11 +77,6 @@ class MemoizedEmbedder:
             self._held -= len(self._tokens.pop(next(iter(self._tokens))).spans)
         return [found[text] for text in texts]
 
-    def forget_tokens(self) -> None:
-        """Drop the token vectors, but keep all other vectors."""
-        self._tokens.clear()
-        self._held = 0
-
     def _note_spent(self, what: str, role: Role, texts: Sequence[str], started: float) -> None:
         each = (time.perf_counter() - started) * 1000 / len(texts)
         self._spent.update({(what, role, text): each for text in texts})

@@ -1,4 +1,4 @@
-"""What the embedded models share: texts to windows, windows to token vectors, token vectors to one for each text.
+"""The common part of the embedded models: texts to windows, windows to token vectors, token vectors to text vectors.
 
 Pooling: Reimers and Gurevych 2019, "Sentence-BERT" (arXiv 1908.10084): the mean over all tokens, markers included.
 """
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 
 class Encoded(Protocol):
-    """A text as a tokenizer cuts it."""
+    """A tokenized text."""
 
     @property
     def ids(self) -> list[int]: ...
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """The characters each token stands for."""
+        """The characters of each token."""
         ...
 
 
 class Network(Protocol):
-    """The layers of a model, on some engine."""
+    """The layers of a model on an inference engine."""
 
     def run(self, embedded: Vector, lengths: NDArray[np.int32]) -> Vector:
-        """Token vectors (texts, tokens, dimensions) of what was looked up; ``lengths`` (texts,) are without padding."""
+        """Return token vectors (texts, tokens, dimensions) of the embeddings; ``lengths`` (texts,) exclude padding."""
         ...
 
 
 class Model(Protocol):
-    """What tells one embedded model from another."""
+    """What differs between the embedded models."""
 
     @property
     def dimensions(self) -> int: ...
@@ -79,11 +79,11 @@ class Model(Protocol):
         ...
 
     def network_for(self, windows: Sequence[Sequence[int]]) -> Network:
-        """Return what computes these windows."""
+        """Return the network that computes these windows."""
         ...
 
     def comparable(self, vectors: Vector) -> Vector:
-        """Return token vectors (tokens, dimensions) so that they compare with one another, L2-normalised."""
+        """Return token vectors (tokens, dimensions) in a form that can be compared, L2-normalised."""
         ...
 
 
@@ -147,7 +147,7 @@ class Encoder:
         return out
 
     def _run(self, network: Network, windows: list[list[int]]) -> tuple[Vector, NDArray[np.int32]]:
-        """Token vectors (windows, longest, dimensions), markers and padding included, and lengths (windows,)."""
+        """Return token vectors (windows, longest, dimensions) with markers and padding, and lengths (windows,)."""
         lengths = np.array([len(window) for window in windows], dtype=np.int32)
         ids = np.zeros((len(windows), int(lengths.max())), dtype=np.int64)
         for row, window in zip(ids, windows, strict=True):
@@ -155,7 +155,7 @@ class Encoder:
         return network.run(self._model.look_up(ids), lengths), lengths
 
     def _windows(self, encoded: Sequence[Encoded], role: Role) -> tuple[list[int], list[list[int]]]:
-        """Token ids cut into windows, markers included, and the text each window is of."""
+        """Return the number of the text of each window, and the windows as token ids with markers."""
         owners, windows = list[int](), list[list[int]]()
         for owner, one in enumerate(encoded):
             ids = one.ids
@@ -184,5 +184,5 @@ def batches(windows: Sequence[Sequence[int]], batch_tokens: int) -> list[list[in
 
 
 def unit(vectors: Vector) -> Vector:
-    """Rows of length one."""
+    """Return the rows scaled to length one."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

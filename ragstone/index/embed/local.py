@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 WINDOW = 254
 """Tokens read at once, without the two markers. The model was trained on 256; longer texts are read in windows."""
 BATCH_TOKENS = 1024
-"""Tokens of a batch, padding included: more do not fit the cache next to a core, which cost an eighth of the speed."""
+"""Tokens of a batch with padding. More do not fit into a core's cache, which was an eighth slower."""
 BULK_TOKENS = 8 * BATCH_TOKENS
-"""So much text repays OpenVINO's slower start; a question at the prompt does not."""
+"""Tokens from which OpenVINO's slower start pays off; a single question does not reach it."""
 CLS, SEP = 101, 102
 
 Engine = Literal["auto", "onnxruntime", "openvino"]
@@ -104,7 +104,7 @@ class MiniLM:
         return await self._encoder.embed_tokens(texts, role=role, request=request)
 
     def familiarity(self, text: str) -> float:
-        """Share of the words that the vocabulary holds whole: high where the model knows the language."""
+        """Return the share of words that are single tokens: high if the model knows the language."""
         tokens = self._tokenizer.encode(text, add_special_tokens=False)
         pieces = np.bincount(np.array([i for i in tokens.word_ids if i is not None], dtype=np.int64))
         words = [
@@ -125,7 +125,7 @@ class MiniLM:
 
 
 def has_bfloat16(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
-    """Whether the processor multiplies bfloat16 itself; false where the system does not tell."""
+    """Return whether the processor multiplies bfloat16; False if the system does not say."""
     try:
         return bool({"avx512_bf16", "amx_bf16"} & set(cpuinfo.read_text(encoding="utf-8").split()))
     except OSError:

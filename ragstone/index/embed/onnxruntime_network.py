@@ -1,4 +1,4 @@
-"""The network of an embedded model on ONNX Runtime: the engine that is always there.
+"""The network of an embedded model on ONNX Runtime, which is always installed.
 
 The graphs of fused operators (`tools/encoder_graphs.py` wrote them) have no weights; they get them at load.
 """
@@ -22,7 +22,7 @@ ort: Any = onnxruntime  # which has no types
 
 
 class OnnxRuntimeNetwork:
-    """Summed embeddings to token vectors."""
+    """Turns summed embeddings into token vectors."""
 
     def __init__(self, graph: Path, weights: Mapping[str, np.ndarray], threads: int) -> None:
         options = ort.SessionOptions()
@@ -34,6 +34,6 @@ class OnnxRuntimeNetwork:
         self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
     def run(self, embedded: Vector, lengths: NDArray[np.int32]) -> Vector:
-        """Token vectors (texts, tokens, 384) of embeddings of that shape; ``lengths`` (texts,) are without padding."""
+        """Return token vectors (texts, tokens, 384) of embeddings in that shape; ``lengths`` exclude padding."""
         (tokens,) = self._session.run(None, {"embedded": embedded, "lengths": lengths})
         return np.asarray(tokens)

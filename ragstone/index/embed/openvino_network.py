@@ -1,11 +1,10 @@
 """The network of the embedded model on OpenVINO, in bfloat16: the ``fast`` extra.
 
-Twice the speed of float32 where the processor multiplies bfloat16 itself (see `local.has_bfloat16`). Its vectors
-agree with those of float32 to a cosine of .9999, so a knowledge base may be filled by one engine and asked by the
-other.
+It is twice as fast as float32 if the processor multiplies bfloat16 (see `local.has_bfloat16`). The cosine between its
+vectors and those of float32 is .9999, so either engine can search a knowledge base that the other one filled.
 
-The package openvino requires openvino-telemetry, which can tell its makers of model conversions. None is converted
-here; all the same that package is kept from being loaded, and OpenVINO then falls back on its own empty stub.
+The package openvino requires openvino-telemetry, which can report model conversions to its makers. Ragstone converts
+no model, and also keeps that package from being loaded; OpenVINO then uses its own empty stub.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from ragstone.core.records import Vector
 
 _MASKED = -1e4
-"""Added to the attention paid to padding: far below any real score, and within bfloat16."""
+"""Added to the attention scores of padding: far below any real score, and within bfloat16."""
 
 
 @contextmanager
@@ -51,7 +50,7 @@ op: Any = opset13  # whose types are not complete
 
 
 class OpenVinoNetwork:
-    """Summed embeddings to token vectors."""
+    """Turns summed embeddings into token vectors."""
 
     def __init__(self, weights: Weights, threads: int, *, bfloat16: bool) -> None:
         options = {
@@ -63,7 +62,7 @@ class OpenVinoNetwork:
         self._turn = threading.Lock()
 
     def run(self, embedded: Vector, lengths: NDArray[np.int32]) -> Vector:
-        """Token vectors (texts, tokens, 384) of embeddings of that shape; ``lengths`` (texts,) are without padding."""
+        """Return token vectors (texts, tokens, 384) of embeddings in that shape; ``lengths`` exclude padding."""
         real = np.arange(int(embedded.shape[1])) < lengths.reshape(-1, 1)
         mask = np.where(real, np.float32(0), np.float32(_MASKED))[:, None, None, :]
         with self._turn:  # a request serves one caller at a time, and keeps its output until the next

@@ -15,7 +15,7 @@ from ragstone.core.errors import Damaged
 
 
 class Tensors:
-    """A file's tensors, through a table in JSON: name -> type, shape, offset."""
+    """The tensors of a file, through a JSON table of name, type, shape and offset."""
 
     def __init__(self, blob: mmap.mmap, table: Path) -> None:
         self._blob = blob
@@ -25,7 +25,7 @@ class Tensors:
         return name in self._table
 
     def raw(self, name: str) -> np.ndarray:
-        """A tensor as it is stored, without a copy."""
+        """Return a tensor as it is stored, without a copy."""
         kind: str
         shape: list[int]
         kind, shape, offset = self._table[name]
@@ -33,7 +33,7 @@ class Tensors:
 
 
 def verified_map(path: Path, sha256: str, remedy: str) -> mmap.mmap:
-    """A large file, mapped into memory.
+    """Map a large file into memory and verify it.
 
     Raises:
         Damaged: it is not the file expected; ``remedy`` is the command that helps.

@@ -1,7 +1,7 @@
 """Embedding models by name, or from a folder, with sentence-transformers.
 
-Many models want to be told whether a text is a question or a passage, by words before it. These come from the
-model's own configuration where it has them, and for families whose files leave them out from a small table.
+Many models expect a prefix that marks a text as a question or a passage. The prefix comes from the model's
+configuration, or from a small table for families whose files omit it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ PROMPTS: Mapping[str, Mapping[Role, str]] = {
         "passage": "",
     },
 }
-"""By the name of the model: what its authors write before a text, but not into its configuration."""
+"""The prefixes that authors of models use but omit from the configuration, by the name of the model."""
 OWN = {"query": ("query",), "passage": ("passage", "document", "corpus")}
 """What configurations call the two roles."""
 
 
 class SentenceTransformersEmbedder:
-    """A model of the Hugging Face hub, fetched if need be, or one in a folder."""
+    """A model from the Hugging Face hub, downloaded if necessary, or from a folder."""
 
     def __init__(self, name: str, *, threads: int = 0) -> None:
         """Load the model.
@@ -74,7 +74,7 @@ class SentenceTransformersEmbedder:
         self.fingerprint = f"sentence-transformers-{name}-{_of_weights(self._model)}-window{self._window}"
 
     def familiarity(self, text: str) -> float:
-        """Share of the words that need no unknown token; 1 for most models, which can spell any word."""
+        """Return the share of words without an unknown token; 1 for most models, which can spell any word."""
         unknown = self._tokenizer.unk_token_id
         words = text.split()
         if unknown is None or not words:
@@ -83,11 +83,11 @@ class SentenceTransformersEmbedder:
         return sum(unknown not in word for word in ids) / len(words)
 
     def tokens(self, text: str) -> list[Span]:
-        """The tokens of a text, however long, in order."""
+        """Return the tokens of a text, however long, in order."""
         return self._cut(text)
 
     async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:  # noqa: ARG002
-        """One vector for each text, L2-normalised; a text beyond the model's reach is read in windows."""
+        """Return a vector for each text, L2-normalised; a text longer than the model's window is read in windows."""
         return await asyncio.to_thread(self._embed, texts, role)
 
     async def embed_tokens(
@@ -97,7 +97,7 @@ class SentenceTransformersEmbedder:
         role: Role,
         request: Request,  # noqa: ARG002
     ) -> list[TokenVectors]:
-        """The vectors of the text's own tokens, L2-normalised; a text beyond the model's reach is cut off."""
+        """Return the vectors of each text's own tokens, L2-normalised; a text longer than the model's window is cut."""
         return await asyncio.to_thread(self._embed_tokens, texts, role)
 
     def _embed(self, texts: Sequence[str], role: Role) -> Vector:
@@ -129,7 +129,7 @@ class SentenceTransformersEmbedder:
         return out
 
     def _windows(self, text: str) -> list[str]:
-        """The text in pieces of like length, none with more tokens than the model reads at once."""
+        """Return the text in pieces of about equal length that fit the model's window."""
         tokens = self._cut(text)
         count = max(1, -(-len(tokens) // self._window))
         starts = [0, *(tokens[len(tokens) * i // count].start for i in range(1, count)), len(text)]
@@ -141,7 +141,7 @@ class SentenceTransformersEmbedder:
 
 
 def prompts(name: str, configured: Mapping[str, str]) -> Mapping[Role, str]:
-    """What is written before questions and passages: as the model's configuration says, or the table, or nothing."""
+    """Return the prefixes of questions and passages: those of the model's configuration, of the table, or none."""
     own = {role: next((configured[one] for one in names if configured.get(one)), "") for role, names in OWN.items()}
     if any(own.values()):
         return {"query": own["query"], "passage": own["passage"]}
@@ -152,7 +152,7 @@ def prompts(name: str, configured: Mapping[str, str]) -> Mapping[Role, str]:
 
 
 def _of_weights(model: Any) -> str:
-    """A mark that changes with the weights: of the first numbers of each tensor."""
+    """Return a hash of the first numbers of each tensor, which changes with the weights."""
     digest = hashlib.sha256()
     for name, tensor in model.state_dict().items():
         digest.update(name.encode() + tensor.flatten()[:64].float().cpu().numpy().tobytes())

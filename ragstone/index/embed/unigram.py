@@ -20,22 +20,22 @@ _JAMO = ("\u1160", "\u11ff")
 _BEFORE_WORD = "▁"
 _REMEMBERED = 50_000
 _SHORT = 40
-"""Longer words are hardly met twice."""
+"""The longest word to cache; longer ones rarely repeat."""
 
 UNKNOWN = 3
 _IMPROBABLE = 10.0
-"""How much less probable than any piece a character is that the vocabulary does not hold."""
+"""How much less probable a character outside the vocabulary is than any piece."""
 
 
 class Cut(NamedTuple):
-    """A word in pieces: their ids, and where in the word each begins and ends."""
+    """The pieces of a word: ids, and their spans in the word."""
 
     ids: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
 
 
 class Encoded(NamedTuple):
-    """A text in pieces: their ids, and the characters each stands for."""
+    """The pieces of a text: ids, and their spans in the text."""
 
     ids: list[int]
     offsets: list[tuple[int, int]]
@@ -57,7 +57,7 @@ class Unigram:
         self._remembered = lru_cache(maxsize=_REMEMBERED)(self._cut)
 
     def encode(self, text: str) -> Encoded:
-        """The pieces of a text, in order. One that is but the blank before a word has the word's first character."""
+        """Return the pieces of a text. The piece for the space before a word has the span of its first character."""
         ids: list[int] = []
         offsets: list[tuple[int, int]] = []
         for match in _WORD.finditer(text):
@@ -68,7 +68,7 @@ class Unigram:
         return Encoded(ids, offsets)
 
     def known(self, text: str) -> float:
-        """Share of the words that are cut into pieces of the vocabulary, no character left over."""
+        """Return the share of words that the pieces of the vocabulary cover completely."""
         words = [match[0] for match in _WORD.finditer(text)]
         return sum(UNKNOWN not in self._remembered(word).ids for word in words) / len(words) if words else 1.0
 
@@ -88,7 +88,7 @@ class Unigram:
         return Cut(tuple(ids), tuple(spans))
 
     def _best(self, word: str) -> list[tuple[int, int, int]]:
-        """Ids, begins and ends of the pieces with the greatest sum of scores (Viterbi 1967)."""
+        """Return id, begin and end of the pieces with the highest sum of scores (Viterbi 1967)."""
         best = [0.0, *[float("-inf")] * len(word)]
         last = [(UNKNOWN, 0)] * (len(word) + 1)
         find, scores = self._pieces.get, self._scores
@@ -110,7 +110,7 @@ class Unigram:
 
 
 def _normalised(word: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """The word in NFKC without control characters, and where in it each character comes from: begins and ends."""
+    """Return the word in NFKC without control characters, and where each character begins and ends in the original."""
     if unicodedata.is_normalized("NFKC", word) and not _DROPPED.search(word):
         return word, range(len(word)), range(1, len(word) + 1)
     clusters: list[str] = []

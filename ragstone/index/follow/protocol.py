@@ -143,8 +143,8 @@ class ExternalIndex(Protocol):
         ...
 
 
-class VectorStore(Protocol):
-    """What an engine must do to hold vectors; `SyncedVectors` does everything else.
+class RowStore(Protocol):
+    """What an engine must do to hold something for each row.
 
     Rows are ids: putting or dropping a row twice changes nothing. One caller at a time changes anything; any number may
     search meanwhile, in this process and in others. Every method may raise `EngineError`.
@@ -156,6 +156,35 @@ class VectorStore(Protocol):
         ...
 
     @property
+    def worn(self) -> bool:
+        """Whether so much has changed that a new start is better."""
+        ...
+
+    def stamp(self) -> Stamp:
+        """Return what was last sealed; the stamp before all commits if nothing was, or it is damaged."""
+        ...
+
+    def drop(self, rows: Rows) -> None:
+        """Remove rows, perhaps none: the first step of every change that does not start with ``begin``."""
+        ...
+
+    def seal(self, stamp: Stamp) -> None:
+        """Make the changes durable, and only then record the commit."""
+        ...
+
+    def publish(self) -> None:
+        """Show others which version is in use, if the engine can, and delete what no version needs."""
+        ...
+
+    def rows(self) -> Rows:
+        """Return all rows it holds, ascending; raise `Damaged` if it checks its files and they are damaged."""
+        ...
+
+
+class VectorStore(RowStore, Protocol):
+    """What an engine must do to hold vectors; `SyncedVectors` does everything else."""
+
+    @property
     def least(self) -> int:
         """The least number of changes worth a `put` and `seal`; fewer are kept in memory."""
         ...
@@ -163,15 +192,6 @@ class VectorStore(Protocol):
     @property
     def refine(self) -> int:
         """How many times more rows to ask for than wanted, to be compared exactly; 1 if the engine is exact."""
-        ...
-
-    @property
-    def worn(self) -> bool:
-        """Whether so much has changed that a new start is better."""
-        ...
-
-    def stamp(self) -> Stamp:
-        """Return what was last sealed; the stamp before all commits if nothing was, or it is damaged."""
         ...
 
     def begin(self, sample: Vector) -> None:
@@ -182,26 +202,10 @@ class VectorStore(Protocol):
         """
         ...
 
-    def drop(self, rows: Rows) -> None:
-        """Remove rows, perhaps none: the first step of every change that does not start with `begin`."""
-        ...
-
     def put(self, rows: Rows, vectors: Vector) -> None: ...
-
-    def seal(self, stamp: Stamp) -> None:
-        """Make the changes durable, and only then record the commit."""
-        ...
-
-    def publish(self) -> None:
-        """Show others which version is in use, if the engine can, and delete what no version needs."""
-        ...
 
     def nearest(self, vector: Vector, k: int, allowed: Rows | None) -> Rows:
         """Return the ``k`` nearest, best first; fewer if it finds no more; only of ``allowed`` if given."""
-        ...
-
-    def rows(self) -> Rows:
-        """Return all rows it holds, ascending; raise `Damaged` if it checks its files and they are damaged."""
         ...
 
     def differing(self, rows: Rows, vectors: Vector) -> Rows:
@@ -214,47 +218,19 @@ class VectorStore(Protocol):
         ...
 
 
-class TermStore(Protocol):
-    """What an engine must do to hold terms; `SyncedKeywords` does everything else. The rules of `VectorStore` apply."""
-
-    @property
-    def name(self) -> str:
-        """The engine as the settings name it, and its address."""
-        ...
-
-    @property
-    def worn(self) -> bool:
-        """Whether so much has changed that a new start is better."""
-        ...
-
-    def stamp(self) -> Stamp:
-        """Return what was last sealed; the stamp before all commits if nothing was."""
-        ...
+class TermStore(RowStore, Protocol):
+    """What an engine must do to hold terms; `SyncedKeywords` does everything else."""
 
     def begin(self) -> None:
         """Start again, empty. Until `seal`, searches see what was there before."""
         ...
 
-    def drop(self, rows: Rows) -> None: ...
-
     def put(self, chunks: Sequence[tuple[int, list[str]]]) -> None:
         """Store rows with their terms, each as often as it occurs."""
         ...
 
-    def seal(self, stamp: Stamp) -> None:
-        """Make the changes durable, and only then record the commit."""
-        ...
-
-    def publish(self) -> None:
-        """Show others which version is in use, if the engine can, and delete what no version needs."""
-        ...
-
     def best(self, terms: Iterable[Weighed], k: int, allowed: Rows | None) -> Matches:
         """Return the ``k`` best by BM25, best first; only of ``allowed``, if given."""
-        ...
-
-    def rows(self) -> Rows:
-        """Return all rows it holds, ascending."""
         ...
 
     def differing(self, chunks: Sequence[tuple[int, list[str]]]) -> Rows:

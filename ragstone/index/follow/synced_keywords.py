@@ -6,26 +6,20 @@ a moment ago, and scores are those of the embedded search.
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragstone.core.catalog import EngineStatus, IndexedCatalog, Stamp
-from ragstone.core.errors import Behind, EngineError
 from ragstone.core.filters import Filter
-from ragstone.core.protocols import Closable
 from ragstone.core.records import Matches
+from ragstone.index.follow.follower import Follower
 from ragstone.index.follow.protocol import Differences, TermStore
-from ragstone.index.follow.synced_vectors import LATE, LOOK_AGAIN
 from ragstone.index.keyword.scoring import Weighed, idf
 from ragstone.services.breaker import Breaker
-from ragstone.services.engine_calls import EngineCalls
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,17 +34,6 @@ MOST_TERMS = 1024
 """Terms of a question; a longer one is cut, as for the embedded search."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Lag:
-    """What an engine synced to ``since`` lacks of the catalog at ``now``: rows added and rows gone."""
-
-    since: Stamp
-    now: Stamp
-    added: Rows
-    gone: Rows
-    looked: float
-
-
 class SyncedKeywords:
     """A keyword index over any `TermStore`."""
 
@@ -58,15 +41,11 @@ class SyncedKeywords:
         self, store: TermStore, catalog: IndexedCatalog, terms: TermIndex, breaker: Breaker | None = None
     ) -> None:
         self._store, self._catalog, self._terms = store, catalog, terms
-        self._engine = EngineCalls(store.stamp, breaker)
-        self._following = threading.Lock()
-        self._seen: _Lag | None = None
+        self._follower = Follower["Rows"]("keywords", store, catalog, breaker)
 
     def close(self) -> None:
         """Stop trying an engine that is away, and close its connections."""
-        self._engine.close()
-        if isinstance(self._store, Closable):
-            self._store.close()
+        self._follower.close()
 
     @property
     def stamp(self) -> Stamp:
@@ -79,7 +58,7 @@ class SyncedKeywords:
         Raises:
             EngineError: the engine is away, or too far behind.
         """
-        return await self._engine.asked(lambda: self._search(terms[:MOST_TERMS], k, where))
+        return await self._follower.calls.asked(lambda: self._search(terms[:MOST_TERMS], k, where))
 
     def ceiling(self, terms: Sequence[str]) -> float:
         """Return the score of a chunk that repeats these terms forever."""
@@ -90,16 +69,14 @@ class SyncedKeywords:
     @property
     def problem(self) -> str:
         """Why the engine is left alone for now; empty if it is not."""
-        return self._engine.problem
+        return self._follower.calls.problem
 
     def follow(self, *, write: bool) -> None:
         """Sync the engine with the catalog; an engine that holds another history starts again."""
-        if not write:
-            return
-        with self._following, self._engine.guard(insist=True):
-            self._sync()
-            self._store.publish()
-            self._seen = None
+        if write:
+            with self._follower.changing():
+                self._sync()
+                self._store.publish()
 
     def _sync(self) -> None:
         with self._catalog.snapshot() as now:
@@ -107,7 +84,7 @@ class SyncedKeywords:
             if since == now:
                 return
             if self._catalog.knows(since) and not self._store.worn:
-                self._store.drop(np.array(self._catalog.removed_since(since.generation), dtype=np.int64))
+                self._store.drop(self._follower.removed_since(since))
             else:
                 since = Stamp()
                 self._store.begin()
@@ -118,23 +95,16 @@ class SyncedKeywords:
 
     def status(self) -> EngineStatus:
         """Return how far the engine is, or that it is away."""
-        try:
-            with self._engine.guard():
-                since = self._store.stamp()
-        except EngineError as error:
-            return EngineStatus(leg="keywords", engine=self._store.name, problem=str(error))
-        with self._catalog.snapshot() as now:
-            done = since.generation if self._catalog.knows(since) else 0
-        return EngineStatus(leg="keywords", engine=self._store.name, behind=now.generation - done)
+        return self._follower.status()
 
     def difference(self, *, mend: bool) -> Differences:
-        """Compare the terms of every row with those of the catalog's text."""
-        with self._following, self._engine.guard(insist=True), self._catalog.snapshot():
+        """Compare the terms of every row with those of the catalog's text, apart from what is yet to sync."""
+        with self._follower.changing(), self._catalog.snapshot():
             since = self._store.stamp()
             if not self._catalog.knows(since):
                 return Differences(missing=_none(), extra=_none(), changed=_none())
             wanted, held = self._catalog.rows_since(0), self._store.rows()
-            gone = np.array(self._catalog.removed_since(since.generation), dtype=np.int64)
+            gone = self._follower.removed_since(since)
             missing = np.setdiff1d(np.setdiff1d(wanted, self._catalog.rows_since(since.generation)), held)
             extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
             changed = [self._store.differing(part) for part in self._analysed(np.intersect1d(wanted, held))]
@@ -157,8 +127,8 @@ class SyncedKeywords:
 
     def _search(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
         allowed = None if where is None else self._catalog.select(where)
-        with self._engine.guard():
-            late = self._lag()
+        with self._follower.calls.guard():
+            late = self._follower.lag(self._added_since)
             found = self._store.best(self._weighed(terms), k + min(k, len(late.gone)), allowed)
         known = ~np.isin(found.rows, np.concatenate([late.gone, late.added]))
         rows, scores = found.rows[known], found.scores[known]
@@ -170,6 +140,9 @@ class SyncedKeywords:
         order = np.lexsort((rows, -scores))[: max(k, 0)]
         return Matches(rows=rows[order], scores=scores[order])
 
+    def _added_since(self, since: Stamp) -> Rows:
+        return self._catalog.rows_since(since.generation)
+
     def _weighed(self, terms: Sequence[str]) -> list[Weighed]:
         """Return each term once, weighted by rarity; a repeated term counts as often as it is asked."""
         total, having = self._terms.frequencies(terms)
@@ -177,22 +150,6 @@ class SyncedKeywords:
             Weighed(term=term, weight=count * idf(having[term], total), chunks=having[term])
             for term, count in Counter(terms).items()
         ]
-
-    def _lag(self) -> _Lag:
-        """Return what the engine lacks, from memory as long as nothing can have changed."""
-        now, clock, seen = self._catalog.stamp(), time.monotonic(), self._seen
-        if seen and seen.now == now and (seen.since == now or clock - seen.looked < LOOK_AGAIN):
-            return seen
-        since = self._store.stamp()
-        with self._catalog.snapshot() as now:
-            if not self._catalog.knows(since):
-                raise Behind(self._store.name, self._catalog.counts().chunks)
-            if (behind := self._catalog.changes_since(since.generation)) > LATE:
-                raise Behind(self._store.name, behind)
-            added = self._catalog.rows_since(since.generation)
-            gone = np.array(self._catalog.removed_since(since.generation), dtype=np.int64)
-        self._seen = _Lag(since=since, now=now, added=added, gone=gone, looked=clock)
-        return self._seen
 
 
 def _none() -> Rows:

@@ -7,22 +7,19 @@ a moment behind or was away for an hour.
 
 from __future__ import annotations
 
-import threading
-import time
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragstone.core.catalog import NO_MATCHES, EngineStatus, IndexedCatalog, Stamp
-from ragstone.core.errors import Behind, Damaged, EngineError
+from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
-from ragstone.core.protocols import Closable
 from ragstone.core.records import Matches
 from ragstone.index.exact import nearest_of, nearest_rows
+from ragstone.index.follow.follower import Follower, Lag
 from ragstone.index.follow.protocol import Differences, VectorStore
 from ragstone.services.breaker import Breaker
-from ragstone.services.engine_calls import EngineCalls
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,27 +32,8 @@ FEW = 2000
 """If a filter matches at most this many chunks, they are compared here, which no engine does faster."""
 FILTERED = 50_000
 """Up to this many matching rows are sent to the engine; with more, enough of them are among the nearest anyway."""
-LATE = 50_000
-"""The most chunks an engine may lack to be asked; they are compared in memory."""
-LOOK_AGAIN = 2.0
-"""Seconds until an engine that is behind is asked again how far it is."""
 SAMPLED = 100_000
 """Vectors for an engine to train on."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Lag:
-    """What an engine synced to ``since`` lacks of the catalog at ``now``, and the time of that comparison.
-
-    ``rows`` with their ``vectors`` were added; ``gone`` were removed and may still be in the engine.
-    """
-
-    since: Stamp
-    now: Stamp
-    rows: Rows
-    vectors: Vector
-    gone: Rows
-    looked: float
 
 
 class SyncedVectors:
@@ -65,15 +43,11 @@ class SyncedVectors:
         self, store: VectorStore, catalog: IndexedCatalog, *, dimensions: int, breaker: Breaker | None = None
     ) -> None:
         self._store, self._catalog, self._dimensions = store, catalog, dimensions
-        self._engine = EngineCalls(store.stamp, breaker)
-        self._following = threading.Lock()
-        self._seen: _Lag | None = None
+        self._follower = Follower["tuple[Rows, Vector]"]("vectors", store, catalog, breaker)
 
     def close(self) -> None:
         """Stop trying an engine that is away, and close its connections."""
-        self._engine.close()
-        if isinstance(self._store, Closable):
-            self._store.close()
+        self._follower.close()
 
     @property
     def stamp(self) -> Stamp:
@@ -88,23 +62,21 @@ class SyncedVectors:
         Raises:
             EngineError: the engine is away, or too far behind.
         """
-        return await self._engine.asked(lambda: self._search(vector, k, where))
+        return await self._follower.calls.asked(lambda: self._search(vector, k, where))
 
     # ------------------------------------------------------------ following
 
     @property
     def problem(self) -> str:
         """Why the engine is left alone for now; empty if it is not."""
-        return self._engine.problem
+        return self._follower.calls.problem
 
     def follow(self, *, write: bool) -> None:
         """Sync the engine with the catalog; an engine that holds another history starts again."""
-        if not write:
-            return
-        with self._following, self._engine.guard(insist=True):
-            self._sync()
-            self._store.publish()
-            self._seen = None
+        if write:
+            with self._follower.changing():
+                self._sync()
+                self._store.publish()
 
     def _sync(self, *, restart: bool = False) -> None:
         with self._catalog.snapshot() as now:
@@ -114,7 +86,7 @@ class SyncedVectors:
             if self._catalog.knows(since) and not self._store.worn and not restart:
                 if self._catalog.changes_since(since.generation) <= self._store.least:
                     return
-                self._store.drop(np.array(self._catalog.removed_since(since.generation), dtype=np.int64))
+                self._store.drop(self._follower.removed_since(since))
             else:
                 since = Stamp()
                 self._store.begin(self._catalog.sample_vectors(SAMPLED, self._dimensions))
@@ -123,36 +95,22 @@ class SyncedVectors:
             self._store.seal(now)
 
     def status(self) -> EngineStatus:
-        """Return how far the engine is; changes that are kept in memory by design do not count."""
-        try:
-            with self._engine.guard():
-                since = self._store.stamp()
-        except EngineError as error:
-            return EngineStatus(leg="vectors", engine=self._store.name, problem=str(error))
-        with self._catalog.snapshot() as now:
-            if not self._catalog.knows(since):
-                behind = now.generation
-            elif self._catalog.changes_since(since.generation) <= self._store.least:
-                behind = 0
-            else:
-                behind = now.generation - since.generation
-        return EngineStatus(leg="vectors", engine=self._store.name, behind=behind)
+        """Return how far the engine is, or that it is away."""
+        return self._follower.status(self._store.least)
 
     def verify(self) -> None:
         if len(found := self.difference(mend=False)):
             raise Damaged(f"{self._store.name}: {found}")
 
     def difference(self, *, mend: bool) -> Differences:
-        """Compare the vector of every row with the catalog's."""
-        with self._following, self._engine.guard(insist=True):
+        """Compare the vector of every row with the catalog's, apart from what is yet to sync."""
+        with self._follower.changing():
             try:
                 return self._compared(mend=mend)
             except Damaged:
                 if mend:
                     self._sync(restart=True)
                 return Differences(missing=self._every_row(), extra=_none(), changed=_none())
-            finally:
-                self._seen = None
 
     def _compared(self, *, mend: bool) -> Differences:
         since = self._store.stamp()
@@ -160,8 +118,8 @@ class SyncedVectors:
             return Differences(missing=_none(), extra=_none(), changed=_none())
         with self._catalog.snapshot():
             wanted, held = self._every_row(), self._store.rows()
-            late = np.concatenate([_none(), *(rows for rows, _ in self._since(since))])
-            gone = np.array(self._catalog.removed_since(since.generation), dtype=np.int64)
+            late = _joined(rows for rows, _ in self._catalog.vectors_since(since.generation, self._dimensions))
+            gone = self._follower.removed_since(since)
             missing = np.setdiff1d(np.setdiff1d(wanted, late), held)
             extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
             found = Differences(missing=missing, extra=extra, changed=self._changed(held))
@@ -183,7 +141,7 @@ class SyncedVectors:
         return np.concatenate(changed)
 
     def _every_row(self) -> Rows:
-        return np.concatenate([_none(), *(rows for rows, _ in self._catalog.vectors_since(0, self._dimensions))])
+        return _joined(rows for rows, _ in self._catalog.vectors_since(0, self._dimensions))
 
     # ------------------------------------------------------------ searching
 
@@ -193,11 +151,12 @@ class SyncedVectors:
         allowed = None if where is None else self._catalog.select(where)
         if allowed is not None and len(allowed) <= FEW:
             return nearest_rows(self._catalog, allowed.tolist(), vector, k)
-        with self._engine.guard():
-            late = self._lag()
+        with self._follower.calls.guard():
+            late = self._follower.lag(self._added_since)
             found = self._asked(vector, k * self._store.refine, allowed, late)
-        fresh = _allowed_mask(late.rows, allowed) if allowed is not None else np.ones(len(late.rows), dtype=bool)
-        newest = nearest_of(iter([(late.rows[fresh], late.vectors[fresh])]), vector, k)
+        rows, vectors = late.added
+        fresh = _allowed_mask(rows, allowed) if allowed is not None else np.ones(len(rows), dtype=bool)
+        newest = nearest_of(iter([(rows[fresh], vectors[fresh])]), vector, k)
         best = nearest_rows(self._catalog, np.union1d(found, newest.rows).tolist(), vector, k)
         if len(best) < k and len(best) < self._most(allowed):  # it found fewer than exist
             if allowed is not None:
@@ -208,7 +167,7 @@ class SyncedVectors:
     def _most(self, allowed: Rows | None) -> int:
         return self._catalog.counts().chunks if allowed is None else len(allowed)
 
-    def _asked(self, vector: Vector, k: int, allowed: Rows | None, late: _Lag) -> Rows:
+    def _asked(self, vector: Vector, k: int, allowed: Rows | None, late: Lag[tuple[Rows, Vector]]) -> Rows:
         """Return the best rows of the engine that exist and are allowed."""
         sent = allowed if allowed is not None and len(allowed) <= FILTERED else None
         depth = k + min(k, len(late.gone))
@@ -223,27 +182,14 @@ class SyncedVectors:
                 return kept[:k]
             depth *= 4
 
-    def _lag(self) -> _Lag:
-        """Return what the engine lacks, from memory as long as nothing can have changed."""
-        now, time_now, seen = self._catalog.stamp(), time.monotonic(), self._seen
-        if seen and seen.now == now and (seen.since == now or time_now - seen.looked < LOOK_AGAIN):
-            return seen
-        since = self._store.stamp()
-        with self._catalog.snapshot() as now:
-            if not self._catalog.knows(since):
-                raise Behind(self._store.name, self._catalog.counts().chunks)
-            if (behind := self._catalog.changes_since(since.generation)) > LATE:
-                raise Behind(self._store.name, behind)
-            parts = self._since(since)
-            gone = np.array(self._catalog.removed_since(since.generation), dtype=np.int64)
-        rows = np.concatenate([_none(), *(rows for rows, _ in parts)])
+    def _added_since(self, since: Stamp) -> tuple[Rows, Vector]:
+        parts = list(self._catalog.vectors_since(since.generation, self._dimensions))
         none = np.empty((0, self._dimensions), dtype=np.float32)
-        vectors = np.concatenate([none, *(vectors for _, vectors in parts)])
-        self._seen = _Lag(since=since, now=now, rows=rows, vectors=vectors, gone=gone, looked=time_now)
-        return self._seen
+        return _joined(rows for rows, _ in parts), np.concatenate([none, *(vectors for _, vectors in parts)])
 
-    def _since(self, stamp: Stamp) -> list[tuple[Rows, Vector]]:
-        return list(self._catalog.vectors_since(stamp.generation, self._dimensions))
+
+def _joined(parts: Iterable[Rows]) -> Rows:
+    return np.concatenate([_none(), *parts])
 
 
 def _allowed_mask(rows: Rows, allowed: Rows) -> NDArray[np.bool_]:

@@ -1,10 +1,10 @@
 """Text to terms by the rules of its language.
 
-Every word gives three terms: itself without diacritics, its stem, and its first five letters. All count alike, so
-a word in the question's own form weighs three times what one weighs that only begins like it. Measured, the three
-together find more than any of them alone: stems join the forms of a word, beginnings join what the stemmer leaves
-apart (Lithuanian has hundreds of endings) and serve languages without a stemmer, and the words themselves keep
-names and numbers exact. The stemmers are those of Snowball (Porter 2001, "Snowball: A language for stemming
+Every word gives three terms: the word without diacritics, its stem, and its first five letters. All have the same
+weight, so a word in the question's own form counts three times as much as one that only begins like it. Measured, the
+three together find more than any of them alone. Stems join the forms of a word. Beginnings join forms that the stemmer
+misses (Lithuanian has hundreds of endings) and serve languages without a stemmer. The words themselves keep names and
+numbers exact. The stemmers are those of Snowball (Porter 2001, "Snowball: A language for stemming
 algorithms"); for beginnings see McNamee and Mayfield 2004, "Character N-Gram Tokenization for European Language
 Text Retrieval", *Information Retrieval* 7.
 """
@@ -27,11 +27,11 @@ from ragstone.index.keyword.compounds import Compounds
 snowball: Any = Stemmer  # which has no types
 
 MARKS = STEM, START = "~", "^"
-"""Begin a term that is a stem, or the beginning of a word; no word has these characters."""
+"""The first characters of stems and of beginnings of words; no word has them."""
 
 _LONGEST = 100
 _BARE = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
-"""Letters with a stroke, and joined ones, which Unicode does not take apart."""
+"""Letters with a stroke and ligatures, which Unicode does not decompose."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -45,14 +45,14 @@ class Plain:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, each cut at a hundred characters."""
+    """Return the words of a text in lower case, each cut at a hundred characters."""
     return [word[:_LONGEST] for word in _WORD.findall(text.lower())]
 
 
 def fold(text: str) -> str:
-    """The text in lower case with bare letters: ``Kortelę`` as ``kortele``, ``Größe`` as ``grosse``.
+    """Return the text in lower case without diacritics: ``Kortelę`` as ``kortele``, ``Größe`` as ``grosse``.
 
-    Folding twice changes nothing more.
+    Folding is idempotent.
     """
     if text.isascii():
         return text.lower()
@@ -68,20 +68,20 @@ _STEMMERS = {
     "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
     "uk": "russian",
 }  # fmt: skip
-"""Malay takes Indonesian's stemmer and Ukrainian Russian's: they have none, and share most endings."""
+"""Malay uses the stemmer of Indonesian, and Ukrainian that of Russian: they have none and share most endings."""
 _UNTOLD = "en"
-"""Where a text does not tell its language it is mostly code, whose words are English."""
+"""The language of a text that has none: it is mostly code, whose words are English."""
 _BEGINNING = 5
 
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{2,}")
 """Thai, Lao, Burmese, Khmer, Japanese and Chinese, which are searched by pairs of letters."""
 _NAME = re.compile(r"[^\W\d]\w*(?:(?:::|\.|->)[^\W\d]\w*)*")
 _IDENTIFIER = re.compile(r"::|\.|->|[^\W_]_[^\W_]|[a-z][A-Z]")
-"""What makes a name an identifier: cudaq::qubit, numpy.linalg, self->size, snake_case, camelCase."""
+"""Identifiers: cudaq::qubit, numpy.linalg, self->size, snake_case, camelCase."""
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 _LONGEST_IDENTIFIER = 80
 _REMEMBERED = 200_000
-"""Words whose terms are kept: texts repeat theirs."""
+"""Words whose terms are cached."""
 
 
 class ByLanguage:
@@ -136,7 +136,7 @@ _LOCK = Lock()  # a stemmer works in a buffer of its own
 
 
 def _of_identifiers(text: str) -> Iterator[str]:
-    """Each identifier as it is written, but for case, and the words that capitals within it begin."""
+    """Yield each identifier in lower case, and the words in it that begin with capitals."""
     for found in _NAME.finditer(text):
         whole = found.group().strip("_")
         if len(whole) > _LONGEST_IDENTIFIER or not _IDENTIFIER.search(whole):

@@ -1,8 +1,8 @@
-"""Keyword search: BM25 over terms that were analysed outside, on tantivy.
+"""Keyword search with BM25 on tantivy.
 
-Terms reach tantivy joined by spaces, so any analyzer works. tantivy fixes k1 = 1.2 and b = 0.75; where
-others are set, its best thousand are scored again here. Robertson and Zaragoza 2009, "The Probabilistic
-Relevance Framework: BM25 and Beyond"; the idf is Lucene's, which is never negative.
+Ragstone analyses the texts and hands the terms to tantivy joined by spaces, so any analyzer works. tantivy fixes
+k1 = 1.2 and b = 0.75; for other values, its best thousand are scored again here. Robertson and Zaragoza 2009, "The
+Probabilistic Relevance Framework: BM25 and Beyond"; the idf is Lucene's, which is never negative.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 ENGINE_K1, ENGINE_B = 1.2, 0.75
 RESCORED = 1000
 HEAP = 256_000_000
-"""Bytes that indexing may hold before it writes a segment. Each is searched by itself: the fewer, the faster."""
+"""Bytes that indexing holds before it writes a segment. Fewer segments are searched faster."""
 QUICK = 200_000
 """At most this many chunks are searched in a millisecond or two, faster than switching to a thread and back."""
 FEW = 1000
-"""Chunks with a word that are read one and all to see which of them may be."""
+"""The most chunks with a word to read in order to see which of them are allowed."""
 MOST_TERMS = 1024
 """A longer question is cut: no more clauses than the engine searches in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What is known of the index since its files had these identities; without searcher, nothing.
+    """What was read of the index when its files had these identities; nothing if there is no searcher.
 
-    The files are the manifest, and tantivy's list of segments: merged ones weigh words a bit otherwise.
+    The files are the manifest and tantivy's list of segments: merging segments changes scores slightly.
     """
 
     files: tuple[tuple[int, int, int], ...] = ()
@@ -66,8 +66,8 @@ _CODE = re.compile("[a-z]{2}")
 class TermIndex:
     """A tantivy index of every chunk's terms that follows the catalog.
 
-    Opening changes nothing on disk, since any process may do it; what is missing, damaged or made for
-    another catalog or analyzer is made again by `follow`.
+    Opening changes nothing on disk, because any process may open it. `follow` rebuilds an index that is missing,
+    damaged, or made for another catalog or analyzer.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class TermIndex:
     ) -> None:
         """
         Args:
-            folder: where it lies.
-            catalog: what it follows.
-            analyzer: text to terms.
-            detect: tells the language of a chunk whose document does not; None leaves it open.
+            folder: of the index.
+            catalog: to follow.
+            analyzer: turns text into terms.
+            detect: finds the language of a chunk whose document has none; None leaves it open.
             k1: BM25 term saturation.
             b: BM25 length normalisation.
         """
@@ -104,7 +104,7 @@ class TermIndex:
         self._mean: tuple[tantivy.Searcher | None, float] = None, 0.0
 
     async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> Matches:
-        """The ``k`` best chunks by BM25, best first, of those ``where`` lets through."""
+        """Return the ``k`` best chunks by BM25 that match ``where``, best first."""
         searcher = self._looked().searcher if where is None else None
         if searcher is not None and searcher.num_docs <= QUICK and (self._k1, self._b) == (ENGINE_K1, ENGINE_B):
             return self.best(terms, k, None)
@@ -112,11 +112,11 @@ class TermIndex:
 
     @property
     def stamp(self) -> Stamp:
-        """The last commit of the catalog that can be found here; the stamp before all where nothing can."""
+        """The commit of the catalog that was indexed last; the stamp before all commits if there is none."""
         return self._looked().stamp
 
     def _looked(self) -> _Seen:
-        """The index as it is now. What it was the last time, unless a follow has changed it since."""
+        """Return the index as it is now, from memory unless it was changed since."""
         manifest = self._folder / "manifest.json"
         now, seen = (identity(manifest), identity(self._folder / "meta.json")), self._seen
         if seen.searcher is not None and seen.files == now:
@@ -145,9 +145,9 @@ class TermIndex:
         return seen
 
     def weigh(self, words: Sequence[str]) -> list[float]:
-        """Inverse document frequency of each word as it is written; of its rarest part where it is several.
+        """Return the inverse document frequency of each word as written, or of its rarest part.
 
-        All weigh the same where there is no index.
+        Without an index, all words weigh the same.
         """
         searcher = self._looked().searcher
         if searcher is None:
@@ -158,7 +158,7 @@ class TermIndex:
         return [max((rarity[t] for t in some), default=0.0) for some in terms]
 
     def unseen(self) -> float:
-        """What `weigh` gives a word that no chunk has."""
+        """Return the weight that `weigh` gives a word that no chunk has."""
         searcher = self._looked().searcher
         return idf(0, searcher.num_docs) if searcher else 1.0
 
@@ -171,7 +171,7 @@ class TermIndex:
             return (self._k1 + 1) * sum(idf(searcher.doc_freq("terms", t), searcher.num_docs) for t in terms)
 
     def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
-        """How many chunks there are, and how many have each term; where there is no index, one of one."""
+        """Return the number of chunks, and for each term the number that have it; one of one without an index."""
         searcher = self._looked().searcher
         if searcher is None:
             return 1, dict.fromkeys(terms, 1)
@@ -179,7 +179,7 @@ class TermIndex:
             return searcher.num_docs, {term: searcher.doc_freq("terms", term) for term in set(terms)}
 
     def mean_length(self) -> float:
-        """How many terms a chunk has on average; 0 where there is no index, or nothing in it."""
+        """Return the mean number of terms of a chunk; 0 if there is no index or it is empty."""
         searcher = self._looked().searcher
         if searcher is None or not searcher.num_docs:
             return 0.0
@@ -187,7 +187,7 @@ class TermIndex:
             return self._mean_of(searcher)
 
     def _mean_of(self, searcher: tantivy.Searcher) -> float:
-        """The mean length of the chunks that a searcher sees; looked up once for each."""
+        """Return the mean length of the chunks that a searcher sees; computed once per searcher."""
         known, mean = self._mean
         if known is not searcher:
             wanted: dict[str, Any] = {"mean": {"avg": {"field": "length"}}}
@@ -197,11 +197,11 @@ class TermIndex:
         return mean
 
     def analysed(self, chunk: Chunk) -> list[str]:
-        """The terms of a chunk, as they are indexed."""
+        """Return the terms of a chunk, as they are indexed."""
         return self._analyzer(chunk.headed, self._language(chunk))
 
     def among(self, word: str, language: str, rows: NDArray[np.int64], most: int) -> int:
-        """How many of these rows, ascending, have a word, or another form of it in that language; ``most`` at most."""
+        """Count the rows, ascending, that have a word or another form of it in that language, up to ``most``."""
         searcher = self._looked().searcher
         if searcher is None or not len(rows):
             return 0
@@ -214,7 +214,7 @@ class TermIndex:
             return min(most, len(np.intersect1d(hits(searcher, wanted, count)[0], rows)))
 
     def has_language(self, code: str, rows: NDArray[np.int64]) -> bool:
-        """Whether any of these rows, ascending, is in a language."""
+        """Return whether any of these rows, ascending, is in a language."""
         searcher = self._looked().searcher
         if searcher is None or not len(rows):
             return False
@@ -223,15 +223,15 @@ class TermIndex:
             return len(filtered(searcher, self._schema, wanted, 1, rows)) > 0
 
     def profiled(self, text: str, shares: Mapping[str, float]) -> str | None:
-        """The language of a text, where these are the shares of the languages; None where that is not known."""
+        """Return the language of a text, given the share of each language; None if it is not known."""
         return self._looked().book.profiles.language(text, shares)
 
     def languages(self) -> Mapping[str, float]:
-        """The share of the chunks in each language; empty where none is known."""
+        """Return the share of the chunks in each language; empty if none is known."""
         return self._looked().languages if self._detect else {}
 
     def known(self, words: Sequence[str], language: str) -> list[bool]:
-        """Whether any chunk has the word, or another form of it in that language; true where there is no index."""
+        """Return for each word whether a chunk has it or another form of it in that language; True without an index."""
         searcher = self._looked().searcher
         if searcher is None:
             return [True] * len(words)
@@ -240,8 +240,9 @@ class TermIndex:
             return [any(searcher.doc_freq("terms", term) for term in some) for some in terms]
 
     def near(self, word: str, errors: int) -> dict[str, int]:
-        """Words of the documents, folded, and how many chunks have each: all that differ from one by so few errors,
-        and some others.
+        """Return words of the documents, folded, with the number of chunks that have each.
+
+        All words that differ by at most ``errors`` are among them, and some others.
         """
         seen = self._looked()
         if seen.searcher is None:
@@ -251,18 +252,18 @@ class TermIndex:
         return {term: count for term, count in counted.items() if count}
 
     def _count(self, searcher: tantivy.Searcher, word: str) -> int:
-        """How many chunks have a word; where the analyzer keeps none as it is written, a form of it."""
+        """Count the chunks that have a word, or a form of it if the analyzer keeps no word as written."""
         if count := searcher.doc_freq("terms", word):
             return count
         others = (term for term in self._analyzer(word) if not term.startswith(MARKS))
         return max((searcher.doc_freq("terms", term) for term in others), default=0)
 
     def language(self, text: str) -> str | None:
-        """The language of a question, one of the documents', by how their texts look; None where that is not known."""
+        """Return the language of the documents that a question looks like most; None if it is not known."""
         return self.profiled(text, self.languages())
 
     def follow(self, *, write: bool = True) -> None:
-        """Take in what the catalog has and the index has not. Only under the lock; nothing without ``write``.
+        """Index what the catalog has and the index lacks; do nothing without ``write``. Hold the lock.
 
         Raises:
             KnowledgeBaseError: the index could not be written.
@@ -301,14 +302,14 @@ class TermIndex:
             clear(self._folder, book)
 
     def _language(self, chunk: Chunk) -> str:
-        """Of the document, where it tells; of the chunk's own text otherwise."""
+        """Return the language of the document, or else of the chunk's own text."""
         told = chunk.metadata.get("language")
         if isinstance(told, str) and _CODE.fullmatch(told):
             return told
         return self._detect(chunk.headed) if self._detect else ""
 
     def _opened(self) -> tantivy.Index | None:
-        """The index in the folder; None where there is none, or one that is damaged or of another format."""
+        """Return the index in the folder; None if there is none, or it is damaged or of another format."""
         try:
             for file in segment_files(self._folder):
                 verify_segment(file)
@@ -317,7 +318,7 @@ class TermIndex:
             return None
 
     def _made(self) -> tantivy.Index:
-        """An empty index in the place of whatever is there."""
+        """Create an empty index in place of what is there."""
         clear_away(self._folder)
         make_folder(self._folder.absolute())
         return tantivy.Index(self._schema, path=str(self._folder), reuse=False)
@@ -335,7 +336,7 @@ class TermIndex:
             raise Damaged(f"the index in {self._folder} cannot be read: {error}") from error
 
     def best(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
-        """`search` in this thread."""
+        """Search in this thread."""
         terms = terms[:MOST_TERMS]
         searcher = self._looked().searcher
         if searcher is None or not terms or k < 1:
@@ -367,7 +368,7 @@ def _shares(searcher: tantivy.Searcher, codes: Sequence[str]) -> dict[str, float
 
 @contextmanager
 def _writer(index: tantivy.Index) -> Generator[tantivy.IndexWriter]:
-    """A writer that is let go of in any case; tantivy's own context manager commits even after an exception."""
+    """Yield a writer and release it in any case; tantivy's own context manager commits even after an exception."""
     writer = index.writer(heap_size=HEAP, num_threads=1)
     try:
         yield writer

@@ -1,9 +1,9 @@
-"""Compound words into the words they are made of.
+"""Split compound words into their parts.
 
-A compound is split where all its parts are words of a list, which is sorted by frequency. Of several ways the one
-with the likeliest parts is taken, where a part's probability is judged by its rank (Zipf's law), after Koehn and
-Knight 2003, "Empirical Methods for Compound Splitting". The list is shipped and not taken from the index, whose
-words change with every document while the terms of a text must not.
+A compound is split if all its parts are in a word list sorted by frequency. If there are several ways, the one with
+the most probable parts is chosen; the probability of a part follows from its rank (Zipf's law), after Koehn and Knight
+2003, "Empirical Methods for Compound Splitting". The list is shipped and not taken from the index: the terms of a text
+must not change with every document.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Compounds:
     @classmethod
     @cache
     def shipped(cls, language: str) -> Compounds:
-        """With the word list of a language."""
+        """Return a splitter with the shipped word list of a language."""
         packed = (files("ragstone.index.keyword") / "words" / f"compounds_{language}.txt.gz").read_bytes()
         return cls(line for line in gzip.decompress(packed).decode("utf-8").splitlines() if not line.startswith("#"))
 
     def split(self, word: str) -> tuple[str, ...]:
-        """The parts of a word in lower case; none where it is no compound of words in the list."""
+        """Return the parts of a word in lower case; empty if it is not a compound of listed words."""
         if len(word) < _SHORTEST_WORD or not word.isalpha():
             return ()
         ways = [parts for parts in self._ways(word, _MOST_PARTS) if len(parts) > 1]
@@ -59,7 +59,7 @@ class Compounds:
                     yield from ((head, *tail) for head in heads)
 
     def _heads(self, text: str) -> Iterator[str]:
-        """The words that a first part may stand for: without letters that link it, or with an e it lost (Schul-amt)."""
+        """Yield the words that a first part may stand for: without linking letters, or with a dropped e (Schul-amt)."""
         for link in _LINKS:
             word = text.removesuffix(link) if link else text
             if text.endswith(link) and len(word) >= _SHORTEST_PART and word in self._cost:

@@ -1,9 +1,9 @@
-"""What texts of each language look like, learned from the chunks of one knowledge base.
+"""Language profiles, learned from the chunks of one knowledge base.
 
-A text is compared by groups of three, four and five characters, a naive Bayes classifier (Cavnar and Trenkle 1994,
+A naive Bayes classifier compares texts by groups of three, four and five characters (Cavnar and Trenkle 1994,
 "N-Gram-Based Text Categorization"; Lui and Baldwin 2011, "Cross-domain Feature Selection for Language
-Identification"). A question is mostly in a language that the documents are in; among those few, their own texts tell
-it at least as well as a model of all languages does, which takes a hundred times the memory.
+Identification"). A question is usually in a language of the documents. Among those few languages, profiles of the
+documents are at least as accurate as a model of all languages, which takes a hundred times the memory.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ SIZES = (3, 4, 5)
 BUCKETS = 1 << 15
 """Number of hash buckets for groups; two groups may share one."""
 READ, ASKED = 1200, 300
-"""Characters of a chunk, and of a question, that are looked at."""
+"""Characters of a chunk, and of a question, to read."""
 LEARNED = 1000
-"""Chunks of a language after which no more are learned from."""
+"""The most chunks of a language to learn from."""
 SOON = 64
-"""Chunks of a language up to which each one is worth keeping at once, also where they come one by one."""
+"""Chunks of a language up to which each new one is saved at once."""
 LANGUAGES = 24
-"""Languages that are learned; of many, those that come first."""
+"""The most languages to learn; the first ones are kept."""
 ENOUGH = 2000
-"""Groups of characters that must be known before questions are judged by them: those of a page or so."""
+"""Groups of characters to learn before questions are classified: about a page."""
 _ALMOST_ALL = 0.98
-"""From this share of the documents on, a question is taken to be in their language without a look."""
+"""A question is assumed to be in a language that has at least this share of the documents."""
 _UNLIKE = -1.0
-"""Below this, the groups of a text are no likelier in any of the languages than by chance. (Their sum over the root of
-their number, of which this is about half a standard deviation.)"""
+"""Below this score, a text fits none of the languages better than chance. The score is the sum over the groups, divided
+by the root of their number; this is about half a standard deviation."""
 _RARE = 0.01
-"""What a language counts that has no share of the documents, and every other one more."""
+"""Added to the share of every language, so that one without documents is possible."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Profiles:
-    """For each language by its ISO 639-1 code, how often each group came: ``counts`` (languages, `BUCKETS`).
+    """The frequencies of character groups by language, an ISO 639-1 code: ``counts`` (languages, `BUCKETS`).
 
-    ``chunks`` (languages,) is how many were learned from.
+    ``chunks`` (languages,) is the number of chunks learned from.
     """
 
     codes: tuple[str, ...]
@@ -57,10 +57,10 @@ class Profiles:
         return cls(codes=(), counts=np.empty((0, BUCKETS), dtype=np.uint32), chunks=np.empty(0, dtype=np.int64))
 
     def language(self, text: str, prior: Mapping[str, float]) -> str | None:
-        """The likeliest language of a text; nothing where too little is known, or the text is like none of them.
+        """Return the most probable language of a text; None if too little is known or it fits none.
 
         Args:
-            text: its beginning is looked at.
+            text: only its beginning is read.
             prior: the share of each language in the documents.
         """
         likeliest = max(prior, key=lambda code: prior[code], default="")
@@ -81,14 +81,14 @@ class Profiles:
 
     @cached_property
     def _logs(self) -> NDArray[np.float32]:
-        """How much likelier each group is in each language than by chance, as logarithms."""
-        # One more of each: a name that the texts of one language happen to have must not tell much.
+        """Return the log-likelihood ratio of each group in each language to chance."""
+        # Add-one smoothing: a name that only the texts of one language have must not decide much.
         seen = self.counts.astype(np.float32) + 1
         return np.log(seen / seen.sum(axis=1, keepdims=True) * BUCKETS)
 
 
 class Learning:
-    """Profiles that go on learning."""
+    """Profiles that can learn more."""
 
     def __init__(self, known: Profiles) -> None:
         self._counts = dict(zip(known.codes, known.counts.astype(np.uint32), strict=True))
@@ -108,7 +108,7 @@ class Learning:
 
     @property
     def is_worth_keeping(self) -> bool:
-        """Whether it is more about a language of which little was known, or a quarter more in all."""
+        """Return whether it learned about a language with few chunks, or grew by a quarter."""
         more = (
             self._known.get(code, 0) < SOON and count > self._known.get(code, 0) for code, count in self._chunks.items()
         )
@@ -124,7 +124,7 @@ class Learning:
 
 
 def groups_of(text: str, most: int) -> NDArray[np.uint32]:
-    """The number of every group of characters at the beginning of a text; words are apart by one space."""
+    """Return the number of every group of characters in the first ``most``, with single spaces between words."""
     spaced = f" {' '.join(text[:most].lower().split())} "
     code = np.frombuffer(spaced.encode("utf-32-le", errors="surrogatepass"), dtype="<u4")
     found, mixed = list["NDArray[np.uint32]"](), code

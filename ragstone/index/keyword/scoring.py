@@ -1,4 +1,4 @@
-"""The formula of BM25, for other constants than the engine's own.
+"""The BM25 formula, for constants other than the engine's own.
 
 Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond"; the idf is Lucene's, which is
 never negative.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """A term of a question: what it counts, and how many chunks have it."""
+    """A query term, its weight, and the number of chunks that have it."""
 
     term: str
     weight: float
@@ -37,12 +37,12 @@ def bm25(
     k1: float,
     b: float,
 ) -> NDArray[np.float64]:
-    """BM25 of each text for the terms of a question.
+    """Score each text by BM25 for the terms of a query.
 
     Args:
-        terms: of the question; one that occurs twice counts twice.
+        terms: of the query; one that occurs twice counts twice.
         texts: the analysed texts.
-        frequency: of each term of the question, the number of texts of the whole collection that have it.
+        frequency: for each query term, the number of texts in the whole collection that have it.
         count: texts in the collection.
         average: their mean length in terms.
         k1: term saturation.

@@ -12,10 +12,10 @@ PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 
 
 def segment_files(folder: Path) -> list[Path]:
-    """The files that tantivy's list of segments names.
+    """Return the files that tantivy's list of segments names.
 
     Raises:
-        ValueError: one is not there. tantivy takes some for empty, and fails only when it writes.
+        ValueError: one is missing. tantivy treats some as empty and fails only when it writes.
     """
     segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]
     names = {segment["segment_id"].replace("-", "") for segment in segments}

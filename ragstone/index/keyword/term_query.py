@@ -1,4 +1,4 @@
-"""What tantivy is asked, and what it finds, as rows and scores."""
+"""Queries to tantivy, and their results as rows and scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def any_of(searcher: tantivy.Searcher, schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
-    """Any of the terms; one that comes twice counts twice, and those that no chunk has are left out."""
+    """Return a query for any of the terms; a repeated term counts twice, and terms that no chunk has are left out."""
     should = list[tuple[tantivy.Occur, tantivy.Query]]()
     for term, count in Counter(terms).items():
         if searcher.doc_freq("terms", term):
@@ -33,12 +33,12 @@ def filtered(
     k: int,
     allowed: NDArray[np.int64] | None,
 ) -> Matches:
-    """The best ``k`` of the allowed rows. A score does not depend on the filter, so reading on is exact."""
+    """Return the best ``k`` of the allowed rows. Scores do not depend on the filter, so reading on is exact."""
     most = max(searcher.num_docs, 1)
     k = min(k, most)  # tantivy makes room for as many as it is asked for
     if allowed is None:
         return _read(searcher, query, k)
-    # Chance finds enough among so many of the best. Where that is more than are allowed, the engine is told which.
+    # This many of the best probably contain enough allowed rows. If fewer rows are allowed, name them to the engine.
     depth = min(most, k * most // max(len(allowed), 1) * 5 // 4 + 100)
     if len(allowed) <= depth:
         among = tantivy.Query.term_set_query(schema, "row", allowed.tolist())
@@ -63,7 +63,7 @@ def _read(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> Matches:
 
 
 def hits(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Rows and scores of the best, those with the same score in any order."""
+    """Return rows and scores of the best; equal scores are in any order."""
     found = searcher.search(query, k, count=False).hits
     if not found:
         return NO_MATCHES.rows, np.empty(0, dtype=np.float32)

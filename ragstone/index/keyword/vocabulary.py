@@ -1,8 +1,8 @@
-"""The words of the documents, each once, found by how they look: what a mistyped word may have been meant to be.
+"""The distinct words of the documents, for finding what a misspelt word may mean.
 
-Words lie in the order of their length, and each has two signatures: a bit for every letter, and one for every pair of
-neighbours. One error changes few bits of either, so a pass over the words of about the same length leaves a handful
-to be compared letter by letter. Words that came lately are kept apart, in memory, until they are worth a new file.
+Words are sorted by length, and each has two signatures: a bit for every letter, and a bit for every pair of
+neighbours. One error changes few bits of either, so a scan of the words of about the same length leaves a handful to
+compare letter by letter. Recent words are kept in memory until there are enough for a new file.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from ragstone.storage.columns import Arrays
 
 SHORTEST, LONGEST = 3, 42
-"""Letters of a word that is kept."""
+"""The fewest and the most letters of a stored word."""
 MOST = 500_000
-"""Words that are kept, at most: those that come first."""
+"""The most words to store; the first ones are kept."""
 _LETTERS_CHANGED, _CHANGED = 2, 6
-"""Bits that one error changes at most, of letters, and of both: two and four by a letter mistaken, one and three by
-one left out or put in, none and six by two exchanged."""
+"""The most bits that one error changes, of the letters and of both: a wrong letter changes two and four, a missing or
+extra letter one and three, two exchanged letters none and six."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Words:
-    """n words by length, then by their bytes. ``starts`` (n + 1,) is where each lies in ``text``, as UTF-8.
+    """n words sorted by length, then by bytes. ``starts`` (n + 1,) are their places in ``text``, which is UTF-8.
 
     ``lengths`` (n,) are in letters; ``letters`` (n,) and ``pairs`` (n,) are the signatures.
     """
@@ -45,7 +45,7 @@ class Words:
 
     @classmethod
     def of(cls, some: Iterable[str]) -> Words:
-        """These words."""
+        """Return these words, sorted, with their signatures."""
         ordered = sorted((len(word), word.encode()) for word in set(some))
         letters, pairs = _signatures([word.decode() for _, word in ordered])
         return cls(
@@ -58,11 +58,11 @@ class Words:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Words:
-        """As `to_arrays` gave them.
+        """Return the words of arrays that `to_arrays` returned.
 
         Raises:
-            KeyError: one is missing.
-            ValueError: they do not fit together.
+            KeyError: an array is missing.
+            ValueError: the arrays do not fit together.
         """
         found = cls(**{name: arrays[name] for name in cls.__slots__})
         expected = {"starts": "<u4", "text": "|u1", "lengths": "|u1", "letters": "<u4", "pairs": "<u8"}
@@ -101,13 +101,13 @@ class Words:
 
 
 def kept(some: Iterable[str]) -> set[str]:
-    """Words as a vocabulary keeps them: without diacritics, and of letters only."""
+    """Return the words of a text as a vocabulary stores them: without diacritics, letters only."""
     folded = {fold(word) for word in some if word.isalpha()}
     return {word for word in folded if SHORTEST <= len(word) <= LONGEST}
 
 
 def _signatures(some: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    """The letters and the pairs of neighbours of each word, as bits; its ends count as neighbours of the end."""
+    """Return letters and pairs of neighbours of each word as bits; its first and last letter pair with the edge."""
     if not some:
         return np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint64)
     code = np.frombuffer("".join(f"\n{word}" for word in some).encode("utf-32-le") + b"\n\0\0\0", dtype="<u4")

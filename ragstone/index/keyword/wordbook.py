@@ -1,7 +1,7 @@
-"""What is kept with the keyword index: the words of the documents, and what texts of each language look like.
+"""The words and the language profiles of the documents, stored with the keyword index.
 
-One file, mapped; what came since is in the manifest, and in time in a new file. Words whose documents are gone stay:
-the index tells that nobody has them.
+They are in one memory-mapped file; recent words are in the manifest until a new file is written. Words of removed
+documents stay: the index shows that no chunk has them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ragstone.storage.columns import Column, Described, map_columns, write_colum
 from ragstone.storage.disk import drop, sync_folder
 
 LATE = 500
-"""Words that are kept in the manifest."""
+"""The most words to store in the manifest."""
 _SEEN = 200_000
-"""Words of the chunks just read that are passed over at once when they come again."""
+"""The most recent words to remember, in order to skip repetitions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Wordbook:
-    """``words`` and ``profiles`` as they lie in ``file``, and the ``late`` words of the manifest."""
+    """``words`` and ``profiles`` as stored in ``file``, and the ``late`` words of the manifest."""
 
     words: Words = field(default_factory=lambda: Words.of(()))
     late: Words = field(default_factory=lambda: Words.of(()))
@@ -35,7 +35,7 @@ class Wordbook:
 
     @classmethod
     def read(cls, folder: Path, told: Mapping[str, Any], before: Wordbook) -> Wordbook:
-        """What the manifest tells of; the file is not read again where it is the one of ``before``.
+        """Return what the manifest describes; a file that ``before`` has already read is not read again.
 
         Raises:
             KeyError, TypeError, ValueError, OSError: it is not what was written.
@@ -55,7 +55,7 @@ class Wordbook:
         return [*self.words.near(word, errors), *self.late.near(word, errors)]
 
     def told(self) -> dict[str, Any]:
-        """What the manifest is to tell of it."""
+        """Return the description for the manifest."""
         assert self.file is not None
         return {
             "file": self.file.to_json(),
@@ -65,7 +65,7 @@ class Wordbook:
 
 
 class Gathering:
-    """Takes in chunks, and writes what they add to a wordbook."""
+    """Learns from chunks, and writes what they add to a wordbook."""
 
     def __init__(self, known: Wordbook) -> None:
         self._known, self._learning = known, Learning(known.profiles)
@@ -73,7 +73,7 @@ class Gathering:
         self._seen: set[str] = set()
 
     def take(self, text: str, language: str) -> None:
-        """A chunk, and the language it is in; empty where that is not known."""
+        """Learn from a chunk and its language, which is empty if it is not known."""
         self._learning.take(text, language)
         if len(self._known.words) + len(self._new) >= MOST:
             return
@@ -84,7 +84,7 @@ class Gathering:
         self._new |= {word for word in kept(fresh) if word not in self._known.words and word not in self._known.late}
 
     def written(self, folder: Path, generation: int) -> Wordbook:
-        """The wordbook with all that was taken in; durable when this returns, but for the late words."""
+        """Return the wordbook with everything learned; it is durable when this returns, except for the late words."""
         known = self._known
         late = {*self._new, *(known.late[i] for i in range(len(known.late)))}
         if known.file is not None and len(late) <= LATE and not self._learning.is_worth_keeping:

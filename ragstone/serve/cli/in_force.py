@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from ragstone.catalog.location import engines_in_use
 from ragstone.core.errors import NotFound, SettingsError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.respond import choose
@@ -46,7 +47,7 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
     stored: Tree = {}
     try:
         with closing(KnowledgeBase.open(kb, overrides, preset=preset)) as opened, opened.current() as version:
-            stored = version.built.remembered(version.location.engines())
+            stored = version.built.remembered(engines_in_use(version.folder))
     except NotFound:
         pass
     loaded = load(overrides, preset=preset, remembered=stored)

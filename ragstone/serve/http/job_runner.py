@@ -13,7 +13,7 @@ from typing import IO
 
 from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked, NotFound, RagstoneError
 from ragstone.core.reports import AddReport, Progress
-from ragstone.engine.jobs.book import JobBook
+from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.queue import Job, JobQueue, Kind, Work
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.journal import Journal
@@ -46,7 +46,7 @@ class JobRunner:
         self._engine, self._for_workers = engine, settings.jobs == "workers"
         self._upload_root = engine.folder / FOLDER
         self._journal = Journal(engine.folder)
-        self._book = JobBook(self._journal)
+        self._book = JournalJobs(self._journal)
         self._instance: InstanceLock | None = None
         self._queue: asyncio.Queue[Job] = asyncio.Queue()
         self._unfinished: dict[str, JobStatus] = {}
@@ -89,7 +89,7 @@ class JobRunner:
         return self._enqueue(await asyncio.to_thread(self._book.new, kind, work, reader, self.server))
 
     @property
-    def _store(self) -> JobBook | JobQueue:
+    def _store(self) -> JournalJobs | JobQueue:
         return self._engine.documents.jobs if self._for_workers else self._book
 
     async def get(self, id: str) -> JobStatus:

@@ -132,7 +132,7 @@ class ListedDocument:
     chunks: int
 
     @classmethod
-    def of(cls, document: stored.Listed) -> ListedDocument:
+    def of(cls, document: stored.DocumentSummary) -> ListedDocument:
         return cls(**{name: getattr(document, name) for name in cls.__dataclass_fields__})
 
 

@@ -16,7 +16,7 @@ from live import Live, Serving, events_of, make_key, served
 from ragstone.catalog.lock import indexing
 from ragstone.core.records import Document
 from ragstone.engine.backup import backup, restore
-from ragstone.engine.jobs.book import JobBook
+from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.queue import Job, Work
 from ragstone.engine.jobs.worker import Worker
 from ragstone.history.journal import Journal
@@ -283,7 +283,7 @@ def test_takes_over_jobs_of_killed_servers(tmp_path: Path) -> None:
         (folder / "uploads").mkdir()
         (folder / "uploads" / "room.txt").write_bytes(ROOM)
         with closing(Journal(folder)) as journal:
-            book = JobBook(journal)
+            book = JournalJobs(journal)
             left = book.new("upload", Work(files=("uploads/room.txt",)), "", "a server that was killed")
             poison = Job(**{**_fields(left), "id": "poison", "state": "running", "tries": 2})
             book.note(poison)

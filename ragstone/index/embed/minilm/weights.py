@@ -57,7 +57,7 @@ class Weights:
 
 
 def vocabulary() -> list[str]:
-    """The words and parts of words the model knows, in the order of their numbers.
+    """Return the words and parts of words that the model knows, in the order of their ids.
 
     Raises:
         Damaged: the file is not the one expected.
@@ -66,7 +66,7 @@ def vocabulary() -> list[str]:
 
 
 def verified(path: Path) -> bytes:
-    """The content of a file that comes with Ragstone."""
+    """Return the content of a file that comes with Ragstone."""
     blob = path.read_bytes()
     verify(path.name, blob, SHA256[path.name], "pip install --force-reinstall ragstone")
     return blob
@@ -84,5 +84,5 @@ def _verified_package() -> mmap.mmap:
 
 @cache
 def english_words() -> frozenset[str]:
-    """Words that the vocabulary has whole: those that are frequent in English."""
+    """Return the words that are single tokens of the vocabulary: the frequent words of English."""
     return frozenset(word for word in vocabulary() if word.isalpha())

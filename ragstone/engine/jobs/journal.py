@@ -28,7 +28,7 @@ from ragstone.engine.jobs.queue import (
 from ragstone.history.journal import Journal, row_crc
 
 
-class JobBook:
+class JournalJobs:
     """The jobs of a knowledge base in its journal: those of a server, and those for workers."""
 
     def __init__(self, journal: Journal, clock: Callable[[], float] = time.time, tries: int = TRIES) -> None:
