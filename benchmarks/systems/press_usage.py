@@ -47,7 +47,7 @@ def _with_model(url: str) -> dict[str, str]:
 @SYSTEM.feature("a prompt of role, examples, numbered blocks and history", "ragstone chat")
 def prompt(room: Room) -> str:
     with OpenAIServer(_reply) as model:
-        room.ok("chat", "--kb", press(room), stdin=f"{QUESTION}\nWhere exactly?\n", **_with_model(model.url))
+        room.ok("chat", "--kb", press(room), stdin=f"{QUESTION}\nWho is the operator of the 5G campus network of Arburg?\n", **_with_model(model.url))
         sent = [one.body for one in model.asked if one.path.endswith("/chat/completions")]
     first, last = sent[0]["messages"], sent[-1]["messages"]
     expect(first[0]["role"] == "system" and "assistant of Deutsche Telekom" in first[0]["content"], first[0]["content"])
@@ -111,7 +111,7 @@ def measured(room: Room) -> str:
         words = ["eval", "questions.csv", "--kb", str(kb), "--search-only", *words, "--save", str(file), "--json"]
         saved[name] = room.json(*words)["measures"]
     compared = room.json("eval", "compare", "without.json", "with.json", "--metric", "mrr@10", "--json")
-    names = ("recall@5", "precision@5", "mrr@10")
+    names = ("recall@5", "p@5", "mrr@10")
     told = ", ".join(
         f"{name} {saved['without'][name]['mean']:.3f} to {saved['with'][name]['mean']:.3f}" for name in names
     )
