@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import percentile
-from benchmarks.systems.feature import Room, expect, short
+from benchmarks.systems.feature import Room, Unavailable, expect, short
 from benchmarks.systems.press import (
     QUESTION,
     SYSTEM,
@@ -176,8 +176,9 @@ def sentence_transformers(room: Room) -> str:
     report = room.json("add", "few", "--kb", kb, "--preset", "publications", "--set", name, "--json")
     hits = room.json("search", "a cat sleeps", "--kb", kb, "--json")["hits"]
     expect(report["embedded"] and hits, f"{report['embedded']} embedded, {len(hits)} found")
-    built = room.json("status", "--kb", kb, "--json")["built_with"]["settings"]["index.embedder"]
-    expect(str(model) in built, built)
+    with sqlite3.connect(next(kb.glob("v*/catalog.db"))) as db:
+        (size,) = db.execute("SELECT max(length(value)) FROM vectors").fetchone()
+    expect(size == 4 * 32, f"vectors of {size // 4} dimensions, but the model has 32")
     return f"a tiny model made here embedded {report['embedded']} chunks; multilingual-e5-large itself needs the hub"
 
 
@@ -213,5 +214,8 @@ def latencies(room: Room) -> str:
     median = {name: percentile(some, 50) for name, some in times.items()}
     told = ", ".join(f"{name} {ms:.0f} ms" for name, ms in median.items())
     told = f"{told} at the median of {len(times['rank'])}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-    expect(all(median[name] <= most for name, most in WITHIN.items()), told)
+    missed = any(median[name] > most for name, most in WITHIN.items())
+    if missed and os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1):
+        raise Unavailable(f"other work runs on this machine: {told}")
+    expect(not missed, told)
     return told

@@ -47,7 +47,13 @@ def _with_model(url: str) -> dict[str, str]:
 @SYSTEM.feature("a prompt of role, examples, numbered blocks and history", "ragstone chat")
 def prompt(room: Room) -> str:
     with OpenAIServer(_reply) as model:
-        room.ok("chat", "--kb", press(room), stdin=f"{QUESTION}\nWho is the operator of the 5G campus network of Arburg?\n", **_with_model(model.url))
+        room.ok(
+            "chat",
+            "--kb",
+            press(room),
+            stdin=f"{QUESTION}\nWho is the operator of the 5G campus network of Arburg?\n",
+            **_with_model(model.url),
+        )
         sent = [one.body for one in model.asked if one.path.endswith("/chat/completions")]
     first, last = sent[0]["messages"], sent[-1]["messages"]
     expect(first[0]["role"] == "system" and "assistant of Deutsche Telekom" in first[0]["content"], first[0]["content"])
@@ -240,7 +246,7 @@ def rebuilds(room: Room) -> str:
             try:
                 answered, end = 0, time.monotonic() + 300
                 while (after := site.get("/status").json())["chunks"] == before["chunks"]:
-                    expect(time.monotonic() < end, "nothing was rebuilt")
+                    expect(worker.poll() is None and time.monotonic() < end, "the worker ended, or rebuilds nothing")
                     expect(site.post("/query", {"question": "What is open RAN?"}).status == 200, "a question failed")
                     answered += 1
             finally:
