@@ -24,6 +24,7 @@ from benchmarks.systems.press import (
     script,
     small,
 )
+from benchmarks.systems.tiny import DIMENSIONS, save_bert
 
 
 @SYSTEM.feature("text files, empty and undecodable ones reported", "ragstone add releases/ --preset publications")
@@ -160,17 +161,13 @@ def at_most_twenty(room: Room) -> str:
     return short(refused.err)
 
 
-BERT = "import sys; from pathlib import Path; from tiny_models import save_bert; save_bert(Path(sys.argv[1]), head={})"
-"""Makes a BERT of two layers with random weights."""
-
-
 @SYSTEM.feature(
     "any sentence-transformers model by name", "ragstone add --set index.embedder=sentence-transformers:NAME"
 )
 def sentence_transformers(room: Room) -> str:
     needs("sentence_transformers", "sentence-transformers")
     model = room.folder / "tiny-embedder"
-    script(room, BERT.format(False), model)
+    save_bert(model, head=False)
     small(room)
     kb, name = room.folder / "by-name", f"index.embedder=sentence-transformers:{model}"
     report = room.json("add", "few", "--kb", kb, "--preset", "publications", "--set", name, "--json")
@@ -178,7 +175,7 @@ def sentence_transformers(room: Room) -> str:
     expect(report["embedded"] and hits, f"{report['embedded']} embedded, {len(hits)} found")
     with sqlite3.connect(next(kb.glob("v*/catalog.db"))) as db:
         (size,) = db.execute("SELECT max(length(value)) FROM vectors").fetchone()
-    expect(size == 4 * 32, f"vectors of {size // 4} dimensions, but the model has 32")
+    expect(size == 4 * DIMENSIONS, f"vectors of {size // 4} dimensions, but the model has {DIMENSIONS}")
     return f"a tiny model made here embedded {report['embedded']} chunks; multilingual-e5-large itself needs the hub"
 
 
@@ -186,7 +183,7 @@ def sentence_transformers(room: Room) -> str:
 def cross_encoder(room: Room) -> str:
     needs("sentence_transformers", "sentence-transformers")
     model = room.folder / "tiny-cross-encoder"
-    script(room, BERT.format(True), model)
+    save_bert(model, head=True)
     words = ("search", "a cat sleeps", "--kb", small(room), "--explain", "--json")
     hits = room.json(*words, "--set", f"rank.reranker=cross-encoder:{model}")["hits"]
     scores = [step["score"] for one in hits for step in one["why"] if step["stage"].startswith("cross_encoder")]

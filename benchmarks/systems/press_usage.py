@@ -27,10 +27,10 @@ from benchmarks.systems.press import (
     questions,
     releases,
     relevant,
-    script,
     small,
     tested,
 )
+from benchmarks.systems.tiny import save_chat
 from ragstone.services.model_families import model_families
 from servers.openai_server import KEY, OpenAIServer
 
@@ -83,14 +83,8 @@ def streaming(room: Room) -> str:
 @SYSTEM.feature("local Hugging Face models", "ragstone ask --set respond.model.name=huggingface:qwen2.5")
 def local_models(room: Room) -> str:
     needs("transformers", "transformers")
-    code = """
-import shutil, sys
-from local_models import tiny_transformer
-with tiny_transformer() as folder:
-    shutil.copytree(folder, sys.argv[1])
-"""
     model = room.folder / "tiny-model"
-    script(room, code, model)
+    save_chat(model)
     words = ("respond.abstain_below=0", "respond.model.max_tokens=12", "respond.context_tokens=2000")
     settings = [word for one in (f"respond.model.name=huggingface:{model}", *words) for word in ("--set", one)]
     answer = room.json("ask", QUESTION, "--kb", press(room), *settings, "--json")
