@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.common import COMMAND, ROOT
-from benchmarks.systems.feature import SECONDS, Room, Unavailable, expect, short
+from benchmarks.systems.feature import SECONDS, Failed, Room, Unavailable, expect, short
 from benchmarks.systems.press import (
     QUESTION,
     RELEASE,
@@ -224,6 +224,9 @@ def _over_tls(url: str, run: subprocess.Popen[bytes], key: str = "") -> Any:
         try:
             with urllib.request.urlopen(request, context=trusting, timeout=30) as answer:
                 return json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise Failed(f"status {error.code} of {url}") from error
         except OSError as error:
             expect(run.poll() is None and time.monotonic() < end, f"the entrypoint ended or hangs: {error}")
             time.sleep(0.3)
