@@ -1,5 +1,9 @@
 """Hugging Face models with random weights, small enough to be made on the spot. They need `transformers`."""
 
+# torch and transformers are optional and untyped:
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from pathlib import Path
