@@ -68,10 +68,9 @@ def small(room: Room) -> Path:
     return room.added("small", folder)
 
 
-def script(room: Room, code: str, *words: str | Path, **variables: str) -> str:
+def script(room: Room, code: str, *words: str | Path) -> str:
     """Run Python code with these arguments, as a user's own program; return what it prints."""
-    paths = f"{ROOT}{os.pathsep}{ROOT / 'tests'}"
-    environment = {"HOME": str(room.folder), "PATH": os.environ["PATH"], "PYTHONPATH": paths, **variables}
+    environment = {"HOME": str(room.folder), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", code, *map(str, words)]
     ended = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=room.folder, env=environment, timeout=SECONDS

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import percentile
-from benchmarks.systems.feature import Room, expect, short
+from benchmarks.systems.feature import Room, Unavailable, expect, short
 from benchmarks.systems.press import (
     QUESTION,
     SYSTEM,
@@ -24,6 +24,7 @@ from benchmarks.systems.press import (
     script,
     small,
 )
+from benchmarks.systems.tiny import DIMENSIONS, save_bert
 
 
 @SYSTEM.feature("text files, empty and undecodable ones reported", "ragstone add releases/ --preset publications")
@@ -160,24 +161,21 @@ def at_most_twenty(room: Room) -> str:
     return short(refused.err)
 
 
-BERT = "import sys; from pathlib import Path; from tiny_models import save_bert; save_bert(Path(sys.argv[1]), head={})"
-"""Makes a BERT of two layers with random weights."""
-
-
 @SYSTEM.feature(
     "any sentence-transformers model by name", "ragstone add --set index.embedder=sentence-transformers:NAME"
 )
 def sentence_transformers(room: Room) -> str:
     needs("sentence_transformers", "sentence-transformers")
     model = room.folder / "tiny-embedder"
-    script(room, BERT.format(False), model)
+    save_bert(model, head=False)
     small(room)
     kb, name = room.folder / "by-name", f"index.embedder=sentence-transformers:{model}"
     report = room.json("add", "few", "--kb", kb, "--preset", "publications", "--set", name, "--json")
     hits = room.json("search", "a cat sleeps", "--kb", kb, "--json")["hits"]
     expect(report["embedded"] and hits, f"{report['embedded']} embedded, {len(hits)} found")
-    built = room.json("status", "--kb", kb, "--json")["built_with"]["settings"]["index.embedder"]
-    expect(str(model) in built, built)
+    with sqlite3.connect(next(kb.glob("v*/catalog.db"))) as db:
+        (size,) = db.execute("SELECT max(length(value)) FROM vectors").fetchone()
+    expect(size == 4 * DIMENSIONS, f"vectors of {size // 4} dimensions, but the model has {DIMENSIONS}")
     return f"a tiny model made here embedded {report['embedded']} chunks; multilingual-e5-large itself needs the hub"
 
 
@@ -185,7 +183,7 @@ def sentence_transformers(room: Room) -> str:
 def cross_encoder(room: Room) -> str:
     needs("sentence_transformers", "sentence-transformers")
     model = room.folder / "tiny-cross-encoder"
-    script(room, BERT.format(True), model)
+    save_bert(model, head=True)
     words = ("search", "a cat sleeps", "--kb", small(room), "--explain", "--json")
     hits = room.json(*words, "--set", f"rank.reranker=cross-encoder:{model}")["hits"]
     scores = [step["score"] for one in hits for step in one["why"] if step["stage"].startswith("cross_encoder")]
@@ -213,5 +211,8 @@ def latencies(room: Room) -> str:
     median = {name: percentile(some, 50) for name, some in times.items()}
     told = ", ".join(f"{name} {ms:.0f} ms" for name, ms in median.items())
     told = f"{told} at the median of {len(times['rank'])}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-    expect(all(median[name] <= most for name, most in WITHIN.items()), told)
+    missed = any(median[name] > most for name, most in WITHIN.items())
+    if missed and os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1):
+        raise Unavailable(f"other work runs on this machine: {told}")
+    expect(not missed, told)
     return told

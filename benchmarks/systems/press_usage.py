@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.common import COMMAND, ROOT
-from benchmarks.systems.feature import SECONDS, Room, Unavailable, expect, short
+from benchmarks.systems.feature import SECONDS, Failed, Room, Unavailable, expect, short
 from benchmarks.systems.press import (
     QUESTION,
     RELEASE,
@@ -27,10 +27,10 @@ from benchmarks.systems.press import (
     questions,
     releases,
     relevant,
-    script,
     small,
     tested,
 )
+from benchmarks.systems.tiny import save_chat
 from ragstone.services.model_families import model_families
 from servers.openai_server import KEY, OpenAIServer
 
@@ -47,7 +47,13 @@ def _with_model(url: str) -> dict[str, str]:
 @SYSTEM.feature("a prompt of role, examples, numbered blocks and history", "ragstone chat")
 def prompt(room: Room) -> str:
     with OpenAIServer(_reply) as model:
-        room.ok("chat", "--kb", press(room), stdin=f"{QUESTION}\nWhere exactly?\n", **_with_model(model.url))
+        room.ok(
+            "chat",
+            "--kb",
+            press(room),
+            stdin=f"{QUESTION}\nWho is the operator of the 5G campus network of Arburg?\n",
+            **_with_model(model.url),
+        )
         sent = [one.body for one in model.asked if one.path.endswith("/chat/completions")]
     first, last = sent[0]["messages"], sent[-1]["messages"]
     expect(first[0]["role"] == "system" and "assistant of Deutsche Telekom" in first[0]["content"], first[0]["content"])
@@ -77,14 +83,8 @@ def streaming(room: Room) -> str:
 @SYSTEM.feature("local Hugging Face models", "ragstone ask --set respond.model.name=huggingface:qwen2.5")
 def local_models(room: Room) -> str:
     needs("transformers", "transformers")
-    code = """
-import shutil, sys
-from local_models import tiny_transformer
-with tiny_transformer() as folder:
-    shutil.copytree(folder, sys.argv[1])
-"""
     model = room.folder / "tiny-model"
-    script(room, code, model)
+    save_chat(model)
     words = ("respond.abstain_below=0", "respond.model.max_tokens=12", "respond.context_tokens=2000")
     settings = [word for one in (f"respond.model.name=huggingface:{model}", *words) for word in ("--set", one)]
     answer = room.json("ask", QUESTION, "--kb", press(room), *settings, "--json")
@@ -111,7 +111,7 @@ def measured(room: Room) -> str:
         words = ["eval", "questions.csv", "--kb", str(kb), "--search-only", *words, "--save", str(file), "--json"]
         saved[name] = room.json(*words)["measures"]
     compared = room.json("eval", "compare", "without.json", "with.json", "--metric", "mrr@10", "--json")
-    names = ("recall@5", "precision@5", "mrr@10")
+    names = ("recall@5", "p@5", "mrr@10")
     told = ", ".join(
         f"{name} {saved['without'][name]['mean']:.3f} to {saved['with'][name]['mean']:.3f}" for name in names
     )
@@ -174,11 +174,20 @@ def page(room: Room) -> str:
 @SYSTEM.feature("one make command for each task", "make serve | ui | web | ingest | rebuild | clean | test | images")
 def makefile(room: Room) -> str:
     del room
-    targets = ("serve", "ui", "web", "ingest", "rebuild", "clean", "test", "images")
-    for target in targets:
+    targets = {
+        "serve": "ragstone serve",
+        "ui": "ragstone lab",
+        "web": "npm run build",
+        "ingest": "ragstone sync",
+        "rebuild": "ragstone rebuild",
+        "clean": "rm -rf",
+        "test": "pytest",
+        "images": "docker buildx build",
+    }
+    for target, wanted in targets.items():
         command = ["make", "--dry-run", target, "DOCS=docs"]
         ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        expect(ended.returncode == 0 and ended.stdout.strip(), f"make {target}: {short(ended.stderr)}")
+        expect(ended.returncode == 0 and wanted in ended.stdout, f"make {target}: {short(ended.stdout + ended.stderr)}")
     return ", ".join(targets)
 
 
@@ -215,6 +224,9 @@ def _over_tls(url: str, run: subprocess.Popen[bytes], key: str = "") -> Any:
         try:
             with urllib.request.urlopen(request, context=trusting, timeout=30) as answer:
                 return json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise Failed(f"status {error.code} of {url}") from error
         except OSError as error:
             expect(run.poll() is None and time.monotonic() < end, f"the entrypoint ended or hangs: {error}")
             time.sleep(0.3)
@@ -240,7 +252,7 @@ def rebuilds(room: Room) -> str:
             try:
                 answered, end = 0, time.monotonic() + 300
                 while (after := site.get("/status").json())["chunks"] == before["chunks"]:
-                    expect(time.monotonic() < end, "nothing was rebuilt")
+                    expect(worker.poll() is None and time.monotonic() < end, "the worker ended, or rebuilds nothing")
                     expect(site.post("/query", {"question": "What is open RAN?"}).status == 200, "a question failed")
                     answered += 1
             finally:

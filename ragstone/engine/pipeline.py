@@ -106,8 +106,7 @@ class _Tally:
     read: int = 0
     files: int = 0
     skipped: list[Skipped] = field(default_factory=list)
-    decoded: dict[Decoded, None] = field(default_factory=dict)
-    """Each file once, although every row of a table says it."""
+    decoded: dict[Decoded, None] = field(default_factory=dict)  # each file once, though every row of a table says it
     pending: dict[str, str] = field(default_factory=dict)
     """Signatures of documents that are not committed yet."""
     pending_groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
