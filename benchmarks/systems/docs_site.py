@@ -303,7 +303,9 @@ def cites_sections(room: Room) -> str:
 # ---------------------------------------------------------------- C9, C10: settings
 
 
-@SYSTEM.feature("settings in YAML, changed at run time", "ragstone search QUESTION --preset mine.yaml --set rank.top_k=2")
+@SYSTEM.feature(
+    "settings in YAML, changed at run time", "ragstone search QUESTION --preset mine.yaml --set rank.top_k=2"
+)
 def reads_yaml(room: Room) -> str:
     kb = crawled_site(room)
     chunks = "chunk: {strategy: structure, unit: tokens, size: 512, overlap: 50}"

@@ -26,6 +26,8 @@ FAMILIAR = 0.4
 """Share of known words from which on the embedder is trusted fully; below, its weight falls in proportion."""
 VARIATIONS_WEIGHT = 0.5
 """Weight of all variations of a question together, relative to the question itself."""
+CHUNKS_PER_DOCUMENT = 5
+"""Chunks to fetch for each document wanted, if the evidence has one chunk of each document."""
 UNMEASURED_WEIGHT = 0.5
 """Weight of the vectors of an embedder that nothing was measured for; keyword search has as much."""
 
@@ -104,7 +106,7 @@ class Search:
             room = query.allocate(asked.analysis, fetch_k, settings.query.allocation)
             for number in range(1, len(asked.variations) + 1):
                 room |= query.variation_legs(number, {name: room[name] for name in ("vector", "bm25")})
-            found, missing = await self._legs.search(asked, room, allowed, request)
+            found, missing = await self._found(asked, room, allowed, request)
             weights = self._weights(asked, found)
             fused = query.fuse(found, weights, settings.query, room)
         with timings.stage("rank"):
@@ -134,6 +136,18 @@ class Search:
             ranked=_without_vectors(ranked),
             evidence=evidence,
         )
+
+    async def _found(
+        self, asked: Question, room: Mapping[str, int], allowed: Filter | None, request: Request
+    ) -> tuple[dict[str, Matches], tuple[str, ...]]:
+        """Return what each leg found, chunks or documents, and what was missing."""
+        if self._settings.rank.diversify != "one_per_document":
+            return await self._legs.search(asked, room, allowed, request)
+        wide = {name: count * CHUNKS_PER_DOCUMENT for name, count in room.items()}
+        chunks, missing = await self._legs.search(asked, wide, allowed, request)
+        rows = {int(row) for matches in chunks.values() for row in matches.rows}
+        documents = {row: chunk.document_id for row, chunk in self._version.catalog.chunks(sorted(rows)).items()}
+        return query.by_document(chunks, documents, room), missing
 
     async def standalone(self, question: str, before: Sequence[Turn], request: Request) -> tuple[str, str]:
         """Return the question as it stands without the conversation, and why a model could not rewrite it."""

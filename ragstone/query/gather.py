@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from typing import TypeVar
 
+import numpy as np
+
 from ragstone.core.errors import RetrievalError
 from ragstone.core.records import Matches, QueryAnalysis
 
@@ -56,6 +58,43 @@ def above(found: Mapping[str, Matches], cosine: float, share: float) -> dict[str
         else matches
         for name, matches in found.items()
     }
+
+
+def by_document(
+    found: Mapping[str, Matches], documents: Mapping[int, str], room: Mapping[str, int]
+) -> dict[str, Matches]:
+    """Return the best documents of each leg instead of chunks, each with the score of its best chunk there.
+
+    A document stands under the row of one of its chunks in all legs, the one with the best rank in any of them.
+
+    Args:
+        found: the chunks of each leg.
+        documents: the document of each row; rows that are not here are left out.
+        room: how many documents each leg may return.
+    """
+    known = {
+        name: [
+            (int(row), float(score))
+            for row, score in zip(matches.rows, matches.scores, strict=True)
+            if row in documents
+        ]
+        for name, matches in found.items()
+    }
+    ranked = sorted((rank, name, row) for name, rows in known.items() for rank, (row, _) in enumerate(rows))
+    shown: dict[str, int] = {}
+    for _, _, row in ranked:
+        shown.setdefault(documents[row], row)
+    best: dict[str, Matches] = {}
+    for name, rows in known.items():
+        scores: dict[str, float] = {}
+        for row, score in rows:
+            scores.setdefault(documents[row], score)
+        kept = list(scores.items())[: room[name]]
+        best[name] = Matches(
+            rows=np.array([shown[document] for document, _ in kept], dtype=np.int64),
+            scores=np.array([score for _, score in kept], dtype=np.float64),
+        )
+    return best
 
 
 def variation_legs(number: int, legs: Mapping[str, Leg]) -> dict[str, Leg]:
