@@ -106,9 +106,14 @@ class Search:
             room = query.allocate(asked.analysis, fetch_k, settings.query.allocation)
             for number in range(1, len(asked.variations) + 1):
                 room |= query.variation_legs(number, {name: room[name] for name in ("vector", "bm25")})
-            found, missing = await self._found(asked, room, allowed, request)
+            per_document = CHUNKS_PER_DOCUMENT if settings.rank.diversify == "one_per_document" else 1
+            wide = {name: count * per_document for name, count in room.items()}
+            found, missing = await self._legs.search(asked, wide, allowed, request)
             weights = self._weights(asked, found)
-            fused = query.fuse(found, weights, settings.query, room)
+            fused = query.fuse(found, weights, settings.query, wide)
+            if per_document > 1:
+                found = self._documents(found, fused.rows.tolist(), room)
+                fused = query.fuse(found, weights, settings.query, room)
         with timings.stage("rank"):
             candidates = max(settings.rank.pool, k)
             with self._version.catalog.snapshot():  # all chunks of a document are of the same commit
@@ -137,17 +142,12 @@ class Search:
             evidence=evidence,
         )
 
-    async def _found(
-        self, asked: Question, room: Mapping[str, int], allowed: Filter | None, request: Request
-    ) -> tuple[dict[str, Matches], tuple[str, ...]]:
-        """Return what each leg found, chunks or documents, and what was missing."""
-        if self._settings.rank.diversify != "one_per_document":
-            return await self._legs.search(asked, room, allowed, request)
-        wide = {name: count * CHUNKS_PER_DOCUMENT for name, count in room.items()}
-        chunks, missing = await self._legs.search(asked, wide, allowed, request)
-        rows = {int(row) for matches in chunks.values() for row in matches.rows}
-        documents = {row: chunk.document_id for row, chunk in self._version.catalog.chunks(sorted(rows)).items()}
-        return query.by_document(chunks, documents, room), missing
+    def _documents(
+        self, found: Mapping[str, Matches], order: Sequence[int], room: Mapping[str, int]
+    ) -> dict[str, Matches]:
+        """Return what each leg found as documents instead of chunks."""
+        documents = {row: chunk.document_id for row, chunk in self._version.catalog.chunks(order).items()}
+        return query.by_document(found, order, documents, room)
 
     async def standalone(self, question: str, before: Sequence[Turn], request: Request) -> tuple[str, str]:
         """Return the question as it stands without the conversation, and why a model could not rewrite it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from typing import TypeVar
 
 import numpy as np
@@ -61,34 +61,28 @@ def above(found: Mapping[str, Matches], cosine: float, share: float) -> dict[str
 
 
 def by_document(
-    found: Mapping[str, Matches], documents: Mapping[int, str], room: Mapping[str, int]
+    found: Mapping[str, Matches], order: Iterable[int], documents: Mapping[int, str], room: Mapping[str, int]
 ) -> dict[str, Matches]:
     """Return the best documents of each leg instead of chunks, each with the score of its best chunk there.
 
-    A document stands under the row of one of its chunks in all legs, the one with the best rank in any of them.
+    In all legs a document stands under the row of the same chunk, the first of its chunks in ``order``.
 
     Args:
         found: the chunks of each leg.
+        order: the rows of all legs after fusion, best first.
         documents: the document of each row; rows that are not here are left out.
         room: how many documents each leg may return.
     """
-    known = {
-        name: [
-            (int(row), float(score))
-            for row, score in zip(matches.rows, matches.scores, strict=True)
-            if row in documents
-        ]
-        for name, matches in found.items()
-    }
-    ranked = sorted((rank, name, row) for name, rows in known.items() for rank, (row, _) in enumerate(rows))
     shown: dict[str, int] = {}
-    for _, _, row in ranked:
-        shown.setdefault(documents[row], row)
+    for row in order:
+        if row in documents:
+            shown.setdefault(documents[row], row)
     best: dict[str, Matches] = {}
-    for name, rows in known.items():
+    for name, matches in found.items():
         scores: dict[str, float] = {}
-        for row, score in rows:
-            scores.setdefault(documents[row], score)
+        for row, score in zip(matches.rows.tolist(), matches.scores.tolist(), strict=True):
+            if row in documents:
+                scores.setdefault(documents[row], score)
         kept = list(scores.items())[: room[name]]
         best[name] = Matches(
             rows=np.array([shown[document] for document, _ in kept], dtype=np.int64),

@@ -40,6 +40,7 @@ def test_documents_stand_under_one_chunk_in_all_legs() -> None:
     vector = Matches(rows=np.array([1, 2, 3, 9]), scores=np.array([0.9, 0.8, 0.7, 0.6]))
     bm25 = Matches(rows=np.array([4, 2, 5]), scores=np.array([9.0, 8.0, 7.0]))
     documents = {1: "a", 2: "b", 3: "a", 4: "a", 5: "c"}  # 9 was removed meanwhile
-    best = by_document({"vector": vector, "bm25": bm25}, documents, {"vector": 20, "bm25": 2})
+    order = [2, 4, 1, 3, 9, 5]
+    best = by_document({"vector": vector, "bm25": bm25}, order, documents, {"vector": 20, "bm25": 2})
     assert (best["vector"].rows.tolist(), best["vector"].scores.tolist()) == ([4, 2], [0.9, 0.8])
     assert (best["bm25"].rows.tolist(), best["bm25"].scores.tolist()) == ([4, 2], [9.0, 8.0])
