@@ -1485,7 +1485,7 @@ export interface components {
             "query.adapt"?: boolean | null;
             /**
              * Query.Fetch K
-             * @description Chunks that each search returns before fusion.
+             * @description Chunks that each search returns before fusion; documents, with `rank.diversify=one_per_document`.
              */
             "query.fetch_k"?: number | null;
             /**
