@@ -1,8 +1,8 @@
 """The preset `news`, feature by feature: real articles, with a model, a judge and a web search on loopback.
 
 The clients of hosted services are real, and talk to servers of the same protocols; the replies of the model and the
-pages of the web are made up (see `benchmarks.news`). How well a hosted model judges, how long it takes, and how many web
-answers people like is for users to measure with their own model and readers.
+pages of the web are made up (see `benchmarks.news`). How well a hosted model judges, how long it takes, and how many
+web answers people like is for users to measure with their own model and readers.
 """
 
 from __future__ import annotations

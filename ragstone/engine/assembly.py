@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ragstone import chunk, index, query, rank, respond
 from ragstone.acquire.metadata import language
 from ragstone.core.answers import Draft
+from ragstone.core.errors import SettingsError
 from ragstone.core.protocols import (
     Answerer,
     ChatModel,
@@ -18,12 +19,14 @@ from ragstone.core.protocols import (
 )
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
-from ragstone.engine.built import BuiltWith, refuse_other_store
-from ragstone.engine.caching import CachedEmbedder, CachedTokenEmbedder, ResultCache, limits
-from ragstone.engine.components import BuildEmbedder, Components, HistoryParts, IndexParts, ModelParts, Source
+from ragstone.engine.built import BuiltWith, refuse_other_store, unavailable_embedder
+from ragstone.engine.cached_models import CachedEmbedder, CachedModel, CachedService, CachedTokenEmbedder
+from ragstone.engine.caching import ResultCache, limits
+from ragstone.engine.components import Components, HistoryParts, IndexParts, ModelParts, Source
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy
 from ragstone.engine.location import refuse_external
+from ragstone.engine.tracking import Tracker
 from ragstone.history.conversations import Conversations
 from ragstone.history.journal import Journal
 from ragstone.history.responses import Responses
@@ -39,7 +42,7 @@ from ragstone.services.metered import Metered, MeteredEmbedder
 from ragstone.settings import Settings
 from ragstone.settings.services import ModelSettings
 from ragstone.settings.substitutes import Substitute
-from ragstone.storage.cache import Cache, key
+from ragstone.storage.cache import Cache, FileCache, key
 
 if TYPE_CHECKING:
     pass
@@ -83,7 +86,7 @@ def assemble(
     """
     history = _history(source, settings)
     cache = _cache(source, settings)
-    indexes, embedder = _indexes(source, settings, history)
+    indexes, embedder = _indexes(source, settings, built, history, cache)
     models = _models(source, settings, built, history, cache, indexes, embedder)
 
     def results() -> ResultCache:
@@ -107,17 +110,17 @@ def assemble(
 
 
 def _cache(source: Source, settings: Settings) -> Lazy[Cache]:
-    own, server = settings.cache, settings.services.redis
+    own, server, paid = settings.cache, settings.services.redis, settings.index.embedder.startswith(index.SERVICES)
 
     def build() -> Cache:
-        path = source.location.folder / "cache.db"
+        local = FileCache(source.location.folder / "cache.db", limits(own, service=paid))
         if own.enabled and server.url.get_secret_value():
             from ragstone.storage.cache_redis import SharedCache
 
-            return SharedCache(path, limits(own), server)
-        return Cache(path, limits(own))
+            return SharedCache(local, server)
+        return local
 
-    return source.shared.part("cache", (own, server), build)
+    return source.shared.part("cache", (own, server, paid), build)
 
 
 def _history(source: Source, settings: Settings) -> HistoryParts:
@@ -153,16 +156,23 @@ def _history(source: Source, settings: Settings) -> HistoryParts:
         learner=shared.part(
             "learner", (), lambda: Learner(journal(), settings, overrides=source.overrides, clock=time.time)
         ),
+        tracker=shared.part(
+            "tracker",
+            own.mlflow,
+            lambda: Tracker(own.mlflow, str(source.location.folder.resolve())) if own.mlflow else None,
+        ),
     )
 
 
-def _indexes(source: Source, settings: Settings, history: HistoryParts) -> tuple[IndexParts, Lazy[Embedder]]:
+def _indexes(
+    source: Source, settings: Settings, built: BuiltWith, history: HistoryParts, cache: Lazy[Cache]
+) -> tuple[IndexParts, Lazy[Embedder]]:
     pool, own, services = source.own, settings.index, settings.services
     path, catalog = source.path, source.catalog
     embedder = source.shared.part(
         "embedder",
-        (own.embedder, own.dimensions, own.threads, services),
-        lambda: _build_embedder(source.build_embedder, settings, history),
+        (own.embedder, own.dimensions, own.threads, own.batch_size, services, settings.cache),
+        lambda: _build_embedder(source, settings, built, history, cache),
     )
     analyzer = pool.part("analyzer", own.analyzer, lambda: index.build_analyzer(own))
     terms = pool.part(
@@ -189,12 +199,21 @@ def _indexes(source: Source, settings: Settings, history: HistoryParts) -> tuple
     ), embedder
 
 
-def _build_embedder(build: BuildEmbedder, settings: Settings, history: HistoryParts) -> Embedder:
-    """Return the embedder that the settings name; calls of a service are metered."""
-    embedder, name = build(settings.index, settings.services), settings.index.embedder
+def _build_embedder(
+    source: Source, settings: Settings, built: BuiltWith, history: HistoryParts, cache: Lazy[Cache]
+) -> Embedder:
+    """Return the embedder that the settings name; calls of a service are metered, and none is made twice."""
+    name = settings.index.embedder
+    try:
+        embedder = source.build_embedder(settings.index, settings.services)
+    except SettingsError as refusal:
+        if name == built.settings["index.embedder"] and settings.services.missing(name):
+            raise unavailable_embedder(refusal, name, source.location.folder) from refusal
+        raise
     if not name.startswith(index.SERVICES):
         return embedder
-    return MeteredEmbedder(embedder, name, settings.services, history.spending())
+    metered = MeteredEmbedder(embedder, name, settings.services, history.spending())
+    return CachedService(metered, cache(), batch=settings.index.batch_size)
 
 
 def _models(
@@ -219,7 +238,9 @@ def _models(
     tokens = pool.part("token embedder", reads, token_embedder)
     matcher = pool.part("matcher", reads, lambda: rank.build_matcher(tokens(), words().weigh))
     chat = source.shared.part(
-        "chat model", (own.model, settings.services), lambda: _metered(own.model, settings, history)
+        "chat model",
+        (own.model, settings.services, settings.cache),
+        lambda: _metered(own.model, settings, history, cache),
     )
 
     def answerer_with(model: ChatModel | None) -> Answerer:
@@ -237,7 +258,7 @@ def _models(
     def answerer() -> Answerer:
         if not own.cheap or chat() is None:
             return answerer_with(chat())
-        cheap = _metered(own.model.model_copy(update={"name": own.cheap}), settings, history)
+        cheap = _metered(own.model.model_copy(update={"name": own.cheap}), settings, history, cache)
         return TieredAnswerer(answerer_with(cheap), answerer_with(chat()), dissatisfied)
 
     async def dissatisfied(evidence: Evidence, draft: Draft, request: Request) -> str:
@@ -256,7 +277,7 @@ def _models(
             return None
         model = chat()
         if review.judge_model:
-            model = _metered(own.model.model_copy(update={"name": review.judge_model}), settings, history)
+            model = _metered(own.model.model_copy(update={"name": review.judge_model}), settings, history, cache)
         stand_in = HeuristicJudge(
             terms=indexes.analyzer(),
             weigh=words().weigh,
@@ -264,6 +285,10 @@ def _models(
             answerability=lambda evidence, request: answering().answerability(evidence, request),
         )
         return build_judge(review, model, stand_in)
+
+    def question_embedder() -> Embedder:
+        made = embedder()
+        return made if isinstance(made, CachedService) else CachedEmbedder(made, cache())
 
     answering = pool.part("answerer", (*reads, settings.review if own.cheap else None), answerer)
     judge = pool.part("judge", (*reads, settings.review), build_the_judge)
@@ -275,7 +300,7 @@ def _models(
 
     return ModelParts(
         embedder=embedder,
-        question_embedder=Lazy(lambda: CachedEmbedder(embedder(), cache())),
+        question_embedder=Lazy(question_embedder),
         token_embedder=tokens,
         matcher=matcher,
         chat=chat,
@@ -290,7 +315,10 @@ def _models(
     )
 
 
-def _metered(named: ModelSettings, settings: Settings, history: HistoryParts) -> ChatModel | None:
-    """Return the language model of this name, whose calls are counted and end where a budget does."""
-    model = respond.build_chat_model(named, settings.services)
-    return model and Metered(model, settings.services, history.spending(), longest=named.max_tokens)
+def _metered(named: ModelSettings, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> ChatModel | None:
+    """Return the language model of this name, whose calls are counted, end where a budget does, and are made once."""
+    model, services = respond.build_chat_model(named, settings.services), settings.services
+    if model is None:
+        return None
+    metered = Metered(model, services, history.spending(), longest=named.max_tokens)
+    return CachedModel(metered, cache(), (named, services.openai.base_url, services.azure.endpoint))

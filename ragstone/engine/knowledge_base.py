@@ -7,7 +7,7 @@ ask:  index -> query -> rank -> respond  `Search`, `Ask`
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +115,7 @@ class KnowledgeBase:
             return version.settings
 
     @contextmanager
-    def current(self) -> Iterator[Components]:
+    def current(self) -> Generator[Components]:
         """Yield the version in use; it stays open and the same until the end of the block, whatever others do."""
         with self._versions.current() as version:
             yield self._changed(version)
@@ -187,14 +187,17 @@ class KnowledgeBase:
         """
         with self.current() as version:
             request, answered = version.request(reader, payer), False
-            statistics = version.history.statistics()
+            statistics, tracker = version.history.statistics(), version.history.tracker()
             try:
                 if self._change is None:
                     version = await assigned(version, question, request)
                 events = Ask(version).stream(question, where, request, before=before, session=session)
                 async with aclosing(events):
                     async for event in events:
-                        answered = isinstance(event, Answered)
+                        if isinstance(event, Answered):
+                            answered = True
+                            if tracker:
+                                tracker.note_question(version.settings, event.answer)
                         yield event
             except (GeneratorExit, asyncio.CancelledError):
                 if not answered:
@@ -202,6 +205,8 @@ class KnowledgeBase:
                 raise
             except Exception as error:
                 statistics.note_failure(error)
+                if tracker:
+                    tracker.note_question(version.settings, error)
                 raise
 
     async def search(
@@ -216,7 +221,8 @@ class KnowledgeBase:
         """Return the ``k`` best chunks (``rank.top_k`` if not given), best first, each with the history of its score.
 
         Raises:
-            UsageError: the question is blank, ``k`` is below 1, or the filter is malformed.
+            UsageError: the question is blank, ``k`` is below 1 or above ``rank.top_k_limit``, or the filter is
+                malformed.
             RetrievalError: no leg of the search could be run.
         """
         if k is not None and k < 1:
@@ -224,9 +230,10 @@ class KnowledgeBase:
         with self.current() as version:
             timings, request = Timings(), version.request(reader, payer)
             governed = self._governed(version, question, request)
-            evidence = await Search(governed).evidence(
-                question, where, k or governed.settings.rank.top_k, request, timings
-            )
+            rank = governed.settings.rank
+            if k is not None and rank.exceeds_limit(k):
+                raise UsageError(f"k is {k}, but rank.top_k_limit allows at most {rank.top_k_limit}")
+            evidence = await Search(governed).evidence(question, where, k or rank.top_k, request, timings)
             version.history.statistics().note_search(evidence.hits, timings.milliseconds()["total"])
             return list(evidence.hits)
 

@@ -16,15 +16,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ragstone.catalog.location import Location
 from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.rows import text_hash
 from ragstone.catalog.versions import Difference, difference, documents
 from ragstone.core.catalog import EngineStatus, Finding
 from ragstone.core.errors import KnowledgeBaseError, NotFound, SettingsMismatch
-from ragstone.core.protocols import Embedder, Role
+from ragstone.core.protocols import BatchingEmbedder, Embedder, Role
 from ragstone.core.records import Span
 from ragstone.core.reports import AddReport, Progress
 from ragstone.core.request import Request
@@ -36,6 +34,7 @@ from ragstone.engine.following import follow, follow_to_the_end, lock, locked, r
 from ragstone.engine.opening import OpenVersions, refuse_missing_engines
 from ragstone.engine.pipeline import OnProgress, ingest
 from ragstone.engine.status import megabytes
+from ragstone.engine.tracking import tracked
 from ragstone.index.follow.differences import differences
 from ragstone.settings import Settings
 from ragstone.settings.load import changed, load
@@ -164,8 +163,8 @@ class Versions:
         self, version: Components, settings: Settings, on_progress: OnProgress | None, *, switch: bool
     ) -> AddReport:
         """Bring the version with these settings up to the one in use, and switch to it if wanted."""
-        started, location = time.perf_counter(), version.location
-        with location.rebuilding(self._versions.patience):
+        started, location, tracker = time.perf_counter(), version.location, version.history.tracker()
+        with tracked(tracker, "rebuild", settings) as done, location.rebuilding(self._versions.patience):
             refuse_superseded(version)
             path = _version_with(location, BuiltWith.of(settings, _embedder_for(version, settings)))
             with closing(location.catalog(path)) as catalog:
@@ -180,8 +179,8 @@ class Versions:
                         location.switch(path)
                         follow(other)  # external engines now show this version to other programs
                 other.source.own.close()
-        unchanged = version.catalog.counts().documents - report.added - report.updated
-        return replace(report, unchanged=max(0, unchanged), seconds=time.perf_counter() - started)
+            unchanged = version.catalog.counts().documents - report.added - report.updated
+            return done(replace(report, unchanged=max(0, unchanged), seconds=time.perf_counter() - started))
 
 
 def _assembled(version: Components, path: Path, catalog: Catalog, settings: Settings) -> Components:
@@ -270,17 +269,16 @@ async def _bring(
 
     embedder = other.models.embedder()
     known = version.catalog if version.built.embedder == embedder.fingerprint else None
-    reusing = _ReusingEmbedder(embedder, known)
     report = await ingest(
         documents(version.catalog, left.changed),
         other.catalog,
-        reusing,
+        _ReusingEmbedder(embedder, known),
         other.settings.chunk,
         Request.by_owner("ingest"),
         report_progress,
         inherit_groups=False,
     )
-    return replace(report, removed=len(left.gone), embedded=reusing.embedded, unchanged=0)
+    return replace(report, removed=len(left.gone), cached=0, unchanged=0)
 
 
 class _ReusingEmbedder:
@@ -288,8 +286,12 @@ class _ReusingEmbedder:
 
     def __init__(self, embedder: Embedder, known: Catalog | None) -> None:
         self._embedder, self._known = embedder, known
-        self.fingerprint, self.dimensions = embedder.fingerprint, embedder.dimensions
-        self.embedded = 0
+        self.fingerprint = embedder.fingerprint
+        self.batch = embedder.batch if isinstance(embedder, BatchingEmbedder) else 1
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
 
     def familiarity(self, text: str) -> float:
         return self._embedder.familiarity(text)
@@ -297,12 +299,14 @@ class _ReusingEmbedder:
     def tokens(self, text: str) -> list[Span]:
         return self._embedder.tokens(text)
 
+    def kept(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors that the other catalog has, or else the embedder itself, by text."""
+        hashes = {text_hash(text): text for text in texts}
+        stored = self._known.vectors_by_hash([*hashes]) if self._known else {}
+        found = {hashes[hash]: vector for hash, vector in stored.items()}
+        if isinstance(self._embedder, BatchingEmbedder):
+            found |= self._embedder.kept([text for text in texts if text not in found])
+        return found
+
     async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
-        hashes = [text_hash(text) for text in texts]
-        vectors = self._known.vectors_by_hash(hashes) if self._known else {}
-        missing = {hash: text for hash, text in zip(hashes, texts, strict=True) if hash not in vectors}
-        if missing:
-            new = await self._embedder.embed([*missing.values()], role=role, request=request)
-            vectors |= dict(zip(missing, new, strict=True))
-        self.embedded += len(missing)
-        return np.array([vectors[hash] for hash in hashes], dtype=np.float32).reshape(len(texts), self.dimensions)
+        return await self._embedder.embed(texts, role=role, request=request)

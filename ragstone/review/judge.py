@@ -177,6 +177,6 @@ async def marks(
 
 def _messages(task: str, shape: str, key: str, parts: Sequence[tuple[str, str]]) -> list[Message]:
     return [
-        Message(role="system", content=task + _RULES.format(key=key, shape=shape)),
+        Message(role="system", content=task + _RULES.format(key=key, shape=shape), mark=key),
         Message(role="user", content=f'{quoted(parts, key)}\n\nReply with the JSON object, "key" being "{key}".'),
     ]

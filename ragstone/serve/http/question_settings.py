@@ -24,6 +24,8 @@ FORBIDDEN = (
     "respond.prompt",
     "respond.check",
     "respond.context_tokens",
+    "respond.metadata_names",
+    "rank.top_k_limit",
 )
 """Settings in these sections that name services, models or files, cost money, or decide what is kept."""
 MAXIMA = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragstone.core.records import Skipped
+from ragstone.core.records import Decoded, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.engine.jobs.queue import JobCounts
 from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, one_line, table
@@ -44,12 +44,14 @@ def ingested(report: AddReport, kb: str) -> Iterator[Line]:
     if report.embedding_calls:
         retried = f", {report.embedding_retries:,} retried" if report.embedding_retries else ""
         service = f" ({count(report.embedding_calls, 'request')}, {count(report.embedding_tokens, 'token')}{retried})"
+    service += f", {report.cached:,} from the cache" if report.cached else ""
     yield line(
         (f"{report.added:,} added", "bold green" if report.added else ""),
         f", {report.updated:,} updated, {report.unchanged:,} unchanged{removed};"
         f" {count(report.chunks, 'chunk')}, {report.embedded:,} embedded{service}, in {report.seconds:.1f} s",
     )
     yield from skipped(report.skipped, f"ragstone status --kb {kb} --json lists all")
+    yield from _decoded(report.decoded)
     for notice in report.notices:
         yield line(("note: ", "yellow"), notice)
 
@@ -86,6 +88,16 @@ def skipped(skipped: Sequence[Skipped], more: str) -> Iterator[Line]:
         yield line((f"and {len(skipped) - shown:,} for other reasons", "dim"), indent=2)
     if len(skipped) > SHOWN_SOURCES and (len(by_reason) < len(skipped) or shown < len(skipped)):
         yield line((more, "dim"), indent=2)
+
+
+def _decoded(decoded: Sequence[Decoded]) -> Iterator[Line]:
+    """Show the files that are not plain UTF-8."""
+    if decoded:
+        yield line((f"{count(len(decoded), 'file')} not in plain UTF-8, read nevertheless", "bold yellow"))
+    for one in decoded[:SHOWN_SKIPPED]:
+        yield line(f"{one_line(one.source)}: {one.note}", indent=2)
+    if (rest := len(decoded) - SHOWN_SKIPPED) > 0:
+        yield line((f"and {rest:,} more; --json lists all", "dim"), indent=2)
 
 
 # ---------------------------------------------------------------- the knowledge base
@@ -237,6 +249,7 @@ def caches(caches: Sequence[CacheStatus]) -> Iterator[Block]:
         return
     rows = [
         (
+            one.level,
             one.kind,
             f"{one.entries:,}",
             f"{one.megabytes:,.2f}",
@@ -246,7 +259,7 @@ def caches(caches: Sequence[CacheStatus]) -> Iterator[Block]:
         )
         for one in caches
     ]
-    yield table(("cache", "entries", "MB", "limit MB", "hits", "misses"), rows, numbers=range(1, 6))
+    yield table(("level", "cache", "entries", "MB", "limit MB", "hits", "misses"), rows, numbers=range(2, 7))
     yield from (line(one_line(one.problem)) for one in caches if one.problem)
 
 

@@ -88,10 +88,10 @@ class Hit(Response):
     start: Characters
     end: Characters
     text: str
-    metadata: Metadata = Field(description="of the document; `kind` is that of its file")
-    facts: Metadata = Field(
-        description="of the chunk: its section and page, and for documentation `is_code`, `token_count`, `chunk_kind`"
-        " (how_to, reference, example, ...) and `difficulty`"
+    metadata: Metadata = Field(
+        description="of the document and the chunk, with the place of the chunk: doc_id, chunk_id, chunk_index from 0,"
+        " and total_chunks of the document; `kind` is that of the file, and `chunk_kind` that of the text (how_to,"
+        " reference, example, ...)"
     )
     why: list[Step] | None = Field(description="the history of the score, if requested")
 
