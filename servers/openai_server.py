@@ -292,7 +292,8 @@ def _send_text(
 
 def _wrong_form(body: Body) -> Body | None:
     """Return the refusal of a strict form whose schema is not one that OpenAI accepts."""
-    form: Body = (body.get("response_format") or {}).get("json_schema") or {}
+    wanted: Body = body.get("response_format") or {}
+    form: Body = wanted.get("json_schema") or {}
     wrong = next(_not_permitted(form["schema"]), "") if form.get("strict") else ""
     told = f"Invalid schema for response_format '{form.get('name')}': {wrong}"
     return refusal(told, param="response_format", kind="invalid_request_error") if wrong else None
@@ -300,7 +301,7 @@ def _wrong_form(body: Body) -> Body | None:
 
 def _not_permitted(schema: Body) -> Iterator[str]:
     yield from (f"'{name}' is not permitted" for name in schema.keys() - KEYWORDS)
-    fields: dict[str, Body] = schema.get("properties", {})
+    fields: Mapping[str, Body] = schema.get("properties", {})
     if fields and schema.get("additionalProperties") is not False:
         yield "'additionalProperties' is required to be supplied and to be false"
     if missing := fields.keys() - set(schema.get("required", ())):
