@@ -301,7 +301,7 @@ def _wrong_form(body: Body) -> Body | None:
 
 def _not_permitted(schema: Body) -> Iterator[str]:
     yield from (f"'{name}' is not permitted" for name in schema.keys() - KEYWORDS)
-    fields: dict[str, Body] = schema.get("properties", {})
+    fields: Mapping[str, Body] = schema.get("properties", {})
     if fields and schema.get("additionalProperties") is not False:
         yield "'additionalProperties' is required to be supplied and to be false"
     if missing := fields.keys() - set(schema.get("required", ())):

@@ -111,7 +111,7 @@ def reads_a_folder(room: Room) -> str:
     kb = room.added("folder", folder)
     found = {hit["title"]: hit for hit in hits(room, kb, "call it", "--set", "query.threshold=-1", "-k", "10")}
     expect({"Install", "Use", "What is a CUDA Quantum Kernel?"} <= found.keys(), f"found only {sorted(found)}")
-    levels = {hit["facts"]["section_level"] for hit in found.values()}
+    levels = {hit["metadata"]["section_level"] for hit in found.values()}
     expect({1, 6} <= levels, f"section levels {levels}")
     return f"{len(found)} documents of three kinds, sections of levels {sorted(levels)}"
 
@@ -142,17 +142,17 @@ def shows_facts(room: Room) -> str:
     wide = ("--set", "query.threshold=-1", "--set", "query.fetch_k=60", "--set", "rank.pool=60")
     found = hits(room, crawled_site(room), "kernel", *wide, "--set", "rank.max_tokens=0", "-k", "60")
     wanted = {"section_title", "section_level", "is_code", "token_count", "chunk_kind", "difficulty"}
-    lacking = [wanted - hit["facts"].keys() for hit in found if not wanted <= hit["facts"].keys()]
-    expect(not lacking, f"facts lack {lacking[:1]}")
+    lacking = [wanted - hit["metadata"].keys() for hit in found if not wanted <= hit["metadata"].keys()]
+    expect(not lacking, f"metadata lacks {lacking[:1]}")
     addresses = all(hit["url"].startswith("http://") and hit["title"] for hit in found)
     expect(addresses, "a hit has no URL or title")
-    longest = max(hit["facts"]["token_count"] for hit in found)
+    longest = max(hit["metadata"]["token_count"] for hit in found)
     expect(longest <= 512, f"a chunk has {longest} tokens")
-    code = [hit for hit in found if hit["facts"]["is_code"]]
+    code = [hit for hit in found if hit["metadata"]["is_code"]]
     expect(0 < len(code) < len(found), f"{len(code)} of {len(found)} chunks are code")
-    kinds = {hit["facts"]["chunk_kind"] for hit in found}
+    kinds = {hit["metadata"]["chunk_kind"] for hit in found}
     filtered = hits(room, crawled_site(room), "kernel", *wide, "--where", "chunk_kind = definition", "-k", "9")
-    expect(filtered and all(hit["facts"]["chunk_kind"] == "definition" for hit in filtered), "the filter fails")
+    expect(filtered and all(hit["metadata"]["chunk_kind"] == "definition" for hit in filtered), "the filter fails")
     return f"{len(found)} chunks of at most {longest} tokens, {len(code)} of them code; kinds {sorted(kinds)}"
 
 
@@ -196,7 +196,7 @@ def analyses(room: Room) -> str:
         found = hits(room, kb, question, *wide, "--set", "rank.max_tokens=0")
         names = {name for hit in found for _, name in BOOST.findall(note(hit))}
         expect(wanted <= names, f"{question}: boosts {sorted(names)} instead of {sorted(wanted)}")
-        boosted = {hit["facts"]["chunk_kind"] for hit in found if " kind" in note(hit)}
+        boosted = {hit["metadata"]["chunk_kind"] for hit in found if " kind" in note(hit)}
         expect(not kind or boosted == {kind}, f"{question}: boosted the kinds {boosted}")
         seen.append(f"{kind or 'no intent'}: {', '.join(sorted(names))}")
     return "; ".join(seen)
@@ -270,7 +270,7 @@ def ids(found: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def tokens(found: Sequence[Mapping[str, Any]]) -> int:
-    return sum(hit["facts"]["token_count"] for hit in found)
+    return sum(hit["metadata"]["token_count"] for hit in found)
 
 
 # ---------------------------------------------------------------- C8: answers

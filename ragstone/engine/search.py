@@ -26,6 +26,8 @@ FAMILIAR = 0.4
 """Share of known words from which on the embedder is trusted fully; below, its weight falls in proportion."""
 VARIATIONS_WEIGHT = 0.5
 """Weight of all variations of a question together, relative to the question itself."""
+CHUNKS_PER_DOCUMENT = 5
+"""Chunks to fetch for each document wanted, if the evidence has one chunk of each document."""
 UNMEASURED_WEIGHT = 0.5
 """Weight of the vectors of an embedder that nothing was measured for; keyword search has as much."""
 
@@ -104,9 +106,14 @@ class Search:
             room = query.allocate(asked.analysis, fetch_k, settings.query.allocation)
             for number in range(1, len(asked.variations) + 1):
                 room |= query.variation_legs(number, {name: room[name] for name in ("vector", "bm25")})
-            found, missing = await self._legs.search(asked, room, allowed, request)
+            per_document = CHUNKS_PER_DOCUMENT if settings.rank.diversify == "one_per_document" else 1
+            wide = {name: count * per_document for name, count in room.items()}
+            found, missing = await self._legs.search(asked, wide, allowed, request)
             weights = self._weights(asked, found)
-            fused = query.fuse(found, weights, settings.query, room)
+            fused = query.fuse(found, weights, settings.query, wide)
+            if per_document > 1:
+                found = self._documents(found, fused.rows.tolist(), room)
+                fused = query.fuse(found, weights, settings.query, room)
         with timings.stage("rank"):
             candidates = max(settings.rank.pool, k)
             with self._version.catalog.snapshot():  # all chunks of a document are of the same commit
@@ -134,6 +141,13 @@ class Search:
             ranked=_without_vectors(ranked),
             evidence=evidence,
         )
+
+    def _documents(
+        self, found: Mapping[str, Matches], order: Sequence[int], room: Mapping[str, int]
+    ) -> dict[str, Matches]:
+        """Return what each leg found as documents instead of chunks."""
+        documents = {row: chunk.document_id for row, chunk in self._version.catalog.chunks(order).items()}
+        return query.by_document(found, order, documents, room)
 
     async def standalone(self, question: str, before: Sequence[Turn], request: Request) -> tuple[str, str]:
         """Return the question as it stands without the conversation, and why a model could not rewrite it."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from typing import TypeVar
+
+import numpy as np
 
 from ragstone.core.errors import RetrievalError
 from ragstone.core.records import Matches, QueryAnalysis
@@ -56,6 +58,37 @@ def above(found: Mapping[str, Matches], cosine: float, share: float) -> dict[str
         else matches
         for name, matches in found.items()
     }
+
+
+def by_document(
+    found: Mapping[str, Matches], order: Iterable[int], documents: Mapping[int, str], room: Mapping[str, int]
+) -> dict[str, Matches]:
+    """Return the best documents of each leg instead of chunks, each with the score of its best chunk there.
+
+    In all legs a document stands under the row of the same chunk, the first of its chunks in ``order``.
+
+    Args:
+        found: the chunks of each leg.
+        order: the rows of all legs after fusion, best first.
+        documents: the document of each row; rows that are not here are left out.
+        room: how many documents each leg may return.
+    """
+    shown: dict[str, int] = {}
+    for row in order:
+        if row in documents:
+            shown.setdefault(documents[row], row)
+    best: dict[str, Matches] = {}
+    for name, matches in found.items():
+        scores: dict[str, float] = {}
+        for row, score in zip(matches.rows.tolist(), matches.scores.tolist(), strict=True):
+            if row in documents:
+                scores.setdefault(documents[row], score)
+        kept = list(scores.items())[: room[name]]
+        best[name] = Matches(
+            rows=np.array([shown[document] for document, _ in kept], dtype=np.int64),
+            scores=np.array([score for _, score in kept], dtype=np.float64),
+        )
+    return best
 
 
 def variation_legs(number: int, legs: Mapping[str, Leg]) -> dict[str, Leg]:

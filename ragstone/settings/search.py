@@ -46,7 +46,11 @@ class QuerySettings(Section):
         default=True,
         description="Reduce the weight of vectors if the embedder does not know the words of the question.",
     )
-    fetch_k: int = Field(default=400, ge=1, description="Chunks that each search returns before fusion.")
+    fetch_k: int = Field(
+        default=400,
+        ge=1,
+        description="Chunks that each search returns before fusion; documents, with `rank.diversify=one_per_document`.",
+    )
     prefilter: int = Field(
         default=0,
         ge=0,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.records import Matches, QueryAnalysis
-from ragstone.query import above, allocate
+from ragstone.query import above, allocate, by_document
 
 
 def matches(*scores: float) -> Matches:
@@ -34,3 +34,13 @@ def test_lower_threshold_keeps_at_least_as_many(scores: list[float], one: float,
     found = {"bm25": matches(*sorted(scores, reverse=True))}
     low, high = sorted((one, other))
     assert len(above(found, 0, low)["bm25"]) >= len(above(found, 0, high)["bm25"])
+
+
+def test_documents_stand_under_one_chunk_in_all_legs() -> None:
+    vector = Matches(rows=np.array([1, 2, 3, 9]), scores=np.array([0.9, 0.8, 0.7, 0.6]))
+    bm25 = Matches(rows=np.array([4, 2, 5]), scores=np.array([9.0, 8.0, 7.0]))
+    documents = {1: "a", 2: "b", 3: "a", 4: "a", 5: "c"}  # 9 was removed meanwhile
+    order = [2, 4, 1, 3, 9, 5]
+    best = by_document({"vector": vector, "bm25": bm25}, order, documents, {"vector": 20, "bm25": 2})
+    assert (best["vector"].rows.tolist(), best["vector"].scores.tolist()) == ([4, 2], [0.9, 0.8])
+    assert (best["bm25"].rows.tolist(), best["bm25"].scores.tolist()) == ([4, 2], [9.0, 8.0])

@@ -1069,16 +1069,9 @@ export interface components {
             text: string;
             /**
              * Metadata
-             * @description of the document, with the place of the chunk in it: doc_id, chunk_id, chunk_index from 0, and total_chunks; `kind` is that of the file
+             * @description of the document and the chunk, with the place of the chunk: doc_id, chunk_id, chunk_index from 0, and total_chunks of the document; `kind` is that of the file, and `chunk_kind` that of the text (how_to, reference, example, ...)
              */
             metadata: {
-                [key: string]: string | number | boolean | (string | number | boolean)[];
-            };
-            /**
-             * Facts
-             * @description of the chunk: its section and page, and for documentation `is_code`, `token_count`, `chunk_kind` (how_to, reference, example, ...) and `difficulty`
-             */
-            facts: {
                 [key: string]: string | number | boolean | (string | number | boolean)[];
             };
             /**
@@ -1540,7 +1533,7 @@ export interface components {
             "query.adapt"?: boolean | null;
             /**
              * Query.Fetch K
-             * @description Chunks that each search returns before fusion.
+             * @description Chunks that each search returns before fusion; documents, with `rank.diversify=one_per_document`.
              */
             "query.fetch_k"?: number | null;
             /**

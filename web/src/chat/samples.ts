@@ -26,7 +26,6 @@ export const hit = (text: string, more: Partial<Hit> = {}): Hit => ({
   end: Array.from(text).length,
   text,
   metadata: {},
-  facts: {},
   why: null,
   ...more,
 });

@@ -89,12 +89,9 @@ class Hit(Response):
     end: Characters
     text: str
     metadata: Metadata = Field(
-        description="of the document, with the place of the chunk in it: doc_id, chunk_id, chunk_index from 0, and"
-        " total_chunks; `kind` is that of the file"
-    )
-    facts: Metadata = Field(
-        description="of the chunk: its section and page, and for documentation `is_code`, `token_count`, `chunk_kind`"
-        " (how_to, reference, example, ...) and `difficulty`"
+        description="of the document and the chunk, with the place of the chunk: doc_id, chunk_id, chunk_index from 0,"
+        " and total_chunks of the document; `kind` is that of the file, and `chunk_kind` that of the text (how_to,"
+        " reference, example, ...)"
     )
     why: list[Step] | None = Field(description="the history of the score, if requested")
 
