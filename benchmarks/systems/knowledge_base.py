@@ -1,7 +1,625 @@
-"""The preset `knowledge-base`, feature by feature."""
+"""The preset `knowledge-base`, feature by feature. Its services are a server on loopback with the OpenAI protocol."""
 
 from __future__ import annotations
 
-from benchmarks.systems.feature import System
+import csv
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from benchmarks.systems.feature import Room, System, Unavailable, expect
+from servers.openai_server import KEY, Asked, Fault, OpenAIServer, hashed
 
 SYSTEM = System(preset="knowledge-base", data=("covid_faq_kb",))
+
+QUESTION = "Wie lange ist die Inkubationszeit?"
+ADA = 1536
+"""Dimensions of text-embedding-ada-002."""
+ROWS = 400
+"""Articles read with ``--quick``."""
+FEW = 60
+"""Articles of the knowledge base whose scores are computed again here."""
+Messages = Sequence[Mapping[str, str]]
+
+
+def quoting(messages: Messages) -> str:
+    """Answer with the first sentence of the first source."""
+    source = re.search(r"--- source \S+\n(.*?)\n--- end", messages[-1]["content"], re.DOTALL)
+    first = source[1].split("\n")[-1] if source else ""
+    return f"{re.split(r'(?<=[.!?]) ', first)[0].rstrip('.')} [1]."
+
+
+@cache
+def service() -> OpenAIServer:
+    """Return the server, which runs until this process ends."""
+    return OpenAIServer(quoting, dimensions=ADA).__enter__()
+
+
+def keys() -> dict[str, str]:
+    """Return the environment in which the preset uses its services."""
+    return {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": service().url}
+
+
+def table(room: Room) -> Path:
+    """Return the articles where the preset looks for them."""
+    path = room.folder / "data" / "knowledge_base.csv"
+    if not path.exists():
+        write(path, articles(room)[: ROWS if room.quick else None])
+    return path
+
+
+def articles(room: Room) -> list[list[str]]:
+    """Return the rows of the table; the first has the names of the columns."""
+    with (room.data / "covid_faq_kb" / "dev" / "kb.csv").open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+def write(path: Path, rows: Sequence[Sequence[str]]) -> Path:
+    """Write a table and return its path."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+def hosted(room: Room) -> Path:
+    """Return the knowledge base of all articles, embedded by the service."""
+    return room.added("hosted", table(room), **keys())
+
+
+def bare(room: Room) -> Path:
+    """Return a knowledge base of a few articles, whose vectors and terms are those of their text alone."""
+    few = write(room.folder / "few.csv", articles(room)[: FEW + 1])
+    return room.added("bare", few, "--set", "chunk.context=none", "--set", "index.analyzer=plain", **keys())
+
+
+def since(start: int) -> list[Asked]:
+    """Return the requests that the service got after its first ``start``."""
+    return service().asked[start:]
+
+
+def texts(asked: Sequence[Asked]) -> list[int]:
+    """Return how many texts each request embeds."""
+    return [len(one.body["input"]) for one in asked if "input" in one.body]
+
+
+def chats(asked: Sequence[Asked]) -> list[Asked]:
+    """Return the requests to the language model."""
+    return [one for one in asked if "messages" in one.body]
+
+
+def hits(room: Room, kb: Path, question: str, *options: str) -> list[dict[str, Any]]:
+    """Return what a search finds, with the history of each score."""
+    return room.json("search", question, "--kb", kb, "--json", "--explain", *options, **keys())["hits"]
+
+
+def step(hit: Mapping[str, Any], stage: str) -> float:
+    """Return the score that a stage gave."""
+    return next(one["score"] for one in hit["why"] if one["stage"] == stage)
+
+
+def close(found: Sequence[float], expected: Sequence[float], within: float = 1e-4) -> bool:
+    """Return whether two lists of numbers are the same."""
+    return len(found) == len(expected) and all(abs(a - b) <= within for a, b in zip(found, expected, strict=True))
+
+
+# ---------------------------------------------------------------- settings and sources
+
+
+ALIASES = {
+    "OPENAI_BASE_URL": ("http://127.0.0.1:9/v1", "services.openai.base_url"),
+    "AZURE_OPENAI_ENDPOINT": ("https://me.openai.azure.com", "services.azure.endpoint"),
+    "LLM_MODEL": ("gpt-4o", "respond.model.name"),
+    "EMBEDDING_MODEL": ("text-embedding-3-small", "index.embedder"),
+    "CHUNK_SIZE": ("700", "chunk.size"),
+    "CHUNK_OVERLAP": ("70", "chunk.overlap"),
+    "TOP_K": ("4", "rank.top_k"),
+    "RERANK_TOP_K": ("12", "rank.pool"),
+    "MAX_CONTEXT_TOKENS": ("3000", "respond.context_tokens"),
+    "TEMPERATURE": ("0.1", "respond.model.temperature"),
+    "RAGSTONE_INDEX__BATCH_SIZE": ("64", "index.batch_size"),
+    "RAGSTONE_CACHE__MEGABYTES": ("50", "cache.megabytes"),
+    "RAGSTONE_ACQUIRE__SOURCES": ("[elsewhere.csv]", "acquire.sources"),
+}
+
+
+@SYSTEM.feature("settings from the environment", "CHUNK_SIZE=700 TOP_K=4 ... ragstone settings")
+def environment(room: Room) -> str:
+    found = settings(room, OPENAI_API_KEY=KEY, **{name: value for name, (value, _) in ALIASES.items()})
+    shown = {name: str(found[path]["value"]) for name, (_, path) in ALIASES.items()}
+    wrong = [name for name, (value, _) in ALIASES.items() if value.strip("[]") not in shown[name]]
+    expect(not wrong, f"not taken over: {', '.join(wrong)}")
+    azure = settings(room, AZURE_OPENAI_DEPLOYMENT="writer", AZURE_EMBEDDING_DEPLOYMENT="embedder")
+    named = [azure[path]["value"] for path in ("respond.model.name", "index.embedder")]
+    expect(named == ["azure:writer", "azure:embedder"], f"Azure deployments are {named}")
+    return f"{len(ALIASES) + 3} variables, of which the key is never printed"
+
+
+@SYSTEM.feature("settings from .env, below the environment", "echo TOP_K=6 > .env; ragstone settings")
+def dotenv(room: Room) -> str:
+    file = room.folder / ".env"
+    file.write_text("TOP_K=6\nCHUNK_SIZE=650\n")
+    try:
+        found = settings(room, TOP_K="7")
+    finally:
+        file.unlink()
+    values = [found[path]["value"] for path in ("rank.top_k", "chunk.size", "chunk.overlap")]
+    expect(values == [7, 650, 150], f"top_k, size, overlap are {values}, not [7, 650, 150]")
+    return "environment over .env over preset"
+
+
+def settings(room: Room, **variables: str) -> dict[str, dict[str, Any]]:
+    """Return all settings by path."""
+    shown = room.ok("settings", "--preset", room.preset, "--kb", room.folder / "none", "--json", **variables)
+    expect(KEY not in shown.all, "the key is printed")
+    return {one["path"]: one for one in shown.json()["settings"]}
+
+
+@SYSTEM.feature("the table where nothing is named", "ragstone add --preset knowledge-base")
+def default_source(room: Room) -> str:
+    write(room.folder / "data" / "knowledge_base.csv", articles(room)[:31])
+    try:
+        made = room.json("add", "--preset", room.preset, "--kb", room.folder / "small", "--json", **keys())
+        expect(made["added"] == 30, f"{made['added']} of 30 articles were added")
+        asked = room.ok("chat", "--preset", room.preset, "--kb", room.folder / "chat", stdin=f"{QUESTION}\n", **keys())
+        expect("Sources" in asked.out, f"chat answers {asked.out!r}")
+        start = len(service().asked)
+        again = room.json("add", "--kb", room.folder / "small", "--json", **keys())
+        expect((again["unchanged"], texts(since(start))) == (30, []), f"the second run did {again}")
+        changed = articles(room)[:31]
+        changed[5][2] += " This sentence is new."
+        write(room.folder / "data" / "knowledge_base.csv", [*changed, *articles(room)[31:33]])
+        third = room.json("add", "--kb", room.folder / "small", "--json", **keys())
+        counts = [third[name] for name in ("added", "updated", "unchanged")]
+        expect(counts == [2, 1, 29], f"added, updated, unchanged are {counts}")
+        expect(sum(texts(since(start))) == third["embedded"] <= 4, f"{texts(since(start))} texts were embedded")
+    finally:
+        (room.folder / "data" / "knowledge_base.csv").unlink()
+    return f"30 articles; a second run embeds nothing, a change of 1 and 2 new ones {third['embedded']} texts"
+
+
+@SYSTEM.feature("other column names", "ragstone add t.csv --set 'acquire.columns.title=[frage]' ...")
+def columns(room: Room) -> str:
+    rows = [["nr", "frage", "antwort", "stand"], *([row[0], row[1], row[2], row[8]] for row in articles(room)[1:6])]
+    named = {"id": "nr", "title": "[frage]", "text": "[antwort]"}
+    pairs = [word for name, value in named.items() for word in ("--set", f"acquire.columns.{name}={value}")]
+    kb = room.added("columns", write(room.folder / "columns.csv", rows), *pairs, **keys())
+    document = room.json("show", "kb0002", "--kb", kb, "--json", **keys())
+    expect(document["title"] == rows[2][1], f"the title is {document['title']!r}")
+    expect(document["metadata"]["stand"] == rows[2][3], "the fourth column is not metadata")
+    return "id, title and text mapped; the rest is metadata"
+
+
+# ---------------------------------------------------------------- the embedding service
+
+
+@SYSTEM.feature("full batches of a chosen size", "ragstone add --set index.batch_size=100")
+def batches(room: Room) -> str:
+    start = len(service().asked)
+    room.added("batches", table(room), "--set", "index.batch_size=100", "--set", "cache.enabled=false", **keys())
+    sizes = texts(since(start))
+    expect(set(sizes[:-1]) == {100} and sizes[-1] <= 100, f"batches of {sizes}")
+    expect({one.body["model"] for one in since(start)} == {"text-embedding-ada-002"}, "another model was asked")
+    return f"{sum(sizes):,} texts in {len(sizes)} requests: {len(sizes) - 1} of 100 and one of {sizes[-1]}"
+
+
+@SYSTEM.feature("embeddings kept by normalised text", "ragstone remove ID; ragstone add; ragstone history cache")
+def embeddings_kept(room: Room) -> str:
+    kb = hosted(room)
+    room.ok("search", QUESTION, "--kb", kb, **keys())
+    start = len(service().asked)
+    room.ok("search", f"  {QUESTION.upper().replace(' ', '   ')} ", "--kb", kb, **keys())
+    expect(not since(start), f"another case and other blanks asked {texts(since(start))} texts")
+    room.ok("remove", "kb0002", "kb0003", "--kb", kb, **keys())
+    report = room.json("sync", table(room), "--kb", kb, "--json", **keys())
+    expect(report["added"] == 0 or not since(start), f"what was removed and added asked {texts(since(start))} texts")
+    told = room.json("history", "cache", "--kb", kb, "--json", "--level", "embedding", **keys())["cache"][0]
+    expect(told["hits"] > 0 and told["misses"] > 0, f"statistics are {told}")
+    return f"{told['entries']:,} vectors, {told['hits']} hits, {told['misses']:,} misses; nothing paid twice"
+
+
+@SYSTEM.feature("retries with growing waits", "ragstone add (the service fails three times)")
+def retries(room: Room) -> str:
+    note = room.folder / "note.txt"
+    note.write_text("A note about lighthouses and their keepers, number seven.")
+    start = len(service().asked)
+    service().faults.extend([Fault(kind="status", status=503)] * 3)
+    waits = ("--set", "services.backoff_seconds=[0.2, 5]")
+    kb = room.folder / "retries"
+    report = room.json("add", note, "--preset", room.preset, "--kb", kb, "--json", *waits, **keys())
+    expect(report["embedding_retries"] == 3, f"{report['embedding_retries']} retries")
+    at = [one.at for one in since(start)]
+    gaps = [b - a for a, b in itertools.pairwise(at)]
+    expect(gaps[2] > gaps[0], f"waits of {gaps}")
+    told = f"{report['embedding_calls']} call and {report['embedding_tokens']} tokens counted"
+    return f"waits of {', '.join(f'{gap:.1f} s' for gap in gaps)}; {told}"
+
+
+@SYSTEM.feature("Azure deployments", "AZURE_EMBEDDING_DEPLOYMENT=ada ragstone add --preset knowledge-base")
+def azure(room: Room) -> str:
+    small = write(room.folder / "azure.csv", articles(room)[:11])
+    with OpenAIServer(quoting, azure=True, dimensions=ADA) as server:
+        named = {"AZURE_OPENAI_ENDPOINT": server.url, "AZURE_OPENAI_API_KEY": KEY}
+        named |= {"AZURE_EMBEDDING_DEPLOYMENT": "my-ada", "AZURE_OPENAI_DEPLOYMENT": "my-gpt"}
+        kb = room.added("azure", small, **named)
+        sizes = texts(server.asked)
+        answer = room.json("ask", QUESTION, "--kb", kb, "--json", **named)
+        expect(answer["model"] == "azure:my-gpt", f"{answer['model']} answers")
+        expect(texts(server.asked) == [*sizes, 1], f"requests of {texts(server.asked)} texts: dimensions asked again")
+        paths = {one.path.partition("?")[0] for one in server.asked}
+    expected = {f"/openai/deployments/{name}" for name in ("my-ada/embeddings", "my-gpt/chat/completions")}
+    expect(paths == expected, f"paths are {paths}")
+    return "both deployments; the dimensions are asked once for all processes"
+
+
+@SYSTEM.feature("embedded models without a key", "ragstone add --preset knowledge-base (no key)")
+def stand_ins(room: Room) -> str:
+    small = write(room.folder / "local.csv", articles(room)[:11])
+    kb = room.folder / "local"
+    told = room.ok("add", small, "--preset", room.preset, "--kb", kb).err
+    for wanted in ("openai:text-embedding-ada-002", "openai:gpt-4o-mini"):
+        expect(f"{wanted}, but there is no key" in told, f"nothing is said of {wanted}: {told!r}")
+    start = len(service().asked)
+    answer = room.json("ask", QUESTION, "--kb", kb, "--json", **keys())
+    expect(answer["usage"]["embedding_calls"] == 0, "a key that came later changed the embedder")
+    stray = room.run("add", small, "--kb", room.folder / "stray", **keys())
+    expect("set but not used" in stray.err, f"of a stray key it is said: {stray.err!r}")
+    expect(not texts(since(start)), "a stray key was used")
+    return "both are named with what stands in; a stray key is reported and never used"
+
+
+@SYSTEM.feature("a changed environment is refused", "EMBEDDING_MODEL=text-embedding-3-small ragstone ask")
+def refused(room: Room) -> str:
+    kb = hosted(room)
+    for variables, remedy in (
+        (keys() | {"EMBEDDING_MODEL": "text-embedding-3-small"}, "--set index.embedder=openai:text-embedding-3-small"),
+        (keys() | {"CHUNK_SIZE": "500"}, "--set chunk.size=500"),
+        ({}, "--set index.embedder=auto"),
+    ):
+        output = room.run("ask", QUESTION, "--kb", kb, **variables)
+        command = f"ragstone rebuild --kb {kb} {remedy}"
+        expect(output.status and command in output.err, f"status {output.status}, and not {command!r}: {output.err!r}")
+    return "another model, another chunk size, no key: each with the command that rebuilds"
+
+
+# ---------------------------------------------------------------- chunks and indexes
+
+
+@SYSTEM.feature("three ways to cut, with exact spans", "ragstone add --chunk-strategy paragraph --chunk-size 300")
+def chunking(room: Room) -> str:
+    rows = [row for row in articles(room) if row[0] == "id" or len(row[2]) > 900][:13]
+    source = write(room.folder / "long.csv", rows)
+    seen = list[str]()
+    for strategy in ("sliding_window", "sentence", "paragraph"):
+        options = ("--chunk-strategy", strategy, "--chunk-size", "300", "--chunk-overlap", "60")
+        kb = room.added(f"cut-{strategy}", source, *options, "--set", "index.embedder=auto")
+        found = room.json("search", "Corona", "--kb", kb, "--json", "-k", "400", "--no-reranking")["hits"]
+        whole = {row[0]: room.json("show", row[0], "--kb", kb, "--json") for row in rows[1:]}
+        for hit in found:
+            document = whole[hit["document_id"].rpartition("#")[2]]
+            expect(hit["text"] == document["text"][hit["start"] : hit["end"]], f"{strategy}: a span is not the text")
+            expect(len(hit["text"]) <= 300, f"{strategy}: a chunk of {len(hit['text'])} characters")
+            same = all(hit["metadata"].get(name) == document["metadata"][name] for name in ("source", "country"))
+            expect(same, f"{strategy}: a chunk lacks the metadata of its document")
+        for id, document in whole.items():
+            own = sorted((hit["start"], hit["end"]) for hit in found if hit["document_id"].endswith(f"#{id}"))
+            repeated = [a[1] - b[0] for a, b in itertools.pairwise(own)]
+            expect(all(0 < -gap < 3 or gap <= 60 for gap in repeated), f"{strategy}: overlaps of {repeated}")
+            if strategy == "sliding_window":
+                starts = [start for start, _ in own]
+                expect(starts == [240 * n for n in range(len(own))], f"{id}: windows start at {starts}")
+            expect(own[0][0] == 0 and own[-1][1] == len(document["text"]), f"{strategy}: an end of {id} is missing")
+        seen.append(f"{strategy} {len(found)}")
+    return f"12 articles, chunks of at most 300 characters: {', '.join(seen)}"
+
+
+@SYSTEM.feature("exact inner product search", "ragstone search --retrieval-method vector --explain")
+def exact(room: Room) -> str:
+    kb = bare(room)
+    found = hits(room, kb, QUESTION, "--retrieval-method", "vector", "--no-reranking", "-k", "20")
+    cosines = [float(hashed(QUESTION, ADA) @ hashed(hit["text"], ADA)) for hit in found]
+    expect(close([step(hit, "vector") for hit in found], cosines), "the scores are not the inner products")
+    expect(cosines == sorted(cosines, reverse=True), "they are not in order")
+    every = sorted(float(hashed(QUESTION, ADA) @ hashed(row[2], ADA)) for row in articles(room)[1 : FEW + 1])
+    expect(cosines[0] >= every[-1] - 1e-4, "the best was not found")
+    return f"{len(found)} scores equal the products of the L2-normalised vectors, from {cosines[0]:.3f} down"
+
+
+@SYSTEM.feature("approximate indexes to choose from", "ragstone search --set index.vectors=faiss:HNSW")
+def approximate(room: Room) -> str:
+    if not find_spec("faiss"):
+        raise Unavailable("faiss-cpu is not installed")
+    kb, shares = hosted(room), list[str]()
+    options = ("--retrieval-method", "vector", "--no-reranking", "-k", "10")
+    best = {hit["chunk_id"] for hit in hits(room, kb, QUESTION, *options)}
+    for kind in ("HNSW", "IVF", "PQ"):
+        found = {hit["chunk_id"] for hit in hits(room, kb, QUESTION, *options, "--set", f"index.vectors=faiss:{kind}")}
+        expect(len(best & found) >= 5, f"{kind} finds {len(best & found)} of the 10 best")
+        shares.append(f"{kind} {len(best & found)}")
+    return f"of the 10 best of Flat: {', '.join(shares)}"
+
+
+@SYSTEM.feature("BM25 with k1 and b", "ragstone search --retrieval-method bm25 --set index.k1=1.5")
+def bm25(room: Room) -> str:
+    kb, question = bare(room), "Wer ist besonders gefährdet?"
+    documents = [(row[0], re.findall(r"[^\W_]+", row[2].lower())) for row in articles(room)[1 : FEW + 1]]
+    documents = [(id, words) for id, words in documents if len(" ".join(words)) < 900]  # which have one chunk
+    seen = list[str]()
+    for k1, b in ((1.2, 0.75), (1.6, 0.4)):
+        chosen = ("--set", f"index.k1={k1}", "--set", f"index.b={b}", "--set", "query.spelling=false")
+        found = hits(room, kb, question, "--retrieval-method", "bm25", "--no-reranking", "-k", "10", *chosen)
+        total = room.json("status", "--kb", kb, "--json", **keys())["chunks"]
+        expected = scores(room, kb, question, k1, b, total)
+        pairs = [(step(hit, "bm25"), expected.get(hit["text"], 0.0)) for hit in found]
+        off = max(abs(mine - theirs) / theirs for mine, theirs in pairs)
+        expect(off < 0.03, f"k1 {k1}, b {b}: scores differ by {off:.1%}")
+        seen.append(f"k1 {k1}, b {b} within {off:.1%}")
+    return f"{len(documents)} articles, computed again from the formula: {'; '.join(seen)}"
+
+
+def scores(room: Room, kb: Path, question: str, k1: float, b: float, total: int) -> dict[str, float]:
+    """Return the BM25 score of each chunk by its text, with Lucene's idf."""
+    every = room.json("search", "corona", "--kb", kb, "--json", "-k", "999", "--no-reranking",
+                      "--retrieval-method", "vector", **keys())["hits"]  # fmt: skip
+    expect(len(every) >= total * 0.95, f"{len(every)} of {total} chunks were listed")
+    words = {hit["text"]: Counter(re.findall(r"[^\W_]+", hit["text"].lower())) for hit in every}
+    average = sum(one.total() for one in words.values()) / len(words)
+    out = dict.fromkeys(words, 0.0)
+    for term in re.findall(r"[^\W_]+", question.lower()):
+        count = sum(term in one for one in words.values())
+        idf = math.log(1 + (len(words) - count + 0.5) / (count + 0.5))
+        for text, one in words.items():
+            length = k1 * (1 - b + b * one.total() / average)
+            out[text] += idf * one[term] * (k1 + 1) / (one[term] + length) if one[term] else 0.0
+    return out
+
+
+# ---------------------------------------------------------------- retrieval
+
+
+@SYSTEM.feature("hybrid search, min-max normalised and weighted", "ragstone search --explain")
+def fused(room: Room) -> str:
+    kb, twenty = hosted(room), ("--set", "query.fetch_k=20", "--no-reranking")
+    legs: dict[str, dict[str, float]] = {}
+    for name in ("vector", "bm25"):
+        found = hits(room, kb, QUESTION, "--retrieval-method", name, "-k", "20", *twenty)
+        raw = {hit["chunk_id"]: step(hit, name) for hit in found}
+        low, high = min(raw.values()), max(raw.values())
+        legs[name] = {id: (score - low) / (high - low) for id, score in raw.items()}
+    for weight in (0.7, 0.4):
+        ids = legs["vector"].keys() | legs["bm25"].keys()
+        expected = {
+            id: weight * legs["vector"].get(id, 0) + (1 - weight) * legs["bm25"].get(id, 0) for id in ids
+        }  # fmt: skip
+        found = hits(room, kb, QUESTION, "-k", "5", "--vector-weight", str(weight), *twenty)
+        best = sorted(expected.values(), reverse=True)[:5]
+        expect(close([hit["score"] for hit in found], best, 1e-3), f"{[hit['score'] for hit in found]}, not {best}")
+    both = len(legs["vector"].keys() & legs["bm25"].keys())
+    return f"{len(ids)} chunks of two lists of 20, {both} in both; 0.7 to 0.3 and 0.4 to 0.6 computed again"
+
+
+@SYSTEM.feature("a threshold on the cosine", "ragstone search --set query.threshold=0.35")
+def threshold(room: Room) -> str:
+    kb, options = hosted(room), ("--retrieval-method", "vector", "-k", "50", "--set", "rank.pool=50")
+    free = [step(hit, "vector") for hit in hits(room, kb, QUESTION, *options)]
+    middle = sorted(free)[len(free) // 2]
+    held = [step(hit, "vector") for hit in hits(room, kb, QUESTION, *options, "--set", f"query.threshold={middle:.4f}")]
+    expect(0 < len(held) < len(free), f"{len(held)} of {len(free)} are left")
+    expect(min(held) >= middle - 1e-3, f"one of {min(held)} is left")
+    return f"{len(held)} of {len(free)} chunks reach {middle:.2f}"
+
+
+@SYSTEM.feature("one from each source in turn", "ragstone search -k 3 --explain (round robin)")
+def round_robin(room: Room) -> str:
+    told = {"6": (0.89, 0.87, 0.84), "11": (0.82, 0.81), "28": (0.79,)}
+    filler = "and this passage goes on for a while, so that it is a chunk."
+    rows = [
+        [id, f"Source {id}", "\n\n".join(f"This has similarity {one} {filler} {id}" for one in scores)]
+        for id, scores in told.items()
+    ]
+    source = write(room.folder / "told.csv", [["id", "title", "text"], *rows])
+    options = ("--set", "index.embedder=benchmarks.systems.told_scores:ToldScores", "--chunk-size", "100")
+    kb = room.added("told", source, *options, "--chunk-overlap", "0", "--chunk-strategy", "paragraph")
+    vector = ("--retrieval-method", "vector", "-k", "3")
+    turned, plain = (
+        [(round(step(hit, "vector"), 2), hit["document_id"].rpartition("#")[2]) for hit in found]
+        for found in (hits(room, kb, "?x", *vector), hits(room, kb, "?x", *vector, "--no-reranking"))
+    )
+    expect(turned == [(0.89, "6"), (0.82, "11"), (0.79, "28")], f"round robin gives {turned}")
+    expect(plain == [(0.89, "6"), (0.87, "6"), (0.84, "6")], f"without it: {plain}")
+    return ".89 .87 .84 (6), .82 .81 (11), .79 (28) give .89 (6), .82 (11), .79 (28)"
+
+
+@SYSTEM.feature("MMR, reranking and query variations instead", "ragstone search --set rank.diversify=mmr")
+def alternatives(room: Room) -> str:
+    kb = hosted(room)
+    for options, stage in (
+        (("--set", "rank.diversify=mmr"), "mmr"),
+        (("--set", "rank.reranker=maxsim"), "maxsim"),
+        (("--set", "query.variations=2", "--set", "query.synonyms={inkubationszeit*: [Ansteckung]}"), "vector#1"),
+    ):
+        stages = {one["stage"] for hit in hits(room, kb, QUESTION, *options) for one in hit["why"]}
+        expect(any(stage in one for one in stages), f"{options[1]} leaves no trace among {stages}")
+    return "each leaves its step in the history of the scores"
+
+
+# ---------------------------------------------------------------- answers
+
+
+@SYSTEM.feature("metadata in the context, or none", "ragstone ask --no-metadata")
+def metadata(room: Room) -> str:
+    kb, prompts = hosted(room), list[str]()
+    for options in ((), ("--no-metadata",)):
+        start = len(service().asked)
+        printed = room.ok("ask", "Wie kann ich mich infizieren?", "--kb", kb, *options, **keys())
+        prompts.append(chats(since(start))[-1].body["messages"][-1]["content"])
+        expect(("last_update:" in printed.out) == (not options), f"with {options} it prints {printed.out!r}")
+    expect("last_update: " in prompts[0], "the model reads no metadata")
+    expect("last_update: " not in prompts[1], "--no-metadata passes metadata to the model")
+    expect(not re.search(r"answer_html|<div|<p>", prompts[0]), "answer_html repeats the article")
+    bare_hits = room.json("search", QUESTION, "--kb", kb, "--no-metadata", "--json", **keys())["hits"]
+    expect(all("metadata" not in hit for hit in bare_hits), "search --no-metadata --json has metadata")
+    return f"prompts of {len(prompts[0]):,} and {len(prompts[1]):,} characters, without the column answer_html"
+
+
+@SYSTEM.feature("the temperature", "TEMPERATURE=0.9 ragstone ask")
+def temperature(room: Room) -> str:
+    kb, start = hosted(room), len(service().asked)
+    room.ok("ask", "Was ist eine Pandemie?", "--kb", kb, **keys(), TEMPERATURE="0.9")
+    sent = chats(since(start))[-1].body["temperature"]
+    expect(sent == 0.9, f"the model got {sent}")
+    return "0.9 reaches the model"
+
+
+@SYSTEM.feature("responses kept by question and context", "ragstone add unrelated.txt; ragstone ask again")
+def responses_kept(room: Room) -> str:
+    kb = hosted(room)
+    first = room.json("ask", QUESTION, "--kb", kb, "--json", **keys())
+    note = room.folder / "unrelated.txt"
+    note.write_text(f"Lighthouse keepers polish lenses. {len(service().asked)}")
+    room.ok("add", note, "--kb", kb, **keys())
+    start = len(service().asked)
+    again = room.json("ask", QUESTION, "--kb", kb, "--json", **keys())
+    expect(not chats(since(start)), "an unrelated document makes it pay again")
+    expect("response" in again["usage"]["cached"], f"cached are {again['usage']['cached']}")
+    expect(again["answer"] == first["answer"], "the answer changed")
+    room.ok("ask", QUESTION, "--kb", kb, **keys(), TEMPERATURE="0.77")
+    expect(len(chats(since(start))) == 1, "another temperature gets the old response")
+    return "an unrelated document costs nothing, another temperature does"
+
+
+@SYSTEM.feature("queries kept by question, settings and index", "ragstone ask (twice)")
+def queries_kept(room: Room) -> str:
+    kb = hosted(room)
+    question = "Wie schütze ich mich?"
+    cached = [room.json("ask", question, "--kb", kb, "--json", *options, **keys())["usage"]["cached"] for options in (
+        (), (), ("--vector-weight", "0.6"), ("--vector-weight", "0.6"), ("--no-reranking",),
+    )]  # fmt: skip
+    whole = ["search", "answer"]
+    expect(cached[1] == cached[3] == whole, f"asked again, cached are {cached[1]} and {cached[3]}")
+    expect("search" not in cached[2] + cached[4], f"other settings got {cached[2]} and {cached[4]}")
+    return "the same question and settings come from the cache of another process, other settings do not"
+
+
+@SYSTEM.feature("three levels of cache, each cleared alone", "ragstone history cache --clear --level query")
+def levels(room: Room) -> str:
+    kb = hosted(room)
+    for level, paid in (("query", (0, 0)), ("response", (0, 1)), ("embedding", (1, 0))):
+        room.ok("ask", QUESTION, "--kb", kb, **keys())
+        before = entries(room, kb)
+        room.ok("history", "cache", "--kb", kb, "--clear", "--level", level, **keys())
+        after = entries(room, kb)
+        expect(after[level] == 0, f"{level} holds {after[level]} entries")
+        others = [one for one in after if one != level]
+        expect(all(after[one] == before[one] > 0 for one in others), f"{level}: from {before} to {after}")
+        if level != "query":
+            room.ok("history", "cache", "--kb", kb, "--clear", "--level", "query", **keys())
+        start = len(service().asked)
+        room.ok("ask", QUESTION, "--kb", kb, **keys())
+        costs = (len(texts(since(start))), len(chats(since(start))))
+        expect(costs == paid, f"without {level}: {costs} requests to embed and to write, not {paid}")
+    return "embedding, response and query, each with entries, hits and misses, across processes"
+
+
+def entries(room: Room, kb: Path) -> Counter[str]:
+    """Return how many entries each level holds."""
+    rows = room.json("history", "cache", "--kb", kb, "--json", **keys())["cache"]
+    count: Counter[str] = Counter()
+    for one in rows:
+        expect(one["hits"] >= 0 and one["misses"] >= 0, f"no statistics: {one}")
+        if one["level"]:
+            count[one["level"]] += one["entries"]
+    return count
+
+
+@SYSTEM.feature("a prompt for question after question", "ragstone chat")
+def prompt(room: Room) -> str:
+    typed = f"{QUESTION}\n/sources\n/set query.method=bm25\n{QUESTION}\n/quit\n"
+    output = room.ok("chat", "--kb", hosted(room), stdin=typed, **keys()).out
+    expect(output.count(f"> {QUESTION}") == 2 and "set query.method=bm25" in output, f"it prints {output!r}")
+    return "two questions, /sources and /set"
+
+
+@SYSTEM.feature("runs tracked in MLflow", "ragstone eval run questions.csv --mlflow DIR")
+def mlflow(room: Room) -> str:
+    if not find_spec("mlflow"):
+        raise Unavailable("mlflow is not installed")
+    questions = room.folder / "questions.csv"
+    questions.write_text(f"question,source\n{QUESTION},kb0002\n")
+    store = room.folder / "mlruns"
+    room.ok("eval", "run", questions, "--kb", hosted(room), "--search-only", "--mlflow", store, **keys())
+    expect(any(store.rglob("metrics")), f"no metrics in {store}")
+    return "parameters, metrics and artefacts"
+
+
+# ---------------------------------------------------------------- cost
+
+
+@SYSTEM.feature("cost by a table of prices", "ragstone ask --json --set 'services.prices={...}'")
+def cost(room: Room) -> str:
+    kb, prices = hosted(room), "services.prices={gpt-4o-mini: [100, 200], text-embedding-ada-002: [50, 0]}"
+    usage = room.json("ask", "Was kostet ein Test?", "--kb", kb, "--json", "--set", prices, **keys())["usage"]
+    expected = usage["prompt_tokens"] * 100 + usage["completion_tokens"] * 200 + usage["embedding_tokens"] * 50
+    expect(usage["prompt_tokens"] and usage["embedding_tokens"], f"no tokens are counted: {usage}")
+    expect(abs(usage["cost"] - expected / 1e6) < 1e-8, f"{usage['cost']} instead of {expected / 1e6}")
+    total = room.json("status", "--kb", kb, "--json", **keys())["costs"]["total"]
+    expect(total["cost"] > usage["cost"], f"the account says {total}")
+    return f"{usage['cost']:.4f} for the question; the ingest is in the account, too"
+
+
+@SYSTEM.feature("reduced dimensions", "ragstone add --set index.dimensions=256")
+def dimensions(room: Room) -> str:
+    small, start = write(room.folder / "reduced.csv", articles(room)[:11]), len(service().asked)
+    model = ("--set", "index.embedder=openai:text-embedding-3-small", "--set", "index.dimensions=256")
+    kb = room.added("reduced", small, *model, **keys())
+    expect(all(one.body.get("dimensions") == 256 for one in since(start)), "the service is not asked for 256")
+    expect(len(hits(room, kb, QUESTION)) == 3, "nothing is found")
+    refusal = room.run("add", small, "--preset", room.preset, "--kb", room.folder / "no", "--set",
+                       "index.dimensions=256", **keys())  # fmt: skip
+    expect("text-embedding-ada-002 has 1536" in refusal.err, f"ada with 256: {refusal.err!r}")
+    return "256 of text-embedding-3-small; ada-002, which has 1536, is refused"
+
+
+@SYSTEM.feature("keywords before vectors", "ragstone search --set query.prefilter=30")
+def prefilter(room: Room) -> str:
+    kb, options = hosted(room), ("-k", "30", "--set", "rank.pool=30", "--no-reranking", "--set", "query.fetch_k=30")
+    words = {hit["chunk_id"] for hit in hits(room, kb, QUESTION, *options, "--retrieval-method", "bm25")}
+    vector = ("--retrieval-method", "vector")
+    free, held = (
+        {hit["chunk_id"] for hit in hits(room, kb, QUESTION, *options, *vector, *more)}
+        for more in ((), ("--set", "query.prefilter=30"))
+    )
+    expect(held <= words, f"{len(held - words)} chunks are not among the best of the keywords")
+    expect(not free <= words, "without it the same are found")
+    return (
+        f"of the 30 nearest {len(free & words)} are among the best 30 of the keywords, with the filter all {len(held)}"
+    )
+
+
+def penguins(_: object) -> str:
+    """Reply with something that no article says."""
+    return "Penguins ride bicycles all day long."
+
+
+@SYSTEM.feature("a cheap model first", "ragstone ask --set respond.cheap=openai:gpt-4.1-nano")
+def tiers(room: Room) -> str:
+    kb, start = hosted(room), len(service().asked)
+    options = ("--set", "respond.cheap=openai:gpt-4.1-nano", "--set", "respond.model.name=openai:gpt-4.1")
+    good = room.json("ask", "Wie wird das Virus übertragen?", "--kb", kb, "--json", *options, **keys())
+    first = [one.body["model"] for one in chats(since(start))]
+    expect((good["model"], set(first)) == ("openai:gpt-4.1-nano", {"gpt-4.1-nano"}), f"{good['model']} after {first}")
+    start, told = len(service().asked), service().reply
+    service().reply = penguins
+    try:
+        room.ok("ask", "Wer trägt die Kosten?", "--kb", kb, *options, **keys())
+    finally:
+        service().reply = told
+    second = [one.body["model"] for one in chats(since(start))]
+    expect(second == ["gpt-4.1-nano", "gpt-4.1"], f"unproved, the models asked are {second}")
+    return "gpt-4.1-nano answers; where nothing proves it, gpt-4.1 does"

@@ -15,10 +15,14 @@ from ragstone.core.records import Evidence, Hit
 # ---------------------------------------------------------------- language models
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn of a conversation with a `ChatModel`."""
+    """One turn of a conversation with a `ChatModel`.
+
+    ``mark`` is the random text that encloses quotations in this conversation, if there is one.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +80,9 @@ class Source:
 class Usage:
     """The cost of a question. Each model counts its own tokens.
 
-    ``cached`` names the steps that were served from the cache: ``search``, ``answer``. ``embedding_calls`` and
-    ``embedding_tokens`` count only embedding services; local embedders are free. ``cost`` is in the currency of the
-    price list; None if a price is unknown.
+    ``cached`` names the steps that were served from the cache: ``search``, ``response``, ``answer``.
+    ``embedding_calls`` and ``embedding_tokens`` count only embedding services; local embedders are free. ``cost`` is
+    in the currency of the price list; None if a price is unknown.
     """
 
     embedded_texts: int = 0

@@ -114,6 +114,20 @@ class WeighedEmbedder(Protocol):
 
 
 @runtime_checkable
+class BatchingEmbedder(Protocol):
+    """An embedder that is best asked for full batches, and that may have vectors of texts it was given before."""
+
+    @property
+    def batch(self) -> int:
+        """How many texts make a full batch."""
+        ...
+
+    def kept(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors that need no computing, by text."""
+        ...
+
+
+@runtime_checkable
 class TokenEmbedder(Protocol):
     """Embeds texts as one vector per token, for late interaction."""
 

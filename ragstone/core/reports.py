@@ -12,8 +12,9 @@ class AddReport:
     """The result of an ingest.
 
     ``added``, ``updated``, ``unchanged`` and ``removed`` count documents; ``chunks`` and ``embedded`` count chunks and
-    new vectors. ``decoded`` lists files with undecodable bytes or a guessed encoding. ``embedding_*`` count the calls
-    of an embedding service, and ``cost`` is their price, as far as it is known. ``notices`` are messages for the user.
+    new vectors, and ``cached`` vectors that an embedding service had given before. ``decoded`` lists files with
+    undecodable bytes or a guessed encoding. ``embedding_*`` count the calls of an embedding service, and ``cost`` is
+    their price, as far as it is known. ``notices`` are messages for the user.
     """
 
     added: int = 0
@@ -24,6 +25,7 @@ class AddReport:
     decoded: tuple[Decoded, ...] = ()
     chunks: int = 0
     embedded: int = 0
+    cached: int = 0
     seconds: float = 0.0
     embedding_calls: int = 0
     embedding_tokens: int = 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ragstone import chunk, index, query, rank, respond
 from ragstone.acquire.metadata import language
 from ragstone.core.answers import Draft
+from ragstone.core.errors import SettingsError
 from ragstone.core.protocols import (
     Answerer,
     ChatModel,
@@ -18,9 +19,10 @@ from ragstone.core.protocols import (
 )
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
-from ragstone.engine.built import BuiltWith, refuse_other_store
-from ragstone.engine.caching import CachedEmbedder, CachedTokenEmbedder, ResultCache, limits
-from ragstone.engine.components import BuildEmbedder, Components, HistoryParts, IndexParts, ModelParts, Source
+from ragstone.engine.built import BuiltWith, refuse_other_store, unavailable_embedder
+from ragstone.engine.cached_models import CachedEmbedder, CachedModel, CachedService, CachedTokenEmbedder
+from ragstone.engine.caching import ResultCache, limits
+from ragstone.engine.components import Components, HistoryParts, IndexParts, ModelParts, Source
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy
 from ragstone.engine.location import refuse_external
@@ -84,7 +86,7 @@ def assemble(
     """
     history = _history(source, settings)
     cache = _cache(source, settings)
-    indexes, embedder = _indexes(source, settings, history)
+    indexes, embedder = _indexes(source, settings, built, history, cache)
     models = _models(source, settings, built, history, cache, indexes, embedder)
 
     def results() -> ResultCache:
@@ -108,17 +110,17 @@ def assemble(
 
 
 def _cache(source: Source, settings: Settings) -> Lazy[Cache]:
-    own, server = settings.cache, settings.services.redis
+    own, server, paid = settings.cache, settings.services.redis, settings.index.embedder.startswith(index.SERVICES)
 
     def build() -> Cache:
-        local = FileCache(source.location.folder / "cache.db", limits(own))
+        local = FileCache(source.location.folder / "cache.db", limits(own, service=paid))
         if own.enabled and server.url.get_secret_value():
             from ragstone.storage.cache_redis import SharedCache
 
             return SharedCache(local, server)
         return local
 
-    return source.shared.part("cache", (own, server), build)
+    return source.shared.part("cache", (own, server, paid), build)
 
 
 def _history(source: Source, settings: Settings) -> HistoryParts:
@@ -162,13 +164,15 @@ def _history(source: Source, settings: Settings) -> HistoryParts:
     )
 
 
-def _indexes(source: Source, settings: Settings, history: HistoryParts) -> tuple[IndexParts, Lazy[Embedder]]:
+def _indexes(
+    source: Source, settings: Settings, built: BuiltWith, history: HistoryParts, cache: Lazy[Cache]
+) -> tuple[IndexParts, Lazy[Embedder]]:
     pool, own, services = source.own, settings.index, settings.services
     path, catalog = source.path, source.catalog
     embedder = source.shared.part(
         "embedder",
-        (own.embedder, own.dimensions, own.threads, services),
-        lambda: _build_embedder(source.build_embedder, settings, history),
+        (own.embedder, own.dimensions, own.threads, own.batch_size, services, settings.cache),
+        lambda: _build_embedder(source, settings, built, history, cache),
     )
     analyzer = pool.part("analyzer", own.analyzer, lambda: index.build_analyzer(own))
     terms = pool.part(
@@ -195,12 +199,21 @@ def _indexes(source: Source, settings: Settings, history: HistoryParts) -> tuple
     ), embedder
 
 
-def _build_embedder(build: BuildEmbedder, settings: Settings, history: HistoryParts) -> Embedder:
-    """Return the embedder that the settings name; calls of a service are metered."""
-    embedder, name = build(settings.index, settings.services), settings.index.embedder
+def _build_embedder(
+    source: Source, settings: Settings, built: BuiltWith, history: HistoryParts, cache: Lazy[Cache]
+) -> Embedder:
+    """Return the embedder that the settings name; calls of a service are metered, and none is made twice."""
+    name = settings.index.embedder
+    try:
+        embedder = source.build_embedder(settings.index, settings.services)
+    except SettingsError as refusal:
+        if name == built.settings["index.embedder"] and settings.services.missing(name):
+            raise unavailable_embedder(refusal, name, source.location.folder) from refusal
+        raise
     if not name.startswith(index.SERVICES):
         return embedder
-    return MeteredEmbedder(embedder, name, settings.services, history.spending())
+    metered = MeteredEmbedder(embedder, name, settings.services, history.spending())
+    return CachedService(metered, cache(), batch=settings.index.batch_size)
 
 
 def _models(
@@ -225,7 +238,9 @@ def _models(
     tokens = pool.part("token embedder", reads, token_embedder)
     matcher = pool.part("matcher", reads, lambda: rank.build_matcher(tokens(), words().weigh))
     chat = source.shared.part(
-        "chat model", (own.model, settings.services), lambda: _metered(own.model, settings, history)
+        "chat model",
+        (own.model, settings.services, settings.cache),
+        lambda: _metered(own.model, settings, history, cache),
     )
 
     def answerer_with(model: ChatModel | None) -> Answerer:
@@ -243,7 +258,7 @@ def _models(
     def answerer() -> Answerer:
         if not own.cheap or chat() is None:
             return answerer_with(chat())
-        cheap = _metered(own.model.model_copy(update={"name": own.cheap}), settings, history)
+        cheap = _metered(own.model.model_copy(update={"name": own.cheap}), settings, history, cache)
         return TieredAnswerer(answerer_with(cheap), answerer_with(chat()), dissatisfied)
 
     async def dissatisfied(evidence: Evidence, draft: Draft, request: Request) -> str:
@@ -261,9 +276,8 @@ def _models(
         if review.judge == "off":
             return None
         model = chat()
-        if review.judge_model:  # temperature 0 keeps the marks of an answer the same
-            named = {"name": review.judge_model, "temperature": 0.0}
-            model = _metered(own.model.model_copy(update=named), settings, history)
+        if review.judge_model:
+            model = _metered(own.model.model_copy(update={"name": review.judge_model}), settings, history, cache)
         stand_in = HeuristicJudge(
             terms=indexes.analyzer(),
             weigh=words().weigh,
@@ -271,6 +285,10 @@ def _models(
             answerability=lambda evidence, request: answering().answerability(evidence, request),
         )
         return build_judge(review, model, stand_in)
+
+    def question_embedder() -> Embedder:
+        made = embedder()
+        return made if isinstance(made, CachedService) else CachedEmbedder(made, cache())
 
     answering = pool.part("answerer", (*reads, settings.review if own.cheap else None), answerer)
     judge = pool.part("judge", (*reads, settings.review), build_the_judge)
@@ -282,7 +300,7 @@ def _models(
 
     return ModelParts(
         embedder=embedder,
-        question_embedder=Lazy(lambda: CachedEmbedder(embedder(), cache())),
+        question_embedder=Lazy(question_embedder),
         token_embedder=tokens,
         matcher=matcher,
         chat=chat,
@@ -297,7 +315,10 @@ def _models(
     )
 
 
-def _metered(named: ModelSettings, settings: Settings, history: HistoryParts) -> ChatModel | None:
-    """Return the language model of this name, whose calls are counted and end where a budget does."""
-    model = respond.build_chat_model(named, settings.services)
-    return model and Metered(model, settings.services, history.spending(), longest=named.max_tokens)
+def _metered(named: ModelSettings, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> ChatModel | None:
+    """Return the language model of this name, whose calls are counted, end where a budget does, and are made once."""
+    model, services = respond.build_chat_model(named, settings.services), settings.services
+    if model is None:
+        return None
+    metered = Metered(model, services, history.spending(), longest=named.max_tokens)
+    return CachedModel(metered, cache(), (named, services.openai.base_url, services.azure.endpoint))

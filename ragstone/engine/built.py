@@ -12,7 +12,7 @@ from typing import Any
 
 from ragstone import chunk
 from ragstone.catalog.location import Location
-from ragstone.core.errors import SettingsMismatch
+from ragstone.core.errors import SettingsError, SettingsMismatch
 from ragstone.core.protocols import Embedder
 from ragstone.settings import AUTO, AccessSettings, ChunkSettings, Settings
 from ragstone.settings.load import Loaded, Tree, lasting_preset, leaves, merge, read_preset
@@ -138,7 +138,7 @@ def refuse_chunker(settings: ChunkSettings, built: BuiltWith, folder: Path) -> N
         SettingsMismatch: with the command that rebuilds.
     """
     if chunk.fingerprint(settings) != built.chunker:
-        raise _other_version("chunker", folder)
+        raise SettingsMismatch(f"{folder} was built by another version of the chunker; run: {_rebuild(folder)}")
 
 
 def refuse_embedder(embedder: Embedder, built: BuiltWith, folder: Path) -> None:
@@ -148,7 +148,10 @@ def refuse_embedder(embedder: Embedder, built: BuiltWith, folder: Path) -> None:
         SettingsMismatch: with the command that rebuilds.
     """
     if embedder.fingerprint != built.embedder:
-        raise _other_version("embedder", folder)
+        raise SettingsMismatch(
+            f"{folder} was built with the embedder {built.embedder}, not with {embedder.fingerprint}; use that one, or"
+            f" run: {_rebuild(folder)}"
+        )
 
 
 def refuse_mismatch(loaded: Loaded, built: BuiltWith, folder: Path) -> None:
@@ -178,9 +181,16 @@ def refuse_mismatch(loaded: Loaded, built: BuiltWith, folder: Path) -> None:
     raise SettingsMismatch(f"{folder} was built with {differences}; to change that, run: {shlex.join(command)}")
 
 
-def _other_version(part: str, folder: Path) -> SettingsMismatch:
-    remedy = shlex.join(["ragstone", "rebuild", "--kb", str(folder)])
-    return SettingsMismatch(f"{folder} was built by another version of the {part}; run: {remedy}")
+def unavailable_embedder(refusal: SettingsError, name: str, folder: Path) -> SettingsError:
+    """Return the refusal of an embedder that a knowledge base was built with, with the command that does without."""
+    command = _rebuild(folder, "--set", f"index.embedder={AUTO}")
+    return SettingsError(
+        f"{refusal}. {folder} was built with {name}; to embed with a local model instead, run: {command}"
+    )
+
+
+def _rebuild(folder: Path, *more: str) -> str:
+    return shlex.join(["ragstone", "rebuild", "--kb", str(folder), *more])
 
 
 def _rules(settings: Settings) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Results that need not be computed again, and everything each one depends on.
 
-A search is found by the question, its settings, and the commit of the catalog it was made on: the number and random
-mark of the commit, and the state of the index files. An answer is found by its evidence, word for word, and the same
-commit, because words are weighed by how rare they are. A change makes another key, so no result can be stale.
+There are three levels. An embedding depends on text and model; the reply of a language model on what it reads and how
+it is set (`ragstone.engine.cached_models` for both); the result of a query on all of that and the state of the index. A
+search is found by the question, its settings, and the commit of the catalog it was made on: the number and random mark
+of the commit, and the state of the index files. An answer is found by its evidence, word for word, and the same commit,
+because words are weighed by how rare they are. A change makes another key, so no result can be stale.
 """
 
 from __future__ import annotations
@@ -11,115 +13,50 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any, Literal
 
 from ragstone.catalog.protocol import Catalog
 from ragstone.core.answers import Citation, Draft, Statement, Turn
 from ragstone.core.catalog import Stamp
 from ragstone.core.filters import Filter
-from ragstone.core.protocols import Embedder, Role, TokenEmbedder
-from ragstone.core.records import Considered, Evidence, Hit, Span, Step, TokenVectors
+from ragstone.core.records import Considered, Evidence, Hit, Step
 from ragstone.core.request import Request
 from ragstone.settings import CacheSettings, Settings
-from ragstone.storage.cache import Cache, Limit, code_version, key
+from ragstone.storage.cache import Cache, CacheStatus, Limit, code_version, key
 from ragstone.storage.files import state as index_state
 
-if TYPE_CHECKING:
-    from ragstone.core.records import Vector
-
 MEGABYTE = 1_000_000
-SHARES = {"embeddings": 5, "tokens": 85, "searches": 5, "answers": 5}
+SHARES = {"embeddings": 5, "tokens": 80, "responses": 5, "searches": 5, "answers": 5}
 """Percentages of the cache. The token vectors of passages are by far the largest values."""
-RESULTS = ("searches", "answers")
-"""Kinds that ``cache.entries`` and ``cache.seconds`` limit."""
+SHARES_OF_SERVICE = SHARES | {"embeddings": 45, "tokens": 40}
+"""Percentages with an embedding service, whose vectors cost money, those of passages too."""
+Level = Literal["embedding", "response", "query"]
+LEVELS: dict[Level, tuple[str, ...]] = {
+    "embedding": ("embeddings", "tokens"),
+    "response": ("responses",),
+    "query": ("searches", "answers"),
+}
+"""The kinds of value on each level. A text and a model decide an embedding; what a model reads and its settings decide
+its response; all of that and the state of the index decide the result of a query."""
 QUESTIONS_BYTES = 256_000
 """Room for the latest questions: a few thousand of usual length."""
 
 
-def limits(settings: CacheSettings) -> dict[str, Limit]:
-    """Return the room for each kind of value. Vectors do not expire, because they depend on text and model only."""
+def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, Limit]:
+    """Return the room for each kind of value, with an embedding service or without. Only results of queries expire."""
     if not settings.enabled:
         return {}
-    rooms = {kind: Limit(bytes=settings.megabytes * MEGABYTE * percent // 100) for kind, percent in SHARES.items()}
-    for kind in RESULTS:
+    shares = SHARES_OF_SERVICE if service else SHARES
+    rooms = {kind: Limit(bytes=settings.megabytes * MEGABYTE * percent // 100) for kind, percent in shares.items()}
+    for kind in LEVELS["query"]:
         rooms[kind] = replace(rooms[kind], entries=settings.entries, seconds=settings.seconds)
     return {**rooms, "questions": Limit(bytes=QUESTIONS_BYTES * settings.questions)}
 
 
-class CachedEmbedder:
-    """An embedder that keeps the vectors of questions. Those of passages are in the catalog."""
-
-    def __init__(self, embedder: Embedder, cache: Cache) -> None:
-        self._embedder, self._cache = embedder, cache
-
-    @property
-    def fingerprint(self) -> str:
-        return self._embedder.fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
-
-    def familiarity(self, text: str) -> float:
-        return self._embedder.familiarity(text)
-
-    def tokens(self, text: str) -> list[Span]:
-        return self._embedder.tokens(text)
-
-    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
-        if role == "passage":
-            return await self._embedder.embed(texts, role=role, request=request)
-        keys = {text: key(self.fingerprint, role, text) for text in texts}
-        found = self._cache.get("embeddings", list(keys.values()))
-        new: dict[bytes, bytes] = {}
-        for text, name in keys.items():
-            if name not in found:  # one at a time: a vector must not depend on the other texts of a batch
-                (vector,) = await self._embedder.embed([text], role=role, request=request)
-                new[name] = np.ascontiguousarray(vector, "<f4").tobytes()
-        request.meter.embedded += len(new)
-        self._cache.put("embeddings", new)
-        rows = [np.frombuffer((found | new)[keys[text]], "<f4") for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)
-
-
-class CachedTokenEmbedder:
-    """A token embedder that keeps the token vectors of every text.
-
-    Every text passes through float16, the form it is kept in, and is embedded by itself, so a hit and a miss lead to
-    the same bits.
-    """
-
-    def __init__(self, embedder: TokenEmbedder, cache: Cache) -> None:
-        self._embedder, self._cache, self.fingerprint = embedder, cache, embedder.fingerprint
-
-    async def embed_tokens(self, texts: Sequence[str], *, role: Role, request: Request) -> list[TokenVectors]:
-        keys = {text: key(self.fingerprint, role, text) for text in texts}
-        found = self._cache.get("tokens", list(keys.values()))
-        new: dict[bytes, bytes] = {}
-        for text, name in keys.items():
-            if name not in found:
-                (vectors,) = await self._embedder.embed_tokens([text], role=role, request=request)
-                new[name] = _packed(vectors)
-        request.meter.embedded += len(new)
-        self._cache.put("tokens", new)
-        return [_unpacked((found | new)[keys[text]]) for text in texts]
-
-
-def _packed(one: TokenVectors) -> bytes:
-    spans = np.array([(span.start, span.end) for span in one.spans], dtype="<u4").reshape(-1, 2)
-    shape = np.array(one.vectors.shape, dtype="<u4")
-    return shape.tobytes() + spans.tobytes() + one.vectors.astype("<f2").tobytes()
-
-
-def _unpacked(value: bytes) -> TokenVectors:
-    count, dimensions = (int(n) for n in np.frombuffer(value, "<u4", 2))
-    spans = np.frombuffer(value, "<u4", 2 * count, 8).reshape(count, 2).tolist()
-    vectors = np.frombuffer(value, "<f2", count * dimensions, 8 + 8 * count).reshape(count, dimensions)
-    return TokenVectors(
-        vectors=vectors.astype(np.float32), spans=tuple(Span(start=start, end=end) for start, end in spans)
-    )
+def by_level(statuses: Sequence[CacheStatus]) -> tuple[CacheStatus, ...]:
+    """Return what is known of each kind with its level; the latest questions and the shared cache have none."""
+    levels = {kind: level for level, kinds in LEVELS.items() for kind in kinds}
+    return tuple(replace(one, level=levels.get(one.kind, "")) for one in statuses)
 
 
 State = tuple[Stamp, tuple[bytes, ...]]

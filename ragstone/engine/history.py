@@ -8,7 +8,7 @@ from dataclasses import replace
 from ragstone.core.access import READERS, Reader
 from ragstone.core.errors import NotFound
 from ragstone.core.records import Hit
-from ragstone.engine.caching import latest_questions
+from ragstone.engine.caching import LEVELS, Level, latest_questions
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
 from ragstone.history.conversations import Said, Session
@@ -103,10 +103,13 @@ class History:
         with self._versions.current() as version:
             return latest_questions(version.cache(), count)
 
-    def clear_cache(self) -> None:
-        """Drop all cached results; nothing but time is lost."""
+    def clear_cache(self, level: Level | None = None) -> None:
+        """Drop what is cached on a level, or everything and the latest questions.
+
+        Nothing is lost but time, and the cost of what services gave.
+        """
         with self._versions.current() as version:
-            version.cache().clear()
+            version.cache().clear(LEVELS[level] if level else ())
 
 
 def _response(version: Components, response_id: str, reader: Reader) -> Response:

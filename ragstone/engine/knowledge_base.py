@@ -221,7 +221,8 @@ class KnowledgeBase:
         """Return the ``k`` best chunks (``rank.top_k`` if not given), best first, each with the history of its score.
 
         Raises:
-            UsageError: the question is blank, ``k`` is below 1, or the filter is malformed.
+            UsageError: the question is blank, ``k`` is below 1 or above ``rank.top_k_limit``, or the filter is
+                malformed.
             RetrievalError: no leg of the search could be run.
         """
         if k is not None and k < 1:
@@ -229,9 +230,10 @@ class KnowledgeBase:
         with self.current() as version:
             timings, request = Timings(), version.request(reader, payer)
             governed = self._governed(version, question, request)
-            evidence = await Search(governed).evidence(
-                question, where, k or governed.settings.rank.top_k, request, timings
-            )
+            rank = governed.settings.rank
+            if k is not None and rank.exceeds_limit(k):
+                raise UsageError(f"k is {k}, but rank.top_k_limit allows at most {rank.top_k_limit}")
+            evidence = await Search(governed).evidence(question, where, k or rank.top_k, request, timings)
             version.history.statistics().note_search(evidence.hits, timings.milliseconds()["total"])
             return list(evidence.hits)
 

@@ -168,6 +168,7 @@ class Legs:
         return legs
 
     async def _nearest_matching(self, asked: Question, fetch_k: int, where: Filter | None, request: Request) -> Matches:
-        embedder = self._version.models.question_embedder()
-        (vector,) = await embedder.embed([asked.text], role="query", request=request)
-        return await asyncio.to_thread(index.nearest_matching, self._version.catalog, vector, fetch_k, where)
+        version = self._version
+        refuse_embedder(version.models.embedder(), version.built, version.folder)
+        (vector,) = await version.models.question_embedder().embed([asked.text], role="query", request=request)
+        return await asyncio.to_thread(index.nearest_matching, version.catalog, vector, fetch_k, where)

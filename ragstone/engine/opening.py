@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from ragstone.engine.lazy import Pool
 from ragstone.engine.location import home_at, refuse_elsewhere
 from ragstone.settings import AUTO, Settings
 from ragstone.settings.load import load
-from ragstone.settings.substitutes import refuse_unavailable
+from ragstone.settings.substitutes import Substitute, refuse_unavailable
 
 UNCACHED = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0", "review.mlflow=")
 """Settings under which everything is computed and nothing is kept."""
@@ -58,7 +58,14 @@ class OpenVersions:
     """
 
     def __init__(
-        self, location: Location, opening: Opening, held: VersionLease, *, as_built: bool, follows: bool = True
+        self,
+        location: Location,
+        opening: Opening,
+        held: VersionLease,
+        *,
+        as_built: bool,
+        follows: bool = True,
+        substitutes: tuple[Substitute, ...] = (),
     ) -> None:
         """Open the version that is held.
 
@@ -68,13 +75,14 @@ class OpenVersions:
             held: the version, which stays on disk while it is held.
             as_built: settings that do not fit what is stored give way to what it was built with.
             follows: whether `current` moves on to newer versions.
+            substitutes: what stood in for parts of the preset when the knowledge base was made just now.
 
         Raises:
             SettingsError, SettingsMismatch, MissingExtra: as of `KnowledgeBase.open`; nothing stays open.
         """
         self.location, self.opening = location, opening
         self._follows, self._shared, self._lock = follows, Pool(), threading.Lock()
-        self._newest = self._open(held, as_built=as_built)
+        self._newest = self._open(held, as_built=as_built, substitutes=substitutes)
 
     @property
     def patience(self) -> Patience:
@@ -106,7 +114,7 @@ class OpenVersions:
         opening = replace(self.opening, overrides=(*self.opening.overrides, *UNCACHED))
         return OpenVersions(self.location, opening, VersionLease(version), as_built=True, follows=False)
 
-    def _open(self, held: VersionLease, *, as_built: bool) -> _Opened:
+    def _open(self, held: VersionLease, *, as_built: bool, substitutes: tuple[Substitute, ...] = ()) -> _Opened:
         opening, location, catalog = self.opening, self.location, None
         try:
             catalog = location.catalog(held.version)
@@ -131,7 +139,9 @@ class OpenVersions:
             overrides=opening.overrides,
             shared=self._shared,
         )
-        components = assemble(source, settings, built, substitutes=loaded.substitutes)
+        # What was built is remembered, so only its first opening knows what the preset had asked for.
+        found = dict.fromkeys((*substitutes, *loaded.substitutes))
+        components = assemble(source, settings, built, substitutes=tuple(found))
         return _Opened(held=held, components=components, engines=engines)
 
     def _enter(self) -> _Opened:
@@ -188,13 +198,26 @@ class OpenVersions:
 def open_versions(folder: Path, opening: Opening, *, create: bool, as_built: bool) -> OpenVersions:
     """Open the knowledge base in a folder; see `KnowledgeBase.open`."""
     location = home_at(folder, opening.overrides, opening.preset)
-    held = location.lease()
+    held, substitutes = location.lease(), ()
     if held is None:
-        held = _created(folder, location, opening, create=create)
+        held, substitutes = _created(folder, location, opening, create=create)
     elif create and not location.is_durable:  # what is acknowledged must survive a power cut
         with location.indexing(opening.patience):
             location.make_durable()
-    return OpenVersions(location, opening, held, as_built=as_built)
+    return OpenVersions(location, opening, held, as_built=as_built, substitutes=substitutes)
+
+
+def settings_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = None) -> Settings:
+    """Return the settings under which a knowledge base would be opened, or made if it does not exist."""
+    location = home_at(folder, overrides, preset)
+    if (held := location.lease()) is None:
+        return load(overrides, preset=preset).settings
+    try:
+        with closing(location.catalog(held.version)) as catalog:
+            built = BuiltWith(**catalog.built_with())
+        return load(overrides, preset=preset, remembered=built.remembered(location.engines())).settings
+    finally:
+        held.release()
 
 
 def refuse_missing_engines(settings: Settings) -> None:
@@ -208,9 +231,12 @@ def refuse_missing_engines(settings: Settings) -> None:
     refuse_unavailable(settings)
 
 
-def _created(folder: Path, location: Location, opening: Opening, *, create: bool) -> VersionLease:
-    """Return a new, empty version, unless another process was faster."""
-    settings = load(opening.overrides, preset=opening.preset).settings
+def _created(
+    folder: Path, location: Location, opening: Opening, *, create: bool
+) -> tuple[VersionLease, tuple[Substitute, ...]]:
+    """Return a new, empty version, unless another process was faster, and what stands in for parts of the preset."""
+    loaded = load(opening.overrides, preset=opening.preset)
+    settings = loaded.settings
     if not create:
         raise NotFound(f"there is no knowledge base at {folder}; make one: ragstone add SOURCE --kb {folder}")
     refuse_missing_engines(settings)
@@ -222,4 +248,4 @@ def _created(folder: Path, location: Location, opening: Opening, *, create: bool
             location.switch(create_version(location, BuiltWith.of(settings, embedder)))
             held = location.lease()
     assert held is not None, "a version was made just now"
-    return held
+    return held, loaded.substitutes

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from threading import Event
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ragstone import chunk
 from ragstone.acquire.readers.decode import decoded_file
@@ -31,18 +31,16 @@ from ragstone.core.records import Acquired, Decoded, Document, Finished, Skipped
 from ragstone.core.reports import AddReport, Plan, Progress
 from ragstone.core.request import BILLION, Request
 from ragstone.core.threads import check, in_thread
+from ragstone.engine.batches import Change, Group, embedded, vectors_of
 from ragstone.engine.storable import storable
 from ragstone.settings import ChunkSettings
-
-if TYPE_CHECKING:
-    from ragstone.core.records import Vector
 
 BATCH_DOCUMENTS = 64
 """Maximum of documents that are read and compared with the catalog in one batch."""
 BATCH_CHARACTERS = 4_000_000
 """Characters that end a batch."""
 MAX_COMMIT_CHUNKS = 256
-"""Maximum of chunks in a commit, unless one document has more, and of texts in one call of the embedder."""
+"""Maximum of chunks in a commit, unless one document has more."""
 MIN_COMMIT_CHUNKS = 32
 """Minimum of chunks in a commit, even if the embedder is slow."""
 COMMIT_SECONDS = 2.0
@@ -96,24 +94,6 @@ class StreamWatcher:
 
 
 @dataclass(slots=True)
-class _Group:
-    """The contents of the next commit; ``read`` counts the files that it completes."""
-
-    prepared: list[Prepared] = field(default_factory=list)
-    finished: list[Finished] = field(default_factory=list)
-    signatures: dict[str, str] = field(default_factory=dict)
-    before: dict[str, str | None] = field(default_factory=dict)
-    """Signatures before this commit by document id; None for new documents."""
-    added: int = 0
-    updated: int = 0
-    read: int = 0
-
-    @property
-    def chunks(self) -> int:
-        return sum(len(one.chunks) for one in self.prepared)
-
-
-@dataclass(slots=True)
 class _Tally:
     """Running counts for the report. Documents and chunks count once they are committed."""
 
@@ -122,6 +102,7 @@ class _Tally:
     unchanged: int = 0
     chunks: int = 0
     embedded: int = 0
+    cached: int = 0
     read: int = 0
     files: int = 0
     skipped: list[Skipped] = field(default_factory=list)
@@ -166,10 +147,11 @@ async def ingest(
         Conflict: another process changed one of the documents between two turns.
     """
     started, tally, meter = time.perf_counter(), _Tally(files=files, inherit_groups=inherit_groups), request.meter
-    async with aclosing(_prefetch(_group_changes(stream, catalog, embedder, settings, tally, request.stop))) as groups:
+    changes = _prefetch(_group_changes(stream, catalog, embedder, settings, tally, request.stop))
+    async with aclosing(changes), aclosing(embedded(changes, catalog, embedder, request)) as groups:
         async for group in groups:
             await _commit(group, catalog, embedder, tally, turn, request)
-            if on_progress and group.prepared:
+            if on_progress and group.changes:
                 on_progress(_progress(group, tally))
     if tally.skipped:
         async with turn():
@@ -183,6 +165,7 @@ async def ingest(
         decoded=tuple(tally.decoded),
         chunks=tally.chunks,
         embedded=tally.embedded,
+        cached=tally.cached,
         seconds=time.perf_counter() - started,
         embedding_calls=meter.embedding_calls,
         embedding_tokens=meter.embedding_tokens,
@@ -241,26 +224,23 @@ async def _group_changes(
     settings: ChunkSettings,
     tally: _Tally,
     stop: Event,
-) -> AsyncGenerator[_Group, None]:
-    """Yield the new and changed documents with their chunks, in groups of one commit each."""
-    group, started = _Group(), time.monotonic()
+) -> AsyncGenerator[Group, None]:
+    """Yield the new and changed documents with their chunks, in groups of about one commit each."""
+    group, started = Group(), time.monotonic()
     async for batch in _read_batches(stream, stop):
         for document, current, before in _find_changed(batch, catalog, tally):
-            group.prepared.append(await in_thread(partial(_prepare, document, settings, embedder), stop))
-            group.signatures[document.id] = tally.pending[document.id] = current
+            prepared = await in_thread(partial(_prepare, document, settings, embedder), stop)
+            group.items.append(Change(prepared=prepared, signature=current, before=before))
+            tally.pending[document.id] = current
             if READERS in document.metadata:
                 tally.pending_groups[document.id] = groups_in(document.metadata[READERS])
-            group.before.setdefault(document.id, before)
-            group.added += before is None
-            group.updated += before is not None
             if group.chunks >= tally.commit_chunks:
                 yield group
-                group, started = _Group(), time.monotonic()
-        group.finished += [one for one in batch if isinstance(one, Finished)]
-        group.read += sum(isinstance(one, Finished | Unchanged) for one in batch)
-        if group.prepared and time.monotonic() - started > COMMIT_SECONDS:
+                group, started = Group(), time.monotonic()
+        group.items += [one for one in batch if isinstance(one, Finished | Unchanged)]
+        if group.changes and time.monotonic() - started > COMMIT_SECONDS:
             yield group
-            group, started = _Group(), time.monotonic()
+            group, started = Group(), time.monotonic()
     yield group
 
 
@@ -334,51 +314,38 @@ def _inherit_groups(documents: Sequence[Document], catalog: Catalog, tally: _Tal
 
 
 async def _commit(
-    group: _Group, catalog: Catalog, embedder: Embedder, tally: _Tally, turn: Turn, request: Request
+    group: Group, catalog: Catalog, embedder: Embedder, tally: _Tally, turn: Turn, request: Request
 ) -> None:
-    tally.read += group.read
-    if not group.prepared and not group.finished:
+    tally.read += group.files
+    changes, before, finished = group.changes, group.before(), group.finished
+    if not changes and not finished:
         return
-    texts = {
-        hash: one.headed
-        for prepared in group.prepared
-        for hash, one in zip(prepared.hashes, prepared.chunks, strict=True)
-    }
-    started = time.monotonic()
-    vectors = await _embed_missing(texts, catalog, embedder, request)
-    if vectors:
-        rate = len(vectors) / max(time.monotonic() - started, 1e-3)
+    if group.embedded:
+        rate = len(group.embedded) / max(group.seconds, 1e-3)
         tally.commit_chunks = max(MIN_COMMIT_CHUNKS, min(MAX_COMMIT_CHUNKS, int(rate * COMMIT_SECONDS)))
+    vectors = group.embedded | group.kept
     async with turn():
-        if catalog.signatures(list(group.before)) != {id: old for id, old in group.before.items() if old}:
+        if catalog.signatures(list(before)) != {id: old for id, old in before.items() if old}:
             raise Conflict("another process stored the same documents at the same time; try again")
         # Another process may have removed a document, and its vectors, in the meantime.
-        vectors |= await _embed_missing(
-            {hash: text for hash, text in texts.items() if hash not in vectors}, catalog, embedder, request
-        )
-        await in_thread(partial(catalog.commit, group.prepared, vectors, group.finished))
-    for id, current in group.signatures.items():
-        if tally.pending.get(id) == current:  # otherwise a later version is pending
+        texts = {hash: text for hash, text in group.texts.items() if hash not in vectors}
+        stored = catalog.embedded(list(texts))
+        gone = {hash: text for hash, text in texts.items() if hash not in stored}
+        vectors |= await vectors_of(gone, embedder, request)
+        await in_thread(partial(catalog.commit, group.prepared, vectors, finished))
+    for one in changes:
+        id = one.prepared.document.id
+        if tally.pending.get(id) == one.signature:  # otherwise a later version is pending
             del tally.pending[id]
             tally.pending_groups.pop(id, None)
-    tally.added += group.added
-    tally.updated += group.updated
+    tally.added += sum(one.before is None for one in changes)
+    tally.updated += sum(one.before is not None for one in changes)
     tally.chunks += group.chunks
-    tally.embedded += len(vectors)
+    tally.embedded += len(group.embedded) + len(gone)
+    tally.cached += len(group.kept)
 
 
-async def _embed_missing(
-    texts: Mapping[str, str], catalog: Catalog, embedder: Embedder, request: Request
-) -> dict[str, Vector]:
-    """Embed the texts without a stored vector and return the new vectors by text hash."""
-    known, vectors = catalog.embedded(list(texts)), dict[str, "Vector"]()
-    for part in _split(hash for hash in texts if hash not in known):
-        embedded = await embedder.embed([texts[hash] for hash in part], role="passage", request=request)
-        vectors.update(zip(part, embedded, strict=True))
-    return vectors
-
-
-def _progress(group: _Group, tally: _Tally) -> Progress:
+def _progress(group: Group, tally: _Tally) -> Progress:
     """Return the durable counts."""
     return Progress(
         committed=tuple(one.document.id for one in group.prepared),
@@ -393,9 +360,3 @@ def _prepare(document: Document, settings: ChunkSettings, embedder: Embedder) ->
     chunks = tuple(chunk.split(document, settings, embedder.tokens))
     hashes = tuple(text_hash(one.headed) for one in chunks)
     return Prepared(document=document, chunks=chunks, hashes=hashes)
-
-
-def _split(hashes: Iterable[str]) -> Iterator[list[str]]:
-    stream = iter(hashes)
-    while part := list(islice(stream, MAX_COMMIT_CHUNKS)):
-        yield part

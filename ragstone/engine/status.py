@@ -11,6 +11,7 @@ from ragstone.core.catalog import EngineStatus
 from ragstone.core.errors import EngineError, KnowledgeBaseError
 from ragstone.core.records import Skipped
 from ragstone.engine.built import BuiltWith
+from ragstone.engine.caching import by_level
 from ragstone.engine.components import Components
 from ragstone.engine.jobs.queue import JobCounts
 from ragstone.history.spending import Costs
@@ -68,7 +69,7 @@ def status_of(version: Components) -> Status:
         megabytes=megabytes(version.source.path),
         others=_other_versions(location),
         skipped=tuple(version.catalog.skipped()),
-        cache=version.cache().status(),
+        cache=by_level(version.cache().status()),
         costs=costs,
         engines=tuple(leg.status() for leg in version.external_indexes()),
         substitutes=tuple(one.told for one in version.substitutes),

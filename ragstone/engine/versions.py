@@ -16,15 +16,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ragstone.catalog.location import Location
 from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.rows import text_hash
 from ragstone.catalog.versions import Difference, difference, documents
 from ragstone.core.catalog import EngineStatus, Finding
 from ragstone.core.errors import KnowledgeBaseError, NotFound, SettingsMismatch
-from ragstone.core.protocols import Embedder, Role
+from ragstone.core.protocols import BatchingEmbedder, Embedder, Role
 from ragstone.core.records import Span
 from ragstone.core.reports import AddReport, Progress
 from ragstone.core.request import Request
@@ -271,17 +269,16 @@ async def _bring(
 
     embedder = other.models.embedder()
     known = version.catalog if version.built.embedder == embedder.fingerprint else None
-    reusing = _ReusingEmbedder(embedder, known)
     report = await ingest(
         documents(version.catalog, left.changed),
         other.catalog,
-        reusing,
+        _ReusingEmbedder(embedder, known),
         other.settings.chunk,
         Request.by_owner("ingest"),
         report_progress,
         inherit_groups=False,
     )
-    return replace(report, removed=len(left.gone), embedded=reusing.embedded, unchanged=0)
+    return replace(report, removed=len(left.gone), cached=0, unchanged=0)
 
 
 class _ReusingEmbedder:
@@ -289,8 +286,12 @@ class _ReusingEmbedder:
 
     def __init__(self, embedder: Embedder, known: Catalog | None) -> None:
         self._embedder, self._known = embedder, known
-        self.fingerprint, self.dimensions = embedder.fingerprint, embedder.dimensions
-        self.embedded = 0
+        self.fingerprint = embedder.fingerprint
+        self.batch = embedder.batch if isinstance(embedder, BatchingEmbedder) else 1
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
 
     def familiarity(self, text: str) -> float:
         return self._embedder.familiarity(text)
@@ -298,12 +299,14 @@ class _ReusingEmbedder:
     def tokens(self, text: str) -> list[Span]:
         return self._embedder.tokens(text)
 
+    def kept(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors that the other catalog has, or else the embedder itself, by text."""
+        hashes = {text_hash(text): text for text in texts}
+        stored = self._known.vectors_by_hash([*hashes]) if self._known else {}
+        found = {hashes[hash]: vector for hash, vector in stored.items()}
+        if isinstance(self._embedder, BatchingEmbedder):
+            found |= self._embedder.kept([text for text in texts if text not in found])
+        return found
+
     async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
-        hashes = [text_hash(text) for text in texts]
-        vectors = self._known.vectors_by_hash(hashes) if self._known else {}
-        missing = {hash: text for hash, text in zip(hashes, texts, strict=True) if hash not in vectors}
-        if missing:
-            new = await self._embedder.embed([*missing.values()], role=role, request=request)
-            vectors |= dict(zip(missing, new, strict=True))
-        self.embedded += len(missing)
-        return np.array([vectors[hash] for hash in hashes], dtype=np.float32).reshape(len(texts), self.dimensions)
+        return await self._embedder.embed(texts, role=role, request=request)

@@ -86,7 +86,7 @@ def build_embedder(settings: IndexSettings, services: ServiceSettings = NO_SERVI
             services.refuse_incomplete(name)
             from ragstone.index.embed.openai_embedder import OpenAIEmbedder
 
-            return OpenAIEmbedder(name, services, dimensions=settings.dimensions)
+            return OpenAIEmbedder(name, services, dimensions=settings.dimensions, batch=settings.batch_size)
         case name:
             return load(name, "index.embedder", f"{_EMBEDDERS}, or package.module:Class")()
 

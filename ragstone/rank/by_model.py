@@ -49,7 +49,7 @@ class ModelReranker:
         passages = [(f"passage {n}", hit.chunk.headed[:MAX_PASSAGE]) for n, hit in enumerate(hits, start=1)]
         material = quoted([("question", question), *passages], key)
         task = _TASK.format(key=key, count=count, shape=", ".join(["0"] * min(count, 3)))
-        messages = [Message(role="system", content=task), Message(role="user", content=material)]
+        messages = [Message(role="system", content=task, mark=key), Message(role="user", content=material)]
         reply = await complete_as(self._model, messages, keyed(_form(count), key), request)
         marks: list[float] = reply.model_dump()["marks"]
         order = sorted(range(count), key=lambda i: -marks[i])

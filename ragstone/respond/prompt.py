@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
-from ragstone.core.records import BOOKKEEPING, Evidence, Hit
+from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata
 from ragstone.settings.yaml_text import read_yaml
 
 REFUSAL = "NO ANSWER"
@@ -107,7 +107,7 @@ def compose(
     *,
     budget: PromptBudget,
     language: str = "",
-    metadata: bool = True,
+    shown: Callable[[Metadata], Metadata] = dict,
     mark: str = "",
 ) -> ComposedPrompt:
     """Compose the messages.
@@ -118,7 +118,7 @@ def compose(
         before: earlier turns; the latest that fit are used.
         budget: for evidence and conversation.
         language: ISO 639-1 code of the answer; if empty, the language of the question.
-        metadata: whether sources show the metadata of their documents.
+        shown: returns what a source shows of the metadata of its document.
         mark: encloses the evidence; random if not given.
     """
     mark = mark or secrets.token_hex(4)
@@ -128,8 +128,7 @@ def compose(
     hits: list[Hit] = []
     for hit in evidence.hits:
         label = prompt.label(len(hits) + 1, web=hit.chunk.is_web)
-        block = _put(prompt.block, _facts(hit, len(hits) + 1, label, budget.characters, metadata=metadata))
-        block = block.replace(mark, "")
+        block = _put(prompt.block, _facts(hit, len(hits) + 1, label, budget.characters, shown)).replace(mark, "")
         if (cost := budget.count(block)) <= left:
             blocks.append(block)
             hits.append(hit)
@@ -146,7 +145,12 @@ def compose(
     system = "\n".join([_put(prompt.role, known), "Rules:", *(f"- {rule}" for rule in rules)])
     examples = [message for example in prompt.examples for message in _example(prompt, example, known)]
     question = _question(prompt, blocks, evidence.question, mark)
-    messages = (Message(role="system", content=system), *examples, *history, Message(role="user", content=question))
+    messages = (
+        Message(role="system", content=system, mark=mark),
+        *examples,
+        *history,
+        Message(role="user", content=question),
+    )
     return ComposedPrompt(messages=messages, hits=tuple(hits))
 
 
@@ -166,11 +170,11 @@ def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Me
     ]
 
 
-def _facts(hit: Hit, index: int, label: str, characters: int, *, metadata: bool) -> dict[str, str]:
+def _facts(hit: Hit, index: int, label: str, characters: int, shown: Callable[[Metadata], Metadata]) -> dict[str, str]:
     chunk = hit.chunk
     facts = {**chunk.metadata, **chunk.facts}
     text = chunk.text if not characters or len(chunk.text) <= characters else f"{chunk.text[:characters].rstrip()} …"
-    shown = [f"{name}: {_shown(value)}" for name, value in chunk.metadata.items() if name not in BOOKKEEPING]
+    listed = [f"{name}: {_shown(value)}" for name, value in shown(chunk.metadata).items() if name not in BOOKKEEPING]
     author = facts.get("author") or facts.get("authors") or chunk.url
     section, page = _shown(facts.get("section", "")), _shown(facts.get("page", ""))
     return {
@@ -183,7 +187,7 @@ def _facts(hit: Hit, index: int, label: str, characters: int, *, metadata: bool)
         "url": chunk.url,
         "id": _shown(facts.get("publication_id", chunk.document_id)),
         "source": _shown(facts.get("source", "")),
-        "facts": "; ".join(shown[:_MAX_FACTS]) if metadata else "",
+        "facts": "; ".join(listed[:_MAX_FACTS]),
         "text": text,
     }
 

@@ -29,6 +29,8 @@ MAX_REPEATS = 3
 """Repeated sentences after which the model is stopped."""
 MAX_LEAD_IN = 80
 """Characters of a sentence that only introduces the next and is not checked."""
+MAX_REFUSAL = 2 * len(REFUSAL)
+"""Characters of a refusal that are waited for, so that it ends properly and is kept; then the model is stopped."""
 _CONTENT = re.compile(r"[\d@/$€£]|\w\.\w")
 """Numbers, money and addresses."""
 _RESERVED = 1024
@@ -108,11 +110,12 @@ class WritingAnswerer:
             text = transcript.end() if isinstance(piece, Reply) else transcript.add(piece)
             if waiting:
                 shown = (shown + text).lstrip()
-                waiting = _may_refuse(shown)
+                refused = shown.startswith(REFUSAL)
+                if refused and (end or len(shown) > MAX_REFUSAL):
+                    break
+                waiting = refused or _may_refuse(shown)
                 if waiting and not end:  # do not show the words of a refusal
                     continue
-                if shown.startswith(REFUSAL):
-                    break
                 text, shown = shown, ""
             if self._settings.unsupported == "flag" and text:
                 yield TextWritten(text=text)
@@ -148,7 +151,7 @@ class WritingAnswerer:
             characters=own.excerpt_characters,
             count=self._model.count,
         )
-        return compose(self._prompt, evidence, before, budget=budget, language=own.language, metadata=own.metadata)
+        return compose(self._prompt, evidence, before, budget=budget, language=own.language, shown=own.shown)
 
     async def _proof(self, sentence: Sentence, hits: Sequence[Hit], request: Request) -> Proof:
         if _is_lead_in(sentence.text):

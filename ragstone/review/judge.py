@@ -37,7 +37,8 @@ def _no_boolean(value: Any) -> Any:
     return value
 
 
-_Mark = Annotated[float, BeforeValidator(_no_boolean), Field(ge=0, le=FULL)]
+_Mark = Annotated[float, Field(ge=0, le=FULL), BeforeValidator(_no_boolean)]
+"""The validator comes last: limits after it would not be keywords of JSON Schema in the schema that models get."""
 
 
 class _Form(BaseModel):
@@ -176,6 +177,6 @@ async def marks(
 
 def _messages(task: str, shape: str, key: str, parts: Sequence[tuple[str, str]]) -> list[Message]:
     return [
-        Message(role="system", content=task + _RULES.format(key=key, shape=shape)),
+        Message(role="system", content=task + _RULES.format(key=key, shape=shape), mark=key),
         Message(role="user", content=f'{quoted(parts, key)}\n\nReply with the JSON object, "key" being "{key}".'),
     ]

@@ -10,16 +10,21 @@ from ragstone.core.records import Document, Hit, Span
 from ragstone.history.responses import answer_json
 
 
-def answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
+def answer(answer: Answer, *, explain: bool = False, metadata: bool = True) -> dict[str, Any]:
     """Return an answer; ``explain`` adds the evidence with the history of its scores."""
     out = answer_json(answer)
     if explain:
-        out["hits"] = [hit(one, rank, explain=True) for rank, one in enumerate(answer.hits, start=1)]
+        hits = enumerate(answer.hits, start=1)
+        out["hits"] = [hit(one, rank, explain=True, metadata=metadata) for rank, one in hits]
     return out
 
 
-def hit(hit: Hit, rank: int, *, explain: bool = False) -> dict[str, Any]:
-    """Return a hit without its vector; ``explain`` adds the history of its score."""
+def hit(hit: Hit, rank: int, *, explain: bool = False, metadata: bool = True) -> dict[str, Any]:
+    """Return a hit without its vector; ``explain`` adds the history of its score.
+
+    ``metadata`` belongs to the document, with the place of the chunk, and ``facts`` to the chunk; filters know both by
+    these names. Both are left out without ``metadata``.
+    """
     chunk = hit.chunk
     out: dict[str, Any] = {
         "rank": rank,
@@ -31,8 +36,9 @@ def hit(hit: Hit, rank: int, *, explain: bool = False) -> dict[str, Any]:
         "start": chunk.start,
         "end": chunk.end,
         "text": chunk.text,
-        "metadata": dict(chunk.described),
     }
+    if metadata:
+        out |= {"metadata": dict(chunk.described), "facts": dict(chunk.facts)}
     if explain:
         out["why"] = [asdict(step) for step in hit.why]
     return out

@@ -58,6 +58,11 @@ async def complete_as(model: ChatModel, messages: Sequence[Message], form: type[
     raise ModelError(f"{model.name} did not send the requested JSON in {MAX_REPLIES} replies")
 
 
+def has_form(text: str, form: type[BaseModel]) -> bool:
+    """Return whether a reply contains an object of this form."""
+    return _read(text, form)[0] is not None
+
+
 def new_key() -> str:
     """Return a random key that encloses quotations in one prompt, so that no document can know it."""
     return f"k{secrets.token_hex(6)}"

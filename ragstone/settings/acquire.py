@@ -122,6 +122,9 @@ SiteName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 class AcquireSettings(Section):
     """How sources are read."""
 
+    sources: tuple[str, ...] = Field(
+        default=(), description="Files and folders that `add` and `sync` read if none are named."
+    )
     columns: ColumnSettings = ColumnSettings()
     metadata: MetadataSettings = MetadataSettings()
     access: AccessSettings = AccessSettings()

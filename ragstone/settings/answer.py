@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from ragstone.core.records import Metadata
 from ragstone.settings.services import ModelSettings, Section
 
 
@@ -66,9 +67,17 @@ class RespondSettings(Section):
     metadata: bool = Field(
         default=True, description="Show the metadata of sources with the answer, and pass it to the model."
     )
+    metadata_names: tuple[str, ...] = Field(
+        default=(), description="Names of the metadata that `respond.metadata` is about. If it is empty, all are."
+    )
     summary: bool = Field(
         default=False, description="End each answer with the number of results per search and the two best sources."
     )
+
+    def shown(self, metadata: Metadata) -> Metadata:
+        """Return the metadata of a document that is shown with an answer and passed to the model."""
+        named = self.metadata_names or tuple(metadata)
+        return {name: value for name, value in metadata.items() if self.metadata and name in named}
 
 
 class MarkWeights(Section):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ragstone.settings.services import Section
 
@@ -114,6 +114,7 @@ class RankSettings(Section):
     """How evidence is chosen from the candidates."""
 
     top_k: int = Field(default=5, ge=1, description="Chunks that an answer can use as evidence.")
+    top_k_limit: int = Field(default=0, ge=0, description="Largest `rank.top_k`, also for one search. 0 sets no limit.")
     pool: int = Field(default=10, ge=1, description="Best candidates to rerank and diversify.")
     reranker: str = Field(
         default="none",
@@ -135,3 +136,13 @@ class RankSettings(Section):
     )
     max_tokens: int = Field(default=0, ge=0, description="Tokens of all evidence together. 0 sets no limit.")
     join: bool = Field(default=False, description="Join chunks of the evidence that overlap or touch.")
+
+    @model_validator(mode="after")
+    def _check_limit(self) -> RankSettings:
+        if self.exceeds_limit(self.top_k):
+            raise ValueError(f"top_k is {self.top_k}, but rank.top_k_limit allows at most {self.top_k_limit}")
+        return self
+
+    def exceeds_limit(self, k: int) -> bool:
+        """Return whether this is more evidence than a search may ask for."""
+        return 0 < self.top_k_limit < k

@@ -49,6 +49,9 @@ class IndexSettings(Section):
         ge=0,
         description="Dimensions of the vectors, for services that offer several. 0 uses the default of the model.",
     )
+    batch_size: int = Field(
+        default=256, ge=1, le=2048, description="Texts that one request to an embedding service carries."
+    )
     analyzer: str = Field(
         default="language",
         description="Analyzer of keyword search: `language` (stems, prefixes and compounds), `plain`, or"

@@ -71,7 +71,7 @@ class Limit:
 class CacheStatus:
     """Entries, size, hits and misses of one kind of value.
 
-    The kind ``shared`` is the cache on a server; ``problem`` says what is wrong with it.
+    The kind ``shared`` is the cache on a server; ``problem`` says what is wrong with it. ``level`` groups the kinds.
     """
 
     kind: str
@@ -81,6 +81,7 @@ class CacheStatus:
     hits: int
     misses: int
     problem: str = ""
+    level: str = ""
 
 
 class Cache(Protocol):
@@ -91,7 +92,7 @@ class Cache(Protocol):
         ...
 
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the values that are there."""
+        """Return the values that are there; hits and misses are counted."""
         ...
 
     def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
@@ -106,8 +107,16 @@ class Cache(Protocol):
         """Return the status of each kind that is kept."""
         ...
 
-    def clear(self) -> None:
-        """Forget everything, statistics too."""
+    def peek(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the values that are there, and count nothing."""
+        ...
+
+    def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
+        """Count hits and misses of a kind that is kept."""
+        ...
+
+    def clear(self, kinds: Sequence[str] = ()) -> None:
+        """Forget these kinds, statistics too; all of them if none is named."""
         ...
 
     def close(self) -> None:
@@ -141,6 +150,21 @@ class FileCache:
         return limit.seconds if limit else 0.0
 
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        found = self._read(kind, keys)
+        self.count(kind, hits=len(found), misses=len(set(keys)) - len(found))
+        return found
+
+    def peek(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return self._read(kind, keys)
+
+    def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
+        if self.keeps(kind):
+            self._counts[kind, "hits"] += hits
+            self._counts[kind, "misses"] += misses
+            if self._counts.total() >= COUNTED:
+                self._try(self._save)
+
+    def _read(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         if not self.keeps(kind) or not keys:
             return {}
 
@@ -158,12 +182,7 @@ class FileCache:
                         self._used[kind, key] = now
             return found
 
-        found = self._try(read) or {}
-        self._counts[kind, "hits"] += len(found)
-        self._counts[kind, "misses"] += len(set(keys)) - len(found)
-        if self._counts.total() >= COUNTED:
-            self._try(self._save)
-        return found
+        return self._try(read) or {}
 
     def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
         if not self.keeps(kind):
@@ -216,16 +235,17 @@ class FileCache:
             )
         return tuple(out)
 
-    def clear(self) -> None:
+    def clear(self, kinds: Sequence[str] = ()) -> None:
         def empty(db: sqlite3.Connection) -> None:
+            which = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
             for table in ("entries", "totals"):
-                db.execute(f"DELETE FROM {table}")  # noqa: S608
+                db.execute(f"DELETE FROM {table}{which}", list(kinds))  # noqa: S608
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
         if self._path.is_file():
-            self._counts.clear()
-            self._used.clear()
+            self._counts = Counter({one: count for one, count in self._counts.items() if kinds and one[0] not in kinds})
+            self._used = {one for one in self._used if kinds and one[0] not in kinds}
             self._try(empty)
 
     def close(self) -> None:

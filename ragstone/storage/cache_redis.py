@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -23,7 +24,7 @@ try:
 except ImportError as error:
     raise MissingExtra("redis", extra="redis") from error
 
-SHARED = ("embeddings", "tokens", "searches", "answers")
+SHARED = ("embeddings", "tokens", "responses", "searches", "answers")
 """Kinds that are shared; the latest questions stay in their knowledge base."""
 LARGEST = 4_000_000
 """Bytes of the largest value that is sent."""
@@ -77,7 +78,16 @@ class SharedCache:
         return self._local.keeps(kind)
 
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        found = self._local.get(kind, keys)
+        return self._completed(kind, keys, self._local.get(kind, keys))
+
+    def peek(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return self._completed(kind, keys, self._local.peek(kind, keys))
+
+    def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
+        self._local.count(kind, hits=hits, misses=misses)
+
+    def _completed(self, kind: str, keys: Sequence[bytes], found: dict[bytes, bytes]) -> dict[bytes, bytes]:
+        """Return the values found here, and those that the server has of the others."""
         missing = [key for key in dict.fromkeys(keys) if key not in found]
         if not missing or kind not in SHARED or not self.keeps(kind):
             return found
@@ -121,14 +131,15 @@ class SharedCache:
     def status(self) -> tuple[CacheStatus, ...]:
         return (*self._local.status(), self._status())
 
-    def clear(self) -> None:
-        """Forget everything, here and on the server, including the values of other knowledge bases."""
-        self._local.clear()
+    def clear(self, kinds: Sequence[str] = ()) -> None:
+        """Forget these kinds, or all, here and on the server, where other knowledge bases lose them too."""
+        self._local.clear(kinds)
+        patterns = [f"{PREFIX}{kind}:*" for kind in kinds] or [f"{PREFIX}*"]
 
         def forget() -> None:
             batch: list[bytes] = []
             name: bytes
-            for name in self._redis.scan_iter(match=f"{PREFIX}*", count=AT_ONCE):
+            for name in chain.from_iterable(self._redis.scan_iter(match=one, count=AT_ONCE) for one in patterns):
                 batch.append(name)
                 if len(batch) == AT_ONCE:
                     self._redis.unlink(*batch)

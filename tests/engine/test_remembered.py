@@ -22,7 +22,7 @@ from ragstone.core.answers import Answer
 from ragstone.core.filters import Filter
 from ragstone.core.records import Document, Evidence
 from ragstone.core.request import Request
-from ragstone.engine.caching import CachedEmbedder, CachedTokenEmbedder
+from ragstone.engine.cached_models import CachedEmbedder, CachedTokenEmbedder
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.lazy import Lazy
 from ragstone.storage.cache import FileCache, Limit

@@ -37,8 +37,8 @@ FIXED = frozenset({"text-embedding-ada-002"})
 """Models whose dimensions cannot be reduced."""
 WINDOW = 8000
 """Estimated tokens of a text that is sent as a whole; OpenAI's models read 8,191."""
-BATCH_TEXTS, BATCH_TOKENS = 256, 100_000
-"""Texts and estimated tokens per request; OpenAI accepts 2,048 and 300,000."""
+BATCH_TOKENS = 100_000
+"""Estimated tokens per request at most; OpenAI accepts 300,000."""
 
 
 class _One(BaseModel):
@@ -63,13 +63,15 @@ class OpenAIEmbedder:
     Args:
         name: as in the settings: ``openai:text-embedding-ada-002``, or ``azure:`` and a deployment.
         services: address, time-outs and retries.
-        dimensions: of the vectors; 0 for the model's own, which an unknown model reveals by embedding one letter.
+        dimensions: of the vectors; 0 for the model's own. Of an unknown model the first reply tells them, or one letter
+            that is embedded if they are asked for before.
+        batch: texts per request at most.
 
     Raises:
         SettingsError: the model does not support these dimensions.
     """
 
-    def __init__(self, name: str, services: ServiceSettings, *, dimensions: int = 0) -> None:
+    def __init__(self, name: str, services: ServiceSettings, *, dimensions: int = 0, batch: int = 256) -> None:
         vendor, _, self._model = name.partition(":")
         self._name, self._services, self._asked_for = name, services, dimensions
         own = OWN.get(self._model, 0)
@@ -77,7 +79,7 @@ class OpenAIEmbedder:
             raise SettingsError(f"index.dimensions is {dimensions}, but {self._model} has {own}")
         self._known = dimensions or own
         self._server = OpenAIServer(services, azure=vendor == "azure")
-        self._most = BATCH_TEXTS
+        self._most = batch
         self._sends_dimensions = bool(dimensions) and dimensions != own
         self.fingerprint = f"{name}-{self._known or 'own'}-{self._server.host}"
 
@@ -102,9 +104,8 @@ class OpenAIEmbedder:
         Raises:
             EmbeddingError: the server cannot be reached, refuses, or sends an invalid reply.
         """
-        width = self._known or await asyncio.to_thread(lambda: self.dimensions)
         windows = [(owner, window) for owner, text in enumerate(texts) for window in _windows(text)]
-        sums = np.zeros((len(texts), width), dtype=np.float32)
+        parts: list[Vector] = []
         async with self._server.connected() as client:
             start, most = 0, self._most
             while start < len(windows):
@@ -114,8 +115,12 @@ class OpenAIEmbedder:
                     most = len(batch) // 2
                     continue
                 self._most = most  # only after success, so that other failures do not shrink it
-                np.add.at(sums, [owner for owner, _ in batch], self._of_width(found))
+                self._known = self._known or found.shape[1]
+                parts.append(self._of_width(found))
                 start += len(batch)
+        sums = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        if parts:
+            np.add.at(sums, [owner for owner, _ in windows], np.concatenate(parts))
         return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
 
     async def _batch(self, client: AsyncOpenAI, texts: Sequence[str], request: Request) -> Vector | None:

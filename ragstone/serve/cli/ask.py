@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,21 +51,22 @@ def ask(
 ) -> None:
     """Answer a question from the documents, with sources.
 
-    If the documents do not answer it, the answer says so. Chunk options need --add and a new knowledge base.
+    If the documents do not answer it, the answer says so. Chunk options need --add and a new knowledge base. Without a
+    knowledge base, one is made of the sources that the settings name.
     """
     from ragstone.serve import as_json as json
     from ragstone.serve.cli import screen
     from ragstone.serve.views import answers
 
-    _add(add, asked, kb)
+    asked = _add(add, asked, kb)
     with opened(kb, asked) as opened_kb:
         events = opened_kb.stream(typed.text(question), where, session=session, reader=Reader.of(groups))
         answer = asyncio.run(screen.watch(events, quiet=as_json))
-        metadata, rated = opened_kb.settings.respond.metadata, opened_kb.learning.is_on
+        respond, rated = opened_kb.settings.respond, opened_kb.learning.is_on
     if as_json:
-        screen.write_json(json.answer(answer, explain=explain))
+        screen.write_json(json.answer(answer, explain=explain, metadata=respond.metadata))
         return
-    screen.write(answers.answer(answer, metadata=metadata, explain=explain, rated=rated))
+    screen.write(answers.answer(answer, shown=respond.shown, explain=explain, rated=rated))
     screen.write(answers.notices(answer), sys.stderr)
 
 
@@ -85,9 +87,9 @@ def chat(
     from ragstone.serve.cli.prompt import Chat
 
     def open_kb(overrides: Sequence[str]) -> KnowledgeBase:
-        return Asked(preset=asked.preset, overrides=tuple(overrides)).open(kb)
+        return replace(asked, overrides=tuple(overrides)).open(kb)
 
-    _add(add, asked, kb)
+    asked = _add(add, asked, kb)
     Chat(open_kb, asked.overrides, where, session, Reader.of(groups)).run()
 
 
@@ -109,15 +111,21 @@ def search(
 
     with opened(kb, asked) as opened_kb:
         hits = asyncio.run(opened_kb.search(typed.text(query), k, where, reader=Reader.of(groups)))
-    found = [json.hit(hit, rank, explain=explain) for rank, hit in enumerate(hits, start=1)]
+        metadata = opened_kb.settings.respond.metadata
+    found = [json.hit(hit, rank, explain=explain, metadata=metadata) for rank, hit in enumerate(hits, start=1)]
     shown = answers.hits(hits, explain=explain)
     screen.show({"query": typed.text(query), "hits": found}, shown, as_json=as_json)
 
 
-def _add(sources: list[str] | None, asked: Asked, kb: Path) -> None:
-    """Add the sources of ``--add``, and report to standard error."""
+def _add(sources: list[str] | None, asked: Asked, kb: Path) -> Asked:
+    """Add the sources of ``--add``, or those of the settings to a new knowledge base, and report to standard error.
+
+    Return the settings to go on with.
+    """
+    if not sources and not (kb / "CURRENT").is_file():
+        sources = asked.sources(kb)
     if not sources:
-        return
+        return asked
     from ragstone.engine.documents import refuse_unreadable
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
@@ -126,3 +134,4 @@ def _add(sources: list[str] | None, asked: Asked, kb: Path) -> None:
     with opened(kb, asked, create=True) as opened_kb, screen.progress() as on_progress:
         report = asyncio.run(opened_kb.documents.add(sources, on_progress))
     screen.write(state.ingested(report, str(kb)), sys.stderr)
+    return replace(asked, notices=False)

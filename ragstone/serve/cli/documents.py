@@ -16,17 +16,24 @@ from ragstone.serve.cli import typed
 from ragstone.serve.cli.options import DEFAULT_KB, As, Asked, Json, Kb, Wait, opened, with_chunk_settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ragstone.engine.jobs.queue import Job
 
 
-Sources = Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Files, or folders of files.")]
+Sources = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SOURCE...]", help="Files, or folders of files; acquire.sources if none.", show_default=False
+    ),
+]
 Queue = Annotated[bool, typer.Option("--queue", help="Put the work into the queue; ragstone worker does it.")]
 
 
 @with_chunk_settings
 def add(
-    sources: Sources,
     asked: Asked,
+    sources: Sources = None,
     kb: Kb = DEFAULT_KB,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print 'added ID' for each document once it is durable.")
@@ -39,11 +46,10 @@ def add(
 
     Unchanged documents are left alone. Files that cannot be read are reported and stop nothing.
     """
-    from ragstone.engine.documents import refuse_unreadable
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
 
-    refuse_unreadable(sources)
+    sources = _readable(sources, asked, kb)
     if queue:
         with opened(kb, asked, create=True, wait=wait) as opened_kb:
             _show_queued(opened_kb.documents.queue_add(sources), as_json=as_json)
@@ -58,8 +64,8 @@ def add(
 
 @with_chunk_settings
 def sync(
-    sources: Sources,
     asked: Asked,
+    sources: Sources = None,
     kb: Kb = DEFAULT_KB,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Keep running, and look again every --every seconds.")] = False,
@@ -74,11 +80,10 @@ def sync(
     file that cannot be read stays as it was stored.
     """
     from ragstone.core.errors import Locked, SourceError, UsageError
-    from ragstone.engine.documents import refuse_unreadable
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
 
-    refuse_unreadable(sources)
+    sources = _readable(sources, asked, kb)
     if queue and (watch or dry_run):
         raise UsageError("--queue cannot be combined with --watch or --dry-run")
     if queue:
@@ -166,6 +171,23 @@ def show(
         screen.write_json(json.document(document, part))
     else:
         print(printable(part.of(document.text)))
+
+
+def _readable(sources: list[str] | None, asked: Asked, kb: Path) -> list[str]:
+    """Return the sources named, or else those of the settings.
+
+    Raises:
+        UsageError: there are none.
+        SourceError: one cannot be read.
+    """
+    from ragstone.core.errors import UsageError
+    from ragstone.engine.documents import refuse_unreadable
+
+    found = sources or asked.sources(kb)
+    if not found:
+        raise UsageError("name a file or a folder, or set acquire.sources")
+    refuse_unreadable(found)
+    return found
 
 
 def _show_queued(jobs: Sequence[Job], *, as_json: bool) -> None:

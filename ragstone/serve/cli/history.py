@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from ragstone.core.access import OWNER, Reader
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.serve.cli import typed
 from ragstone.serve.cli.options import DEFAULT_KB, As, Json, Kb, opened
+
+if TYPE_CHECKING:
+    from ragstone.engine.caching import Level
 
 app = typer.Typer(help="Show statistics, conversations and caches.", rich_markup_mode=None)
 
@@ -88,15 +91,41 @@ def conversations(
 @app.command()
 def cache(
     kb: Kb = DEFAULT_KB,
-    clear: Annotated[bool, typer.Option("--clear", help="Delete all of it, and the latest questions.")] = False,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Delete all of it, and the latest questions; or only --level.")
+    ] = False,
+    level: Annotated[
+        str,
+        typer.Option("--level", metavar="embedding|response|query", help="Only this level.", show_default=False),
+    ] = "",
     as_json: Json = False,
 ) -> None:
-    """Show what the caches hold and how often they helped."""
+    """Show what the caches hold and how often they helped.
+
+    Embeddings stay valid for a text and a model, responses for all that a model reads and its settings. Results of
+    queries are valid until a document changes.
+    """
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
 
+    chosen = _level(level)
     with opened(kb) as opened_kb:
         if clear:
-            opened_kb.history.clear_cache()
-        now = opened_kb.status().cache
+            opened_kb.history.clear_cache(chosen)
+        now = [one for one in opened_kb.status().cache if not chosen or one.level == chosen]
     screen.show({"cache": [asdict(one) for one in now]}, state.caches(now), as_json=as_json)
+
+
+def _level(name: str) -> Level | None:
+    """Return the level of the caches that an option names, None for all.
+
+    Raises:
+        UsageError: there is no such level.
+    """
+    match name:
+        case "":
+            return None
+        case "embedding" | "response" | "query":
+            return name
+        case _:
+            raise UsageError(f"--level is embedding, response or query, not '{name}'")

@@ -59,7 +59,7 @@ def rebuild(
     Builds a new version, compares it with the one in use, and switches to it. Queries and additions go on meanwhile.
     An interrupted rebuild continues where it stopped.
     """
-    from ragstone.core.errors import UsageError
+    from ragstone.core.errors import SettingsError, UsageError
     from ragstone.engine.comparison import compare as compare_versions
     from ragstone.serve.cli import screen
     from ragstone.serve.views import measured, state
@@ -89,11 +89,16 @@ def rebuild(
                 )
                 report = asyncio.run(build)
         if builds:
-            with screen.spinner("comparing") as update:
-                comparison = asyncio.run(compare_versions(opened_kb, compare, update))
+            try:
+                with screen.spinner("comparing") as update:
+                    comparison = asyncio.run(compare_versions(opened_kb, compare, update))
+            except SettingsError as error:  # such as a key that the version in use needs and that is gone
+                if compare is not None:
+                    raise
+                screen.write_error(f"the two versions were not compared: {error}")
             if not as_json:
                 screen.write(state.ingested(report, str(kb)))
-                screen.write(measured.versions(comparison))
+                screen.write(measured.versions(comparison) if comparison else [])
         if not given:
             rest = asyncio.run(opened_kb.versions.rebuild(asked.overrides, preset=asked.preset))
             report = report.plus(rest) if rest.added + rest.updated + rest.removed else report

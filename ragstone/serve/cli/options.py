@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,14 +52,21 @@ Explain = Annotated[bool, typer.Option("--explain", help="Show how each score ca
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The settings given on the command line."""
+    """The settings given on the command line; ``notices`` says whether `open` tells what stands in for what."""
 
     preset: str | None = None
     overrides: tuple[str, ...] = ()
+    notices: bool = True
 
     def plus(self, overrides: Sequence[str]) -> Asked:
         """Return the same with more settings, which take precedence."""
-        return Asked(preset=self.preset, overrides=(*self.overrides, *overrides))
+        return replace(self, overrides=(*self.overrides, *overrides))
+
+    def sources(self, kb: Path) -> list[str]:
+        """Return the files and folders that the settings of a knowledge base name, which need not exist yet."""
+        from ragstone.engine.opening import settings_at
+
+        return list(settings_at(kb, self.overrides, self.preset).acquire.sources)
 
     def open(self, kb: Path, *, create: bool = False, as_built: bool = False, wait: float = 0.0) -> KnowledgeBase:
         """Open a knowledge base with these settings."""
@@ -72,7 +79,8 @@ class Asked:
         opened = KnowledgeBase.open(
             kb, self.overrides, preset=self.preset, create=create, as_built=as_built, patience=patience
         )
-        if self.preset or not existed:  # later, `ragstone status` and `ragstone settings` show these notices
+        # Later, `ragstone status` and `ragstone settings` show these notices.
+        if self.notices and (self.preset or not existed):
             with opened.current() as version:
                 for one in version.substitutes:
                     write_error(one.told)
@@ -95,6 +103,9 @@ def _asked(
     preset: Annotated[
         str | None, typer.Option("--preset", metavar="NAME", help="A preset, or a YAML file of settings.")
     ] = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", metavar="NAME", help="A profile of the preset, such as quick.")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Change a setting; may be repeated.")
     ] = None,
@@ -105,7 +116,9 @@ def _asked(
         str | None, typer.Option(metavar="vector|bm25|hybrid", help="Set query.method.")
     ] = None,
     vector_weight: Annotated[str | None, typer.Option(metavar="0..1", help="Set query.vector_weight.")] = None,
-    no_reranking: Annotated[bool, typer.Option("--no-reranking", help="Set rank.reranker=none.")] = False,
+    no_reranking: Annotated[
+        bool, typer.Option("--no-reranking", help="Set rank.reranker=none and rank.diversify=none.")
+    ] = False,
     risk: Annotated[
         str | None,
         typer.Option(metavar="SHARE", help="Set respond.risk: the share of answers that may be wrong, such as 0.2."),
@@ -114,12 +127,14 @@ def _asked(
 ) -> Asked:
     """Return the settings that these options name; named options take precedence over ``--set``."""
     named = {
+        "profile": profile,
         "chunk.size": chunk_size,
         "chunk.overlap": chunk_overlap,
         "chunk.strategy": chunk_strategy,
         "query.method": retrieval_method,
         "query.vector_weight": vector_weight,
         "rank.reranker": "none" if no_reranking else None,
+        "rank.diversify": "none" if no_reranking else None,
         "respond.risk": risk,
         "respond.metadata": "false" if no_metadata else None,
     }
@@ -127,7 +142,7 @@ def _asked(
     return Asked(preset=preset, overrides=(*(set_ or ()), *own))
 
 
-PLAIN = ("preset", "set_")
+PLAIN = ("preset", "profile", "set_")
 CHUNKING = (*PLAIN, "chunk_size", "chunk_overlap", "chunk_strategy")
 """Options of commands that store documents."""
 ASKING = (*PLAIN, "retrieval_method", "vector_weight", "no_reranking", "risk", "no_metadata")
@@ -152,7 +167,7 @@ def with_settings(command: Callable[..., None], names: Sequence[str] = ALL) -> C
 
 
 def with_plain_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--preset`` and ``--set``."""
+    """Give a command ``--preset``, ``--profile`` and ``--set``."""
     return with_settings(command, PLAIN)
 
 

@@ -89,7 +89,7 @@ class Chat:
             case "/set":
                 self._set(rest.strip())
             case "/sources":
-                write(answers.sources(self._answered(), metadata=self._kb.settings.respond.metadata))
+                write(answers.sources(self._answered(), shown=self._kb.settings.respond.shown))
             case "/explain":
                 write(answers.explanation(self._answered()))
             case _ if command.startswith("/"):
@@ -103,8 +103,8 @@ class Chat:
         self._last = answer = self._runner.run(watch(events))
         if not self._session:
             self._turns.append(Turn(question=question, answer=answer.answer))
-        metadata = self._kb.settings.respond.metadata
-        write(answers.answer(answer, metadata=metadata, rated=self._kb.learning.is_on))
+        shown = self._kb.settings.respond.shown
+        write(answers.answer(answer, shown=shown, rated=self._kb.learning.is_on))
         write(answers.notices(answer), sys.stderr)
         write([line()])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ragstone.core.answers import Answer, Citation
 from ragstone.core.records import BOOKKEEPING, Hit, Metadata
@@ -21,12 +21,14 @@ _PLACE = BOOKKEEPING | {"publication_id", "word_count", "language", "source"}
 """Metadata that repeats the place of a document or is only for filters."""
 
 
-def answer(answer: Answer, *, metadata: bool = True, explain: bool = False, rated: bool = False) -> Iterator[Block]:
+def answer(
+    answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict, explain: bool = False, rated: bool = False
+) -> Iterator[Block]:
     """Show an answer, its sources and its confidence; ``rated`` adds the command that rates it."""
     yield from _text(answer)
     if answer.outcome != "refusal":
         yield line()
-        yield from sources(answer, metadata=metadata)
+        yield from sources(answer, shown=shown)
         if not explain and not answer.abstained:
             yield line((_confidence(answer), "dim"))
     if explain:
@@ -43,16 +45,16 @@ def notices(answer: Answer) -> Iterator[Line]:
         yield line(("note: ", "yellow"), one_line(notice))
 
 
-def sources(answer: Answer, *, metadata: bool = True) -> Iterator[Line]:
-    """Show each citation with its place and its words; ``metadata`` adds that of each document, once."""
-    known = {hit.chunk.document_id: hit.chunk.metadata for hit in answer.hits}
+def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> Iterator[Line]:
+    """Show each citation with its place and its words, and once for each document what is ``shown`` of its metadata."""
+    known = {hit.chunk.document_id: shown(hit.chunk.metadata) for hit in answer.hits}
     yield line(("Sources", "bold") if answer.citations else "nothing is cited")
     for citation in answer.citations:
         title: list[Part] = [(one_line(citation.title), "bold"), (" — ", "dim")] if citation.title else []
         where: Part = (place(citation), "dim" if title else "")
         yield line(*title, where, indent=2, head=(f"[{citation.marker}] ", "bold cyan"))
         yield line((f"“{one_line(citation.quote)}”", "italic dim"), indent=6)
-        if metadata and (facts := _facts(known.pop(citation.document_id, {}))):
+        if facts := _facts(known.pop(citation.document_id, {})):
             yield line((facts, "dim"), indent=6)
 
 

@@ -44,6 +44,7 @@ def ingested(report: AddReport, kb: str) -> Iterator[Line]:
     if report.embedding_calls:
         retried = f", {report.embedding_retries:,} retried" if report.embedding_retries else ""
         service = f" ({count(report.embedding_calls, 'request')}, {count(report.embedding_tokens, 'token')}{retried})"
+    service += f", {report.cached:,} from the cache" if report.cached else ""
     yield line(
         (f"{report.added:,} added", "bold green" if report.added else ""),
         f", {report.updated:,} updated, {report.unchanged:,} unchanged{removed};"
@@ -248,6 +249,7 @@ def caches(caches: Sequence[CacheStatus]) -> Iterator[Block]:
         return
     rows = [
         (
+            one.level,
             one.kind,
             f"{one.entries:,}",
             f"{one.megabytes:,.2f}",
@@ -257,7 +259,7 @@ def caches(caches: Sequence[CacheStatus]) -> Iterator[Block]:
         )
         for one in caches
     ]
-    yield table(("cache", "entries", "MB", "limit MB", "hits", "misses"), rows, numbers=range(1, 6))
+    yield table(("level", "cache", "entries", "MB", "limit MB", "hits", "misses"), rows, numbers=range(2, 7))
     yield from (line(one_line(one.problem)) for one in caches if one.problem)
 
 

@@ -532,8 +532,14 @@ export interface components {
              */
             answer: string;
             /**
+             * Outcome
+             * @description `closest`: no sure answer, only the closest passages, and the text says so
+             * @enum {string}
+             */
+            outcome: "answer" | "closest" | "refusal";
+            /**
              * Abstained
-             * @description true if the documents do not answer the question
+             * @description true unless `outcome` is `answer`
              */
             abstained: boolean;
             /** Sources */
@@ -1063,9 +1069,16 @@ export interface components {
             text: string;
             /**
              * Metadata
-             * @description of the document and the chunk, with the place of the chunk: doc_id, chunk_id, chunk_index from 0, and total_chunks of the document
+             * @description of the document, with the place of the chunk in it: doc_id, chunk_id, chunk_index from 0, and total_chunks; `kind` is that of the file
              */
             metadata: {
+                [key: string]: string | number | boolean | (string | number | boolean)[];
+            };
+            /**
+             * Facts
+             * @description of the chunk: its section and page, and for documentation `is_code`, `token_count`, `chunk_kind` (how_to, reference, example, ...) and `difficulty`
+             */
+            facts: {
                 [key: string]: string | number | boolean | (string | number | boolean)[];
             };
             /**
@@ -1338,8 +1351,13 @@ export interface components {
             /** Answered */
             answered: number;
             /**
+             * Closest
+             * @description only the closest passages were shown
+             */
+            closest: number;
+            /**
              * Refused
-             * @description abstentions
+             * @description refusals: nothing came close
              */
             refused: number;
             /** Failed */
@@ -1475,6 +1493,12 @@ export interface components {
              * @description use only documents that match, such as: language = de and kind = pdf; empty matches all
              */
             where?: string | null;
+            /**
+             * Profile
+             * @description profile of the server's preset, such as quick; see `profiles` in GET /settings
+             * @default
+             */
+            profile?: string;
             /** @description settings of this question only */
             settings?: components["schemas"]["QuestionSettings"] | null;
             /**
@@ -1675,6 +1699,11 @@ export interface components {
              */
             "respond.abstain_below"?: number | null;
             /**
+             * Respond.Closest From
+             * @description Instead of a refusal, show the closest passages and say that they are only that, if the probability is at least this. It has no effect above `respond.abstain_below`.
+             */
+            "respond.closest_from"?: number | null;
+            /**
              * Respond.Metadata
              * @description Show the metadata of sources with the answer, and pass it to the model.
              */
@@ -1747,6 +1776,12 @@ export interface components {
              * @description use only documents that match, such as: language = de and kind = pdf; empty matches all
              */
             where?: string | null;
+            /**
+             * Profile
+             * @description profile of the server's preset, such as quick; see `profiles` in GET /settings
+             * @default
+             */
+            profile?: string;
             /**
              * Explain
              * @description return how each score came about

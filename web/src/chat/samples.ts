@@ -26,6 +26,7 @@ export const hit = (text: string, more: Partial<Hit> = {}): Hit => ({
   end: Array.from(text).length,
   text,
   metadata: {},
+  facts: {},
   why: null,
   ...more,
 });
@@ -42,6 +43,7 @@ export const answered = (answer: string, more: Partial<Answer> = {}): Answer => 
   response_id: "r1",
   question: "Why?",
   answer,
+  outcome: "answer",
   abstained: false,
   sources: [],
   confidence: 0.8,
