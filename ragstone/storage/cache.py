@@ -245,7 +245,7 @@ class FileCache:
 
         if self._path.is_file():
             self._counts = Counter({one: count for one, count in self._counts.items() if kinds and one[0] not in kinds})
-            self._used = {one for one in self._used if kinds and one[0] not in kinds}
+            self._used = {one: at for one, at in self._used.items() if kinds and one[0] not in kinds}
             self._try(empty)
 
     def close(self) -> None:

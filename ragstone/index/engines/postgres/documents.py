@@ -145,16 +145,18 @@ class PostgresDocuments:
             chunks = self._catalog.chunks_of([one.id for one in part])
             configurations = {one.id: self._configuration(one.metadata.get("language")) for one in part}
             keys = [self._key(one.id) for one in part]
-            wanted = {key: (*self._columns(one)[:4], []) for key, one in zip(keys, part, strict=True)}
-            for _, key, *piece in self._rows(chunks.values(), configurations):
-                wanted[key][-1].append(tuple(piece))
-            for *_, pieces in wanted.values():
-                pieces.sort()
             with self._server.transaction(patient=True) as db:
-                held = {key: (*rest, []) for key, *rest in db.execute(_HELD_DOCUMENTS, [keys])}
-                for key, *piece in db.execute(_HELD_CHUNKS, [keys]):
-                    held[key][-1].append(tuple(piece))
-            altered += [one.id for key, one in zip(keys, part, strict=True) if held.get(key) != wanted[key]]
+                documents_held = {row[0]: row[1:] for row in db.execute(_HELD_DOCUMENTS, [keys])}
+                chunks_held = {row[0]: row[1:] for row in db.execute(_HELD_CHUNKS, [keys])}
+            differing = {
+                key for key, one in zip(keys, part, strict=True) if documents_held.get(key) != self._columns(one)[:4]
+            }
+            wanted = {row[0]: row[1:] for row in self._rows(chunks.values(), configurations)}
+            for key in chunks_held.keys() | wanted.keys():
+                here, there = chunks_held.get(key), wanted.get(key)
+                if here != there:
+                    differing |= {row[0] for row in (here, there) if row is not None}
+            altered += [one.id for key, one in zip(keys, part, strict=True) if key in differing]
         return altered
 
     def _configuration(self, language: object) -> str:
@@ -187,7 +189,9 @@ class PostgresDocuments:
         metadata = _plain(json.dumps(told, ensure_ascii=False))
         return _plain(one.title), _plain(one.url), kind, named, metadata, self._configuration(facts.get("language"))
 
-    def _rows(self, chunks: Iterable[Chunk], configurations: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
+    def _rows(
+        self, chunks: Iterable[Chunk], configurations: Mapping[str, str]
+    ) -> Iterator[tuple[uuid.UUID, uuid.UUID, int, str, str]]:
         for one in chunks:
             key, document = self._key(one.id), self._key(one.document_id)
             yield key, document, one.index, _plain(one.text), configurations[one.document_id]
@@ -205,8 +209,8 @@ _HELD_DOCUMENTS = (
     f"SELECT id, title, url, source_type, readers FROM {SCHEMA}.documents WHERE id = ANY(%s)"  # noqa: S608
 ).encode()
 _HELD_CHUNKS = (
-    f"SELECT document_id, chunk_index, chunk_content, configuration FROM {SCHEMA}.document_chunks"  # noqa: S608
-    " WHERE document_id = ANY(%s) ORDER BY document_id, chunk_index"
+    f"SELECT id, document_id, chunk_index, chunk_content, configuration FROM {SCHEMA}.document_chunks"  # noqa: S608
+    " WHERE document_id = ANY(%s)"
 ).encode()
 _CHUNKS = (
     f"COPY {SCHEMA}.document_chunks (id, document_id, chunk_index, chunk_content, configuration) FROM STDIN"
