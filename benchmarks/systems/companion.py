@@ -191,7 +191,7 @@ def variations(room: Room) -> str:
     notices = asked(room, faq(room), "Kur galima gauti POLA kortelę Vilniuje?")["notices"]
     also = [one.partition(": ")[2] for one in notices if one.startswith("searched also for: ")]
     expect(len(also) >= 2, f"searched also for {also}")
-    expect(any("card" in one and "place" in one and "Vilniuje" in one for one in also), f"searched also for {also}")
+    expect(any("card" in one and "place" in one and "vilniuje" in one for one in also), f"searched also for {also}")
     return f"searched also for: {' | '.join(also)}"
 
 
