@@ -357,10 +357,10 @@ def in_lithuanian(room: Room) -> str:
     at = lines.index("Šaltiniai:")
     expect(lines[at - 1].startswith("Dokumentų: "), f"before the sources: {lines[at - 1]}")
     expect(1 <= len(lines[at + 1 :]) <= LINKS, f"sources: {lines[at + 1 :]}")
-    refusal = asked(room, faq(room), "asdf qwer zxcv")
-    expect(refusal["outcome"] == "refusal", f"nonsense gets: {short(refusal['answer'])}")
+    refusal = asked(room, faq(room), SIM, "--set", "respond.abstain_below=1", "--set", "respond.closest_from=1")
+    expect(refusal["outcome"] == "refusal", f"outcome {refusal['outcome']}")
     expect(refusal["answer"].startswith("Šiuose dokumentuose neradau"), short(refusal["answer"]))
-    return f"{lines[at - 1]} Šaltiniai: {len(lines[at + 1 :])}; nonsense: {refusal['answer'].splitlines()[0]}"
+    return f"{lines[at - 1]} Šaltiniai: {len(lines[at + 1 :])}; a refusal: {refusal['answer'].splitlines()[0]}"
 
 
 @SYSTEM.feature("the closest passages said to be that", "ragstone ask QUESTION --set respond.abstain_below=1")
@@ -381,7 +381,7 @@ def memory(room: Room) -> str:
     asked(room, kb, "Kaip gauti SIM kortelę Lietuvoje?", "--session", "pacientas")
     notices = asked(room, kb, "O kur ją papildyti?", "--session", "pacientas")["notices"]
     understood = [one for one in notices if one.startswith("understood as:")]
-    expect(understood and "SIM" in understood[0], f"noticed {notices}")
+    expect(understood and "sim" in understood[0].casefold(), f"noticed {notices}")
     return understood[0]
 
 
