@@ -406,11 +406,11 @@ def statistics(room: Room) -> str:
     return f"{counts}; confidence {total['confidence']}"
 
 
-@SYSTEM.feature("typed errors, counted by kind", "curl .../ask")
+@SYSTEM.feature("typed errors, counted by kind", "curl .../query")
 def typed_errors(room: Room) -> str:
     with room.serving(faq(room)) as site:
-        blank = site.post("/ask", {"question": "  "})
-        wrong = site.post("/ask", {"question": SIM, "where": "nofield = 1"})
+        blank = site.post("/query", {"question": "  "})
+        wrong = site.post("/query", {"question": SIM, "where": "nofield = 1"})
         codes = [(one.status, one.json()["error"]["code"]) for one in (blank, wrong)]
     expect(all(400 <= status < 500 and code for status, code in codes), f"codes: {codes}")
     failures = room.json("history", "stats", "--kb", faq(room), "--json")["total"]["failures"]
@@ -418,7 +418,7 @@ def typed_errors(room: Room) -> str:
     return f"{codes}; counted: {failures}"
 
 
-@SYSTEM.feature("92% of the questions not refused", "curl .../ask")
+@SYSTEM.feature("92% of the questions not refused", "curl .../query")
 def answered(room: Room) -> str:
     dataset = load(room.data / "lt_faq")
     queries = dataset.queries[::4] if room.quick else dataset.queries
@@ -428,7 +428,7 @@ def answered(room: Room) -> str:
     with room.serving(faq(room)) as site:
         expect(_ask(site, SIM)["outcome"] != "refusal", "the question for a SIM card is refused")
         for query in queries:
-            reply = site.post("/ask", {"question": query.text, "explain": True})
+            reply = site.post("/query", {"question": query.text, "explain": True})
             failed += reply.status != 200
             answer = reply.json()
             outcomes.append(answer["outcome"])
@@ -446,4 +446,4 @@ def answered(room: Room) -> str:
 
 
 def _ask(site: Site, question: str) -> dict[str, Any]:
-    return site.post("/ask", {"question": question}).json()
+    return site.post("/query", {"question": question}).json()
