@@ -83,7 +83,7 @@ class Case:
 
 async def cases(data: Path, keep: Path, name: str, embedder: str, *, every: int = 1) -> list[Case]:
     """Return the cases of every nth question of a source, in the order of its questions."""
-    source = {**SOURCES, **LITHUANIAN}[name]
+    source = LITHUANIAN[name] if name in LITHUANIAN else SOURCES[name]
     dataset = _law(data / LAW) if name == LAW else _dataset(data, source)
     chosen = (
         f"index.embedder={embedder}",

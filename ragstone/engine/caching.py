@@ -44,10 +44,7 @@ QUESTIONS_BYTES = 256_000
 
 
 def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, Limit]:
-    """Return the room for each kind of value, with an embedding service or without.
-
-    Vectors and responses do not expire, because they depend on nothing that changes.
-    """
+    """Return the room for each kind of value, with an embedding service or without. Only results of queries expire."""
     if not settings.enabled:
         return {}
     shares = SHARES_OF_SERVICE if service else SHARES

@@ -95,7 +95,7 @@ def test_leaves_other_languages_alone() -> None:
 
 def test_keeps_the_spelling_of_user_words() -> None:
     documents = ("kortele", "gauti", "kur", "pola")
-    question = asked("kur gauti pola kortele", *documents, words=("POLA",))
+    question = asked("kur gauti pola kortele", *documents, words=("POLA", "kortelę"))
     assert question.text == "kur gauti POLA kortelę"
     assert question.asked == "kur gauti pola kortele"
     assert question.notices == ("searched also for: kur gauti POLA kortelę",)

@@ -17,6 +17,7 @@ from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
 from ragstone.respond.answerability import FITTED, Features, estimate_for
 from ragstone.respond.extractive import TITLED, ExtractiveAnswerer
+from ragstone.respond.words import phrases
 from ragstone.settings import ChunkSettings, RespondSettings
 
 PLAIN = {"coverage": 0.9, "mistyped": 0.0, "words": 4.0}
@@ -160,6 +161,24 @@ def test_refusal_repeats_the_question(model: MiniLM):
     assert draft.citations == ()
     assert "Who wrote the national anthem of Peru?" in draft.text
     assert "Wearing masks" in draft.text
+
+
+def test_shows_the_closest_passages_as_no_answer(model: MiniLM):
+    question = "Who wrote the national anthem of Peru?"
+    draft = answer(model, question, hits(model, MASKS, HOURS), closest_from=0)
+    assert (draft.outcome, draft.abstained) == ("closest", True)
+    assert draft.text.splitlines()[0] == phrases("en").nearest.format(question=question)
+    assert [one.document_id for one in draft.citations] == ["masks", "hours"]
+    for statement, citation in zip(draft.statements, draft.citations, strict=True):
+        assert draft.text[statement.start : statement.end] == f"{citation.quote} [{citation.marker}]"
+    sure = answer(model, "Where are masks sold?", hits(model, HOURS, MASKS), closest_from=0)
+    assert sure.outcome == "answer"
+
+
+def test_lithuanian_has_its_own_probability():
+    features = Features(best_sentence=0.5, familiarity=0.2, known_words=1.0, **PLAIN)
+    estimate = estimate_for(MiniLM.fingerprint)
+    assert estimate(features, "lt") < estimate(features, "en")
 
 
 def test_abstains_without_evidence(model: MiniLM):

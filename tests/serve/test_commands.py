@@ -24,6 +24,7 @@ ANSWER_FIELDS = {
     "response_id",
     "question",
     "answer",
+    "outcome",
     "abstained",
     "sources",
     "confidence",

@@ -48,6 +48,7 @@ it("shows a refusal with the closest passages", async () => {
   const answer = answered(
     'I couldn\'t find an answer to "Why?" in these documents.\nClosest passages:\n- About stone: Stone is old.',
     {
+      outcome: "refusal",
       abstained: true,
       answerability: 0.004,
     },

@@ -42,6 +42,7 @@ export const answered = (answer: string, more: Partial<Answer> = {}): Answer => 
   response_id: "r1",
   question: "Why?",
   answer,
+  outcome: "answer",
   abstained: false,
   sources: [],
   confidence: 0.8,

@@ -3,10 +3,10 @@ import { nearestOf } from "./nearest";
 import { ofCitation, type Target } from "./target";
 import type { Turn } from "./turns";
 
-/** Return what an answer cites; of a refusal, the closest passages. */
+/** Return what an answer cites, or the closest passages; of a refusal, the passages it lists. */
 export function targetsOf(turn: Turn): Target[] {
   const hits = turn.evidence?.hits ?? turn.answer?.hits ?? [];
-  if (turn.answer?.abstained) return nearestOf(turn.answer.answer, hits);
+  if (turn.answer?.outcome === "refusal") return nearestOf(turn.answer.answer, hits);
   const cited = turn.answer?.citations ?? distinct(turn.sentences.flatMap((one) => one.citations));
   return cited.map((one) => ofCitation(one, hits));
 }

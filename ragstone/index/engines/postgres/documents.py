@@ -145,20 +145,18 @@ class PostgresDocuments:
             chunks = self._catalog.chunks_of([one.id for one in part])
             configurations = {one.id: self._configuration(one.metadata.get("language")) for one in part}
             keys = [self._key(one.id) for one in part]
-            columns = {key: self._columns(one)[:4] for key, one in zip(keys, part, strict=True)}
-            pieces: dict[uuid.UUID, list[tuple[Any, ...]]] = {key: [] for key in keys}
-            for _, key, *piece in self._rows(chunks.values(), configurations):
-                pieces[key].append(tuple(piece))
             with self._server.transaction(patient=True) as db:
-                held_columns = {key: tuple(rest) for key, *rest in db.execute(_HELD_DOCUMENTS, [keys])}
-                held_pieces: dict[uuid.UUID, list[tuple[Any, ...]]] = {key: [] for key in keys}
-                for key, *piece in db.execute(_HELD_CHUNKS, [keys]):
-                    held_pieces[key].append(tuple(piece))
-            altered += [
-                one.id
-                for key, one in zip(keys, part, strict=True)
-                if held_columns.get(key) != columns[key] or held_pieces[key] != sorted(pieces[key])
-            ]
+                documents_held = {row[0]: row[1:] for row in db.execute(_HELD_DOCUMENTS, [keys])}
+                chunks_held = {row[0]: row[1:] for row in db.execute(_HELD_CHUNKS, [keys])}
+            differing = {
+                key for key, one in zip(keys, part, strict=True) if documents_held.get(key) != self._columns(one)[:4]
+            }
+            wanted = {row[0]: row[1:] for row in self._rows(chunks.values(), configurations)}
+            for key in chunks_held.keys() | wanted.keys():
+                here, there = chunks_held.get(key), wanted.get(key)
+                if here != there:
+                    differing |= {row[0] for row in (here, there) if row is not None}
+            altered += [one.id for key, one in zip(keys, part, strict=True) if key in differing]
         return altered
 
     def _configuration(self, language: object) -> str:
@@ -211,8 +209,8 @@ _HELD_DOCUMENTS = (
     f"SELECT id, title, url, source_type, readers FROM {SCHEMA}.documents WHERE id = ANY(%s)"  # noqa: S608
 ).encode()
 _HELD_CHUNKS = (
-    f"SELECT document_id, chunk_index, chunk_content, configuration FROM {SCHEMA}.document_chunks"  # noqa: S608
-    " WHERE document_id = ANY(%s) ORDER BY document_id, chunk_index"
+    f"SELECT id, document_id, chunk_index, chunk_content, configuration FROM {SCHEMA}.document_chunks"  # noqa: S608
+    " WHERE document_id = ANY(%s)"
 ).encode()
 _CHUNKS = (
     f"COPY {SCHEMA}.document_chunks (id, document_id, chunk_index, chunk_content, configuration) FROM STDIN"

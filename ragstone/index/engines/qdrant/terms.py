@@ -252,7 +252,7 @@ def _is_same(held: models.Record, wanted: models.PointStruct) -> bool:
     )
 
 
-def _weights(vector: object) -> dict[int, float]:
+def _weights(vector: models.VectorStruct | models.VectorStructOutput | None) -> dict[int, float]:
     """Return the sparse vector of a point as its values by place."""
     words = cast("dict[str, object]", vector).get(WORDS) if isinstance(vector, dict) else None
     return dict(zip(words.indices, words.values, strict=True)) if isinstance(words, models.SparseVector) else {}
