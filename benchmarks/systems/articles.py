@@ -15,7 +15,7 @@ from servers.openai_server import KEY, Asked, OpenAIServer
 QUESTION = "Wie lange ist die Inkubationszeit?"
 ADA = 1536
 """Dimensions of text-embedding-ada-002."""
-ROWS = 400
+ROWS = 200
 """Articles read with ``--quick``."""
 FEW = 60
 """Articles of the knowledge base whose scores are computed again here."""

@@ -215,7 +215,7 @@ def refused(room: Room) -> str:
     return "another model, another chunk size, no key: each with the command that rebuilds"
 
 
-SYSTEM.features += SEARCH.features
+SYSTEM.features.extend(SEARCH.features)
 
 
 # ---------------------------------------------------------------- answers
@@ -381,7 +381,7 @@ def tiers(room: Room) -> str:
     start, told = len(service().asked), service().reply
     service().reply = lambda _: "Penguins ride bicycles all day long."
     try:
-        room.ok("ask", "Wer trägt die Kosten?", "--kb", kb, *options, **keys())
+        room.ok("ask", "Wie kann ich mich infizieren?", "--kb", kb, *options, **keys())
     finally:
         service().reply = told
     second = [one.body["model"] for one in chats(since(start))]

@@ -41,6 +41,9 @@ its response; all of that and the state of the index decide the result of a quer
 QUESTIONS_BYTES = 256_000
 """Room for the latest questions: a few thousand of usual length."""
 
+DIMENSIONS_BYTES = 10_000
+"""Room for the number of dimensions of a service's models."""
+
 
 def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, int]:
     """Return the bytes that each kind of value may take, with an embedding service or without."""
@@ -50,6 +53,7 @@ def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, int]:
     return {
         **{kind: settings.megabytes * MEGABYTE * percent // 100 for kind, percent in shares.items()},
         "questions": QUESTIONS_BYTES * settings.questions,
+        "dimensions": DIMENSIONS_BYTES * service,
     }
 
 
