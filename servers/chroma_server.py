@@ -34,7 +34,7 @@ class ChromaServer:
 
     def start(self) -> None:
         """Start the server, also after `kill`, and wait until it answers."""
-        program = shutil.which(Path(sys.executable).with_name("chroma")) or "chroma"
+        program = shutil.which(str(Path(sys.executable).with_name("chroma"))) or "chroma"
         command = [program, "run", "--path", str(self._folder), "--host", "127.0.0.1", "--port", str(self._port)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=self._folder)
         for _ in range(600):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,11 +34,26 @@ def gguf() -> Path:
     return GGUF
 
 
-def built(name: str, *, max_tokens: int = MOST, window_tokens: int = 2048) -> ChatModel:
-    settings = ModelSettings(name=name, max_tokens=max_tokens, window_tokens=window_tokens, temperature=0)
+def built(name: str, *, max_tokens: int = MOST, window_tokens: int = 2048, precision: str = "auto") -> ChatModel:
+    own = {"max_tokens": max_tokens, "window_tokens": window_tokens, "precision": precision, "temperature": 0}
+    settings = ModelSettings.model_validate({"name": name, **own})
     model = build_chat_model(settings, ServiceSettings())
     assert model is not None
     return model
+
+
+def byte_tokenizer(special: tuple[str, ...]) -> Any:
+    """A tokenizer of bytes and a few words for transformers; the last special token ends a text."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast  # pyright: ignore
+
+    tokenizer = Tokenizer(models.BPE(byte_fallback=False))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=list(special), initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(["one two three four five six seven eight nine ten"] * 4, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=special[-1], pad_token=special[-1])
 
 
 @contextmanager
@@ -46,16 +62,9 @@ def tiny_transformer() -> Iterator[Path]:
     if find_spec("transformers") is None or find_spec("torch") is None:
         pytest.skip("the extra `transformers` is not installed")
     import torch  # pyright: ignore[reportMissingImports]
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast  # pyright: ignore
+    from transformers import LlamaConfig, LlamaForCausalLM  # pyright: ignore
 
-    tokenizer = Tokenizer(models.BPE(byte_fallback=False))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=["<end>"], initial_alphabet=alphabet)
-    tokenizer.train_from_iterator(["one two three four five six seven eight nine ten"] * 4, trainer)
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", pad_token="<end>")
+    fast = byte_tokenizer(("<end>",))
     fast.chat_template = TEMPLATE
     torch.manual_seed(7)
     config = LlamaConfig(

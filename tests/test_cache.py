@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 import ragstone
 from ragstone.storage import cache as module
-from ragstone.storage.cache import Cache, key
+from ragstone.storage.cache import FileCache, key
 
 LIMITS = {"big": 1_000_000, "small": 20_000}
 WRITER = """
 import sys
 from pathlib import Path
-from ragstone.storage.cache import Cache, key
-cache = Cache(Path(sys.argv[1]), {"big": 1_000_000})
+from ragstone.storage.cache import FileCache, key
+cache = FileCache(Path(sys.argv[1]), {"big": 1_000_000})
 for i in range(300):
     cache.put("big", {key(i): key("value", i) * 20})
     found = cache.get("big", [key(i)])
@@ -37,13 +37,13 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_was_put_is_there_for_others_and_later(path: Path):
-    one, other = Cache(path, LIMITS), Cache(path, LIMITS)
+    one, other = FileCache(path, LIMITS), FileCache(path, LIMITS)
     one.put("big", {key(1): b"one", key(2): b""})
     assert other.get("big", [key(1), key(2), key(3)]) == {key(1): b"one", key(2): b""}
     assert other.get("small", [key(1)]) == {}
     one.close()
     other.close()
-    again = Cache(path, LIMITS)
+    again = FileCache(path, LIMITS)
     assert again.get("big", [key(1)]) == {key(1): b"one"}
     (big, _) = again.status()
     assert (big.kind, big.entries, big.hits, big.misses) == ("big", 2, 3, 1)
@@ -56,7 +56,7 @@ def test_what_was_put_is_there_for_others_and_later(path: Path):
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6000)), max_size=60))
 def test_it_never_outgrows_its_limit(values: list[tuple[int, int]]):
     with tempfile.TemporaryDirectory() as folder:
-        cache, put = Cache(Path(folder) / "cache.db", LIMITS), {}
+        cache, put = FileCache(Path(folder) / "cache.db", LIMITS), {}
         for name, size in values:
             if size + module.OVERHEAD <= LIMITS["small"] // 4:
                 put[key(name)] = bytes([name]) * size
@@ -69,7 +69,7 @@ def test_it_never_outgrows_its_limit(values: list[tuple[int, int]]):
 
 
 def test_the_longest_unused_go_first(path: Path, monkeypatch: pytest.MonkeyPatch):
-    cache, now = Cache(path, LIMITS), [1_000_000.0]
+    cache, now = FileCache(path, LIMITS), [1_000_000.0]
     monkeypatch.setattr(module.time, "time", lambda: now[0])
     for i in range(9):
         cache.put("small", {key(i): b"x" * 2000})
@@ -88,7 +88,7 @@ def test_the_longest_unused_go_first(path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_is_too_large_is_not_kept(path: Path):
-    cache = Cache(path, LIMITS)
+    cache = FileCache(path, LIMITS)
     cache.put("small", {key(1): b"x" * 19_000, key(2): b"x"})
     assert cache.get("small", [key(1), key(2)]) == {key(2): b"x"}
     cache.close()
@@ -97,7 +97,7 @@ def test_what_is_too_large_is_not_kept(path: Path):
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + b"\xff" * 5000])
 def test_another_file_is_thrown_away(path: Path, content: bytes):
     path.write_bytes(content)
-    cache = Cache(path, LIMITS)
+    cache = FileCache(path, LIMITS)
     cache.put("big", {key(1): b"one"})
     assert cache.get("big", [key(1)]) == {key(1): b"one"}
     cache.close()
@@ -107,7 +107,7 @@ def test_another_format_is_thrown_away(path: Path):
     with sqlite3.connect(path) as db:
         db.executescript("CREATE TABLE entries (what TEXT); CREATE TABLE more (what TEXT); PRAGMA user_version = 99")
     db.close()
-    cache = Cache(path, LIMITS)
+    cache = FileCache(path, LIMITS)
     cache.put("big", {key(1): b"one"})
     assert cache.get("big", [key(1)]) == {key(1): b"one"}
     cache.close()
@@ -117,7 +117,7 @@ def test_flipped_bits_are_found_or_harmless(path: Path):
     """A value comes out as it was put in, or not at all."""
     rng = random.Random(4)
     put = {key(i): rng.randbytes(700) for i in range(60)}
-    cache = Cache(path, LIMITS)
+    cache = FileCache(path, LIMITS)
     cache.put("big", put)
     cache.close()
     whole = path.read_bytes()
@@ -128,7 +128,7 @@ def test_flipped_bits_are_found_or_harmless(path: Path):
         for _ in range(rng.choice([1, 1, 1, 40])):
             broken[rng.randrange(len(broken))] ^= 1 << rng.randrange(8)
         path.write_bytes(broken[: rng.choice([len(broken), len(broken), rng.randrange(len(broken))])])
-        cache = Cache(path, LIMITS)
+        cache = FileCache(path, LIMITS)
         assert cache.get("big", list(put)).items() <= put.items()
         cache.put("big", {key("new"): b"new"})
         assert cache.get("big", [key("new")]) in ({}, {key("new"): b"new"})
@@ -139,7 +139,7 @@ def test_flipped_bits_are_found_or_harmless(path: Path):
 
 
 def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path):
-    cache = Cache(tmp_path / "missing" / "cache.db", LIMITS)
+    cache = FileCache(tmp_path / "missing" / "cache.db", LIMITS)
     cache.put("big", {key(1): b"one"})
     assert cache.get("big", [key(1)]) == {}
     assert cache.status()[0].entries == 0
@@ -149,7 +149,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path):
 
 def test_turned_off_it_makes_no_file(path: Path):
     for limits in ({}, {"big": 0}):
-        cache = Cache(path, limits)
+        cache = FileCache(path, limits)
         cache.put("big", {key(1): b"one"})
         assert cache.get("big", [key(1)]) == {}
         assert (cache.keeps("big"), cache.status()) == (False, ())
@@ -161,7 +161,7 @@ def test_several_processes_write_at_once(path: Path):
     command = [sys.executable, "-c", WRITER, str(path)]
     processes = [subprocess.Popen(command, cwd=Path(__file__).parent.parent) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
-    cache = Cache(path, LIMITS)
+    cache = FileCache(path, LIMITS)
     found = cache.get("big", [key(i) for i in range(300)])
     assert len(found) > 250
     assert all(found[key(i)] == key("value", i) * 20 for i in range(300) if key(i) in found)

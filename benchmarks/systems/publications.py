@@ -1,7 +1,8 @@
-"""The preset `publications`, feature by feature."""
+"""The preset `publications`, feature by feature: first the documents, then the answers."""
 
 from __future__ import annotations
 
-from benchmarks.systems.feature import System
+from benchmarks.systems import press_documents, press_usage
+from benchmarks.systems.press import SYSTEM
 
-SYSTEM = System(preset="publications", data=("telekom_press",))
+__all__ = ["SYSTEM", "press_documents", "press_usage"]

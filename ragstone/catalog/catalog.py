@@ -126,13 +126,21 @@ class SqlCatalog:
         for id in ids:
             yield self.document(id)
 
-    def listing(self, groups: Sequence[str] | None, wanted: str, after: str, limit: int) -> Listing:
+    def listing(
+        self,
+        groups: Sequence[str] | None,
+        wanted: str,
+        after: str,
+        limit: int,
+        *,
+        fields: Sequence[str] = FIELDS,
+    ) -> Listing:
         allowed, values = self._dialect.readable(groups)
         if wanted:
             # Databases fold the case of some letters only; for the others, common spellings are tried.
             forms = sorted({wanted, wanted.lower(), wanted.upper(), wanted.title(), wanted.capitalize()})
             escaped = [form.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for form in forms]
-            containing, patterns = self._dialect.containing([f"%{form}%" for form in escaped])
+            containing, patterns = self._dialect.containing([f"%{form}%" for form in escaped], fields)
             allowed, values = f"{allowed} AND {containing}", [*values, *patterns]
         behind, start = self._dialect.after(after)
         limit = max(1, min(limit, MAX_LISTED))

@@ -89,8 +89,8 @@ class Dialect(FilterDialect, Protocol):
         """Return a condition on documents ``d`` whose ids end so; all ends have one length."""
         ...
 
-    def containing(self, forms: Sequence[str]) -> Query:
-        """Return a condition on documents ``d`` with any of these patterns in id, title, address or source."""
+    def containing(self, forms: Sequence[str], fields: Sequence[str]) -> Query:
+        """Return a condition on documents ``d`` with any of these patterns in one of the fields."""
         ...
 
     def readable(self, groups: Sequence[str] | None) -> Query:

@@ -14,7 +14,8 @@ from ragstone.catalog.filters import Value, stored_value
 from ragstone.core.access import NOBODY, READERS
 from ragstone.core.catalog import Listed
 from ragstone.core.errors import Damaged, NotFound
-from ragstone.core.records import Chunk, Document, Mark, Metadata
+from ragstone.core.filters import Scalar
+from ragstone.core.records import EXTRACTED_AT, Chunk, Document, Mark, Metadata
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector
@@ -46,9 +47,17 @@ CHUNKS = """
 
 
 def signature(document: Document) -> str:
-    """Return a hash of everything stored about a document: equal signatures mean there is nothing to do."""
-    facts = json.dumps(document.metadata, sort_keys=True, ensure_ascii=False)
-    parts = [document.content_hash, document.source, document.title, document.url, facts, marks_to_json(document.marks)]
+    """Return a hash of everything about a document but when it was read: equal ones mean there is nothing to do."""
+    facts = {key: value for key, value in document.metadata.items() if key != EXTRACTED_AT}
+    written = json.dumps(facts, sort_keys=True, ensure_ascii=False)
+    parts = [
+        document.content_hash,
+        document.source,
+        document.title,
+        document.url,
+        written,
+        marks_to_json(document.marks),
+    ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -165,7 +174,8 @@ def metadata_from_json(text: str) -> Metadata:
     if text == "{}":
         return {}
     with _decoding():
-        return {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(text).items()}
+        stored: dict[str, Scalar | list[Scalar]] = json.loads(text)
+        return {key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()}
 
 
 @contextmanager

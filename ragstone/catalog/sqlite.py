@@ -304,8 +304,8 @@ class SqliteDialect:
     def ending(self, ends: Sequence[str]) -> Query:
         return f"substr(d.id, ?) {self.in_values}", [-len(ends[0]), self.values(ends)]
 
-    def containing(self, forms: Sequence[str]) -> Query:
-        like = " OR ".join(f"d.{name} LIKE w.value ESCAPE '\\'" for name in FIELDS)
+    def containing(self, forms: Sequence[str], fields: Sequence[str]) -> Query:
+        like = " OR ".join(f"d.{name} LIKE w.value ESCAPE '\\'" for name in fields)
         return f"EXISTS (SELECT 1 FROM json_each(?) w WHERE {like})", [self.values(forms)]
 
     def readable(self, groups: Sequence[str] | None) -> Query:

@@ -169,14 +169,23 @@ class CatalogReader(Protocol):
         """Yield every document, in the order of adding."""
         ...
 
-    def listing(self, groups: Sequence[str] | None, wanted: str, after: str, limit: int) -> Listing:
+    def listing(
+        self,
+        groups: Sequence[str] | None,
+        wanted: str,
+        after: str,
+        limit: int,
+        *,
+        fields: Sequence[str] = FIELDS,
+    ) -> Listing:
         """Return documents in the order of their ids.
 
         Args:
             groups: groups of the reader; None for the owner.
-            wanted: text within the id, title, address or source, in any case; empty for all documents.
+            wanted: text within one of the fields, in any case; empty for all documents.
             after: id after which the page starts.
             limit: maximum of documents on the page.
+            fields: those of `FIELDS` to look for the text in; leave out what the reader is not shown.
         """
         ...
 

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
 """Properties of a document or chunk, all usable in filters. Dates are ISO 8601 text, which sorts by time."""
 
+EXTRACTED_AT = "extracted_at"
+"""Metadata key of the time when a document was read. It alone does not make a document another one."""
+BOOKKEEPING = frozenset({"path", "kind", EXTRACTED_AT, "content_hash"})
+"""Metadata keys that say nothing about the subject of a document; filters use them, answers do not show them."""
+
 
 # ---------------------------------------------------------------- acquire
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +57,7 @@ class Document:
     source: str = ""
     title: str = ""
     url: str = ""
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
     marks: tuple[Mark, ...] = ()
 
     @property
@@ -67,6 +72,17 @@ class Skipped:
 
     source: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """A file that was read although its encoding was guessed, or bytes of it could not be decoded; ``note`` says which.
+
+    A byte that cannot be decoded is U+FFFD in the document.
+    """
+
+    source: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +137,9 @@ class Chunk:
     text: str
     title: str = ""
     url: str = ""
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
     context: str = ""
-    facts: Metadata = field(default_factory=dict)
+    facts: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
 
     @property
     def is_web(self) -> bool:
@@ -134,6 +150,12 @@ class Chunk:
     def headed(self) -> str:
         """The text to embed and analyse: the context, then the text."""
         return f"{self.context}\n{self.text}" if self.context else self.text
+
+    @property
+    def described(self) -> Metadata:
+        """The metadata of the document, the facts of the chunk, and the place of the chunk in the document."""
+        place = {"doc_id": self.document_id, "chunk_id": self.id, "chunk_index": self.index, "total_chunks": self.total}
+        return {**self.metadata, **self.facts, **place}
 
 
 # ---------------------------------------------------------------- query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ragstone.core.records import Skipped
+from ragstone.core.records import Decoded, Skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,8 +12,9 @@ class AddReport:
     """The result of an ingest.
 
     ``added``, ``updated``, ``unchanged`` and ``removed`` count documents; ``chunks`` and ``embedded`` count chunks and
-    new vectors, and ``cached`` vectors that an embedding service had given before. ``embedding_*`` count the calls of
-    an embedding service. ``notices`` are messages for the user.
+    new vectors, and ``cached`` vectors that an embedding service had given before. ``decoded`` lists files with
+    undecodable bytes or a guessed encoding. ``embedding_*`` count the calls of an embedding service, and ``cost`` is
+    their price, as far as it is known. ``notices`` are messages for the user.
     """
 
     added: int = 0
@@ -21,6 +22,7 @@ class AddReport:
     unchanged: int = 0
     removed: int = 0
     skipped: tuple[Skipped, ...] = ()
+    decoded: tuple[Decoded, ...] = ()
     chunks: int = 0
     embedded: int = 0
     cached: int = 0
@@ -28,12 +30,14 @@ class AddReport:
     embedding_calls: int = 0
     embedding_tokens: int = 0
     embedding_retries: int = 0
+    cost: float = 0.0
     notices: tuple[str, ...] = ()
 
     def plus(self, other: AddReport) -> AddReport:
-        """Return the sum of two reports, without duplicate notices."""
+        """Return the sum of two reports, without duplicate notices and files."""
         both = AddReport(**{part: getattr(self, part) + getattr(other, part) for part in self.__slots__})
-        return replace(both, notices=tuple(dict.fromkeys(both.notices)))
+        unique = dict.fromkeys
+        return replace(both, notices=tuple(unique(both.notices)), decoded=tuple(unique(both.decoded)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

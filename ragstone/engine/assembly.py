@@ -26,6 +26,7 @@ from ragstone.engine.components import Components, HistoryParts, IndexParts, Mod
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy
 from ragstone.engine.location import refuse_external
+from ragstone.engine.tracking import Tracker
 from ragstone.history.conversations import Conversations
 from ragstone.history.journal import Journal
 from ragstone.history.responses import Responses
@@ -41,7 +42,7 @@ from ragstone.services.metered import Metered, MeteredEmbedder
 from ragstone.settings import Settings
 from ragstone.settings.services import ModelSettings
 from ragstone.settings.substitutes import Substitute
-from ragstone.storage.cache import Cache, key
+from ragstone.storage.cache import Cache, FileCache, key
 
 if TYPE_CHECKING:
     pass
@@ -112,12 +113,12 @@ def _cache(source: Source, settings: Settings) -> Lazy[Cache]:
     own, server, paid = settings.cache, settings.services.redis, settings.index.embedder.startswith(index.SERVICES)
 
     def build() -> Cache:
-        path = source.location.folder / "cache.db"
+        local = FileCache(source.location.folder / "cache.db", limits(own, service=paid))
         if own.enabled and server.url.get_secret_value():
             from ragstone.storage.cache_redis import SharedCache
 
-            return SharedCache(path, limits(own, service=paid), server)
-        return Cache(path, limits(own, service=paid))
+            return SharedCache(local, server)
+        return local
 
     return source.shared.part("cache", (own, server, paid), build)
 
@@ -154,6 +155,11 @@ def _history(source: Source, settings: Settings) -> HistoryParts:
         # The learner's settings are those that the knowledge base was opened with, whatever a question brings.
         learner=shared.part(
             "learner", (), lambda: Learner(journal(), settings, overrides=source.overrides, clock=time.time)
+        ),
+        tracker=shared.part(
+            "tracker",
+            own.mlflow,
+            lambda: Tracker(own.mlflow, str(source.location.folder.resolve())) if own.mlflow else None,
         ),
     )
 

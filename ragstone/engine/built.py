@@ -45,7 +45,7 @@ class BuiltWith:
     settings: Mapping[str, str | int]
     chunker: str
     embedder: str
-    access: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    access: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
 
     @classmethod
     def of(cls, settings: Settings, embedder: Embedder | None) -> BuiltWith:

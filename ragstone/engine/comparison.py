@@ -10,10 +10,12 @@ from pathlib import Path
 from statistics import median
 
 from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer
 from ragstone.core.records import Hit
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.review.dataset import load
 from ragstone.review.evaluate import evaluate
+from ragstone.review.report import EvalReport
 from ragstone.review.significance import Difference, paired_difference
 
 MAX_QUESTIONS = 50
@@ -89,7 +91,7 @@ async def _on_questions(
     asked: list[QuestionComparison] = []
     times: tuple[list[float], list[float]] = ([], [])
     for done, question in enumerate(questions):
-        answers = []
+        answers = list[Answer]()
         for kb, times_of in zip((old, new), times, strict=True):
             if done == 0:  # the first question loads models and opens indexes
                 await kb.ask(question, reader=OWNER)
@@ -123,7 +125,8 @@ async def _on_questions(
 async def _on_dataset(
     old: KnowledgeBase, new: KnowledgeBase, folder: Path, on_progress: OnMessage | None
 ) -> VersionComparison:
-    dataset, reports, times, best = load(folder), [], ([], []), []
+    dataset, reports, best = load(folder), list[EvalReport](), list[dict[str, list[Hit]]]()
+    times: tuple[list[float], list[float]] = ([], [])
     for kb, times_of in zip((old, new), times, strict=True):
         found: dict[str, list[Hit]] = {}
 

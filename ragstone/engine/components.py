@@ -33,6 +33,7 @@ from ragstone.engine.built import BuiltWith
 from ragstone.engine.caching import ResultCache
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy, Pool
+from ragstone.engine.tracking import Tracker
 from ragstone.history.conversations import Conversations
 from ragstone.history.journal import Journal
 from ragstone.history.responses import Responses
@@ -74,7 +75,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryParts:
-    """What is kept of what people did; it belongs to the knowledge base, not to a version."""
+    """What is kept of what people did; it belongs to the knowledge base, not to a version.
+
+    ``tracker`` is None where no setting names a tracking store.
+    """
 
     journal: Lazy[Journal]
     jobs: Lazy[JobQueue]
@@ -83,6 +87,7 @@ class HistoryParts:
     spending: Lazy[Spending]
     statistics: Lazy[Statistics]
     learner: Lazy[Learner]
+    tracker: Lazy[Tracker | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

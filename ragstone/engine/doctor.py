@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +27,10 @@ from ragstone.history.journal import findings as journal_findings
 from ragstone.index.follow.differences import differences
 from ragstone.settings.load import load
 from ragstone.storage.disk import clear_away, drop
+
+if TYPE_CHECKING:
+    from ragstone.core.catalog import Rows
+    from ragstone.core.records import Vector
 
 EMBED_BATCH = 256
 SIMILARITY_TOLERANCE = 0.01
@@ -161,7 +166,7 @@ def _check_indexes(version: Components, *, mend: bool, vectors_changed: bool) ->
 
 def _vectors_agree(version: Components) -> bool:
     """Return whether an exhaustive search finds every chunk with the similarity of its stored vector."""
-    probe, numbers, scores = None, [], []
+    probe, numbers, scores = None, list["Rows"](), list["Vector"]()
     for rows, vectors in version.catalog.vectors_since(0, version.models.embedder().dimensions):
         probe = vectors[0].copy() if probe is None else probe
         numbers.append(rows)

@@ -17,17 +17,26 @@ from typing import TYPE_CHECKING
 
 from ragstone import acquire
 from ragstone.core.access import READERS, Reader, groups_in
-from ragstone.core.catalog import Listing
+from ragstone.core.catalog import FIELDS, Listing
 from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow, locked, with_engine_notices
-from ragstone.engine.ingest import Ingest, Intake, Read, Share, forget_skipped, refuse_other_versions, rules_in_force
+from ragstone.engine.ingest import (
+    Ingest,
+    Intake,
+    Read,
+    Share,
+    forget_skipped,
+    refuse_other_versions,
+    rules_in_force,
+)
 from ragstone.engine.jobs.queue import Job, JobQueue, Work
 from ragstone.engine.opening import OpenVersions
 from ragstone.engine.pipeline import OnProgress, StreamWatcher, plan
+from ragstone.engine.tracking import tracked
 from ragstone.settings import AcquireSettings, Settings
 
 if TYPE_CHECKING:
@@ -65,7 +74,8 @@ class Documents:
             Conflict: the work was taken over; what was committed before stays.
         """
         files = sum(acquire.count(source) for source in sources if isinstance(source, str))
-        return await self._ingest.run(Intake(read=_reader(sources), files=files), on_progress, share)
+        named = tuple(source if isinstance(source, str) else source.id for source in sources)
+        return await self._ingest.run(Intake(read=_reader(sources), files=files, sources=named), on_progress, share)
 
     async def add_files(
         self, files: Sequence[Path], on_progress: OnProgress | None = None, *, share: Share | None = None
@@ -76,7 +86,8 @@ class Documents:
             is_stored = version.catalog.has_file
             return acquire.read_files(files, settings, base=_base(version), is_stored=is_stored, stop=stop)
 
-        return await self._ingest.run(Intake(read=read, files=len(files)), on_progress, share)
+        sources = tuple(map(str, files))
+        return await self._ingest.run(Intake(read=read, files=len(files), sources=sources), on_progress, share)
 
     async def add_uploads(
         self,
@@ -109,7 +120,8 @@ class Documents:
                 except SourceError as error:
                     yield Skipped(source=source, reason=str(error))
 
-        return await self._ingest.run(Intake(read=read, files=len(files), prune=sources), on_progress, share)
+        intake = Intake(read=read, files=len(files), sources=sources, prune=sources)
+        return await self._ingest.run(intake, on_progress, share)
 
     async def sync(
         self, sources: Sequence[str], on_progress: OnProgress | None = None, *, share: Share | None = None
@@ -122,10 +134,9 @@ class Documents:
         Raises:
             SourceError, Locked, SettingsMismatch, Conflict: as of `add`.
         """
-        files = sum(map(acquire.count, sources))
-        return await self._ingest.run(
-            Intake(read=_reader(sources), files=files, prune=tuple(sources)), on_progress, share
-        )
+        files, named = sum(map(acquire.count, sources)), tuple(sources)
+        intake = Intake(read=_reader(sources), files=files, sources=named, prune=named)
+        return await self._ingest.run(intake, on_progress, share)
 
     async def crawl(self, what: str, on_progress: OnCrawl | None = None, *, force: bool = False) -> AddReport:
         """Follow a web site: add new pages, update changed ones, remove those that are gone.
@@ -143,19 +154,23 @@ class Documents:
         from ragstone.acquire.crawl import crawl, find_site
 
         report, started = AddReport(), time.perf_counter()
-        with self._versions.current() as version:
-            refuse_other_versions(version)
-            site = find_site(what, version.settings.acquire)
-        async with self._ingest.alone() as (version, settings):
-            state = version.folder / "crawl" / f"{site.name}.db"
-            with acquire.Pages(settings.acquire) as pages:
-                found = crawl(site, state, pages.read, force=force, holds=version.catalog.contains)
-                async with aclosing(found) as batches:
-                    async for batch in batches:
-                        report = report.plus(await self._store_pages(batch))
-                        if on_progress:
-                            on_progress(batch.visited, batch.waiting, report)
-        return await with_engine_notices(version, replace(report, seconds=time.perf_counter() - started))
+        with (
+            self._versions.current() as before,
+            tracked(before.history.tracker(), "crawl", before.settings, (what,)) as done,
+        ):
+            refuse_other_versions(before)
+            site = find_site(what, before.settings.acquire)
+            async with self._ingest.alone() as (version, settings):
+                state = version.folder / "crawl" / f"{site.name}.db"
+                with acquire.Pages(settings.acquire) as pages:
+                    found = crawl(site, state, pages.read, force=force, holds=version.catalog.contains)
+                    async with aclosing(found) as batches:
+                        async for batch in batches:
+                            report = report.plus(await self._store_pages(batch))
+                            if on_progress:
+                                on_progress(batch.visited, batch.waiting, report)
+            report = replace(report, seconds=time.perf_counter() - started)
+            return done(await with_engine_notices(version, report))
 
     async def plan(self, sources: Sequence[str]) -> Plan:
         """Return what `sync` would do now. Everything new is read; nothing is embedded or changed."""
@@ -239,12 +254,15 @@ class Documents:
 
         Args:
             reader: who asks; what this reader may not read is neither listed nor counted.
-            q: characters that the id, title, address or source has; empty for any.
+            q: characters that the id, title or address has, or, for the owner, the source; empty for any.
             after: the id that the page begins after.
             limit: documents on the page.
         """
         with self._versions.current() as version:
-            return version.catalog.listing(None if reader.groups is None else reader.names, q, after, limit)
+            groups, fields = None if reader.groups is None else reader.names, FIELDS
+            if not reader.is_owner:  # others are not shown where on this machine a source is
+                fields = tuple(name for name in FIELDS if name != "source")
+            return version.catalog.listing(groups, q, after, limit, fields=fields)
 
     def all(self) -> Iterator[Document]:
         """Yield every stored document, in the order of adding; for the owner's use."""

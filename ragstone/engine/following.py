@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ CATCH_UP_LIMIT = 100_000
 
 
 @contextmanager
-def locked(version: Components, patience: Patience) -> Iterator[None]:
+def locked(version: Components, patience: Patience) -> Generator[None]:
     """Hold the lock of whoever changes what is stored.
 
     Raises:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
@@ -28,6 +28,7 @@ from ragstone.engine.components import Components
 from ragstone.engine.following import follow, follow_to_the_end, lock, with_engine_notices
 from ragstone.engine.opening import OpenVersions
 from ragstone.engine.pipeline import OnProgress, StreamWatcher, Turn, ingest
+from ragstone.engine.tracking import tracked
 from ragstone.settings import AcquireSettings, Settings
 
 ATTEMPTS = 3
@@ -57,10 +58,14 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
-    """What an ingest reads. Stored documents of ``prune`` that it does not meet are removed."""
+    """What an ingest reads, and the names of its sources.
+
+    Stored documents of ``prune`` that it does not meet are removed.
+    """
 
     read: Read
     files: int = 0
+    sources: tuple[str, ...] = field(default=())
     prune: tuple[str, ...] = field(default=())
 
 
@@ -72,7 +77,7 @@ class Ingest:
 
     async def run(self, intake: Intake, on_progress: OnProgress | None, share: Share | None) -> AddReport:
         """Ingest; see `Documents.add` for what is raised."""
-        with self._versions.current() as version:
+        with self._versions.current() as version, _tracked(version, intake) as done:
             refuse_other_versions(version)
             if share is None:
                 intake.read(
@@ -83,10 +88,10 @@ class Ingest:
                 report = await self._shared(intake, on_progress, share)
                 if intake.prune:  # only for what is gone the lock is held to the end
                     report = _combined(report, await self._alone(intake, None))
-            return await with_engine_notices(version, report)
+            return done(await with_engine_notices(version, report))
 
     @asynccontextmanager
-    async def alone(self) -> AsyncIterator[tuple[Components, Settings]]:
+    async def alone(self) -> AsyncGenerator[tuple[Components, Settings]]:
         """Hold the lock; yield the version, and its settings with the access rules in force.
 
         What was committed inside is searchable afterwards, even if the rest failed.
@@ -174,13 +179,18 @@ class Ingest:
 
     def _turn(self, is_ours: Callable[[], bool]) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
-        async def turn() -> AsyncIterator[None]:
+        async def turn() -> AsyncGenerator[None]:
             with self._versions.current() as version, await lock(version, self._versions.patience.endless()):
                 if not await asyncio.to_thread(is_ours):
                     raise Conflict("the job was taken over by another worker")
                 yield
 
         return turn()
+
+
+def _tracked(version: Components, intake: Intake) -> AbstractContextManager[Callable[[AddReport], AddReport]]:
+    name = "sync" if intake.prune else "add"
+    return tracked(version.history.tracker(), name, version.settings, intake.sources)
 
 
 def refuse_other_versions(version: Components) -> None:

@@ -7,7 +7,7 @@ ask:  index -> query -> rank -> respond  `Search`, `Ask`
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +115,7 @@ class KnowledgeBase:
             return version.settings
 
     @contextmanager
-    def current(self) -> Iterator[Components]:
+    def current(self) -> Generator[Components]:
         """Yield the version in use; it stays open and the same until the end of the block, whatever others do."""
         with self._versions.current() as version:
             yield self._changed(version)
@@ -187,14 +187,17 @@ class KnowledgeBase:
         """
         with self.current() as version:
             request, answered = version.request(reader, payer), False
-            statistics = version.history.statistics()
+            statistics, tracker = version.history.statistics(), version.history.tracker()
             try:
                 if self._change is None:
                     version = await assigned(version, question, request)
                 events = Ask(version).stream(question, where, request, before=before, session=session)
                 async with aclosing(events):
                     async for event in events:
-                        answered = isinstance(event, Answered)
+                        if isinstance(event, Answered):
+                            answered = True
+                            if tracker:
+                                tracker.note_question(version.settings, event.answer)
                         yield event
             except (GeneratorExit, asyncio.CancelledError):
                 if not answered:
@@ -202,6 +205,8 @@ class KnowledgeBase:
                 raise
             except Exception as error:
                 statistics.note_failure(error)
+                if tracker:
+                    tracker.note_question(version.settings, error)
                 raise
 
     async def search(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from ragstone.settings import AUTO, Settings
 from ragstone.settings.load import load
 from ragstone.settings.substitutes import Substitute, refuse_unavailable
 
-UNCACHED = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0")
+UNCACHED = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0", "review.mlflow=")
 """Settings under which everything is computed and nothing is kept."""
 
 
@@ -95,7 +95,7 @@ class OpenVersions:
         return self._newest.users
 
     @contextmanager
-    def current(self) -> Iterator[Components]:
+    def current(self) -> Generator[Components]:
         """Yield the version in use; it stays open and the same until the end of the block, whatever others do."""
         opened = self._enter()
         try:

@@ -21,14 +21,15 @@ from threading import Event
 from typing import TypeVar
 
 from ragstone import chunk
+from ragstone.acquire.readers.decode import decoded_file
 from ragstone.catalog.protocol import Catalog, Prepared
 from ragstone.catalog.rows import signature, text_hash
 from ragstone.core.access import READERS, groups_in
 from ragstone.core.errors import Conflict
 from ragstone.core.protocols import Embedder
-from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
+from ragstone.core.records import Acquired, Decoded, Document, Finished, Skipped, Unchanged
 from ragstone.core.reports import AddReport, Plan, Progress
-from ragstone.core.request import Request
+from ragstone.core.request import BILLION, Request
 from ragstone.core.threads import check, in_thread
 from ragstone.engine.batches import Change, Group, embedded, vectors_of
 from ragstone.engine.storable import storable
@@ -105,6 +106,8 @@ class _Tally:
     read: int = 0
     files: int = 0
     skipped: list[Skipped] = field(default_factory=list)
+    decoded: dict[Decoded, None] = field(default_factory=dict)
+    """Each file once, although every row of a table says it."""
     pending: dict[str, str] = field(default_factory=dict)
     """Signatures of documents that are not committed yet."""
     pending_groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -159,6 +162,7 @@ async def ingest(
         updated=tally.updated,
         unchanged=tally.unchanged,
         skipped=tuple(tally.skipped),
+        decoded=tuple(tally.decoded),
         chunks=tally.chunks,
         embedded=tally.embedded,
         cached=tally.cached,
@@ -166,6 +170,7 @@ async def ingest(
         embedding_calls=meter.embedding_calls,
         embedding_tokens=meter.embedding_tokens,
         embedding_retries=meter.embedding_retries,
+        cost=meter.cost / BILLION,
     )
 
 
@@ -181,7 +186,7 @@ def _note_kept_versions(tally: _Tally, catalog: Catalog) -> None:
 async def plan(stream: Iterable[Acquired], catalog: Catalog, stop: Event) -> Plan:
     """Return what `ingest` would add, update and skip, without changing anything."""
     tally = _Tally()
-    added, updated = [], []
+    added, updated = list[str](), list[str]()
     async for batch in _read_batches(stream, stop):
         for document, _, before in _find_changed(batch, catalog, tally):
             (updated if before else added).append(document.id)
@@ -265,6 +270,8 @@ def _find_changed(
         match one:
             case Document():
                 cleaned = storable(one)
+                if decoded := decoded_file(one):
+                    tally.decoded[decoded] = None
                 if isinstance(cleaned, Document):
                     documents.append(cleaned)
                 else:

@@ -28,7 +28,7 @@ def storable(document: Document) -> Document | Skipped:
     for key, value in document.metadata.items():
         members = tuple(value) if isinstance(value, list | tuple) else (value,)
         for member in members:
-            if not isinstance(member, Scalar) or (isinstance(member, int) and member.bit_length() > 1000):
+            if not _is_storable(member):
                 reason = f"metadata '{_clean(key)}' is not text, a number or a boolean that can be stored"
                 return Skipped(source=_clean(document.source or document.id), reason=reason)
         clean = tuple(_clean(member) if isinstance(member, str) else member for member in members)
@@ -41,6 +41,10 @@ def storable(document: Document) -> Document | Skipped:
         url=_clean(document.url),
         metadata=metadata,
     )
+
+
+def _is_storable(value: object) -> bool:
+    return isinstance(value, Scalar) and not (isinstance(value, int) and value.bit_length() > 1000)
 
 
 def _clean(text: str) -> str:

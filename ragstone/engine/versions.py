@@ -34,6 +34,7 @@ from ragstone.engine.following import follow, follow_to_the_end, lock, locked, r
 from ragstone.engine.opening import OpenVersions, refuse_missing_engines
 from ragstone.engine.pipeline import OnProgress, ingest
 from ragstone.engine.status import megabytes
+from ragstone.engine.tracking import tracked
 from ragstone.index.follow.differences import differences
 from ragstone.settings import Settings
 from ragstone.settings.load import changed, load
@@ -162,8 +163,8 @@ class Versions:
         self, version: Components, settings: Settings, on_progress: OnProgress | None, *, switch: bool
     ) -> AddReport:
         """Bring the version with these settings up to the one in use, and switch to it if wanted."""
-        started, location = time.perf_counter(), version.location
-        with location.rebuilding(self._versions.patience):
+        started, location, tracker = time.perf_counter(), version.location, version.history.tracker()
+        with tracked(tracker, "rebuild", settings) as done, location.rebuilding(self._versions.patience):
             refuse_superseded(version)
             path = _version_with(location, BuiltWith.of(settings, _embedder_for(version, settings)))
             with closing(location.catalog(path)) as catalog:
@@ -178,8 +179,8 @@ class Versions:
                         location.switch(path)
                         follow(other)  # external engines now show this version to other programs
                 other.source.own.close()
-        unchanged = version.catalog.counts().documents - report.added - report.updated
-        return replace(report, unchanged=max(0, unchanged), seconds=time.perf_counter() - started)
+            unchanged = version.catalog.counts().documents - report.added - report.updated
+            return done(replace(report, unchanged=max(0, unchanged), seconds=time.perf_counter() - started))
 
 
 def _assembled(version: Components, path: Path, catalog: Catalog, settings: Settings) -> Components:

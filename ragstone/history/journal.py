@@ -13,6 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ def findings(folder: Path) -> list[Finding]:
     wrong: list[str] = []
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
-            db.text_factory = lambda value: value.decode(errors="surrogateescape")
+            db.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
             db.execute("BEGIN")
             wrong += [line for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"][:1]
             (version,) = db.execute("PRAGMA user_version").fetchone()

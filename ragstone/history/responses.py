@@ -145,7 +145,15 @@ class Responses:
         if row is None or row[-1] != row_crc(*row[:-1]) or not (reader.is_owner or reader.who == row[2]):
             raise _not_found(id)
         told = json.loads(row[4])
-        passages = tuple(Passage(**{**hit, "why": tuple(Step(**step) for step in hit["why"])}) for hit in told["hits"])
+        passages = tuple(
+            Passage(
+                document_id=hit["document_id"],
+                chunk_id=hit["chunk_id"],
+                score=hit["score"],
+                why=tuple(Step(**step) for step in hit["why"]),
+            )
+            for hit in told["hits"]
+        )
         return Response(
             response_id=id,
             at=row[1],

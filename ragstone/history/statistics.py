@@ -199,7 +199,7 @@ class Statistics:
             KnowledgeBaseError: it could not be written; the counts are kept.
         """
         with self._lock:
-            counted, self._counted = self._counted, defaultdict(Tally)
+            counted, self._counted = self._counted, defaultdict[Entry, Tally](Tally)
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
-from ragstone.core.records import Evidence, Hit, Metadata
+from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata
 from ragstone.settings.yaml_text import read_yaml
 
 REFUSAL = "NO ANSWER"
@@ -128,7 +128,7 @@ def compose(
     hits: list[Hit] = []
     for hit in evidence.hits:
         label = prompt.label(len(hits) + 1, web=hit.chunk.is_web)
-        block = _put(prompt.block, _facts(hit, label, budget.characters, shown)).replace(mark, "")
+        block = _put(prompt.block, _facts(hit, len(hits) + 1, label, budget.characters, shown)).replace(mark, "")
         if (cost := budget.count(block)) <= left:
             blocks.append(block)
             hits.append(hit)
@@ -161,7 +161,7 @@ def _question(prompt: Prompt, blocks: Sequence[str], question: str, mark: str) -
 
 def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Message]:
     blocks = [
-        _put(prompt.block, {"number": prompt.label(number), **source})
+        _put(prompt.block, {"index": str(number), "number": prompt.label(number), **source})
         for number, source in enumerate(example.sources, start=1)
     ]
     return [
@@ -170,14 +170,15 @@ def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Me
     ]
 
 
-def _facts(hit: Hit, label: str, characters: int, shown: Callable[[Metadata], Metadata]) -> dict[str, str]:
+def _facts(hit: Hit, index: int, label: str, characters: int, shown: Callable[[Metadata], Metadata]) -> dict[str, str]:
     chunk = hit.chunk
     facts = {**chunk.metadata, **chunk.facts}
     text = chunk.text if not characters or len(chunk.text) <= characters else f"{chunk.text[:characters].rstrip()} …"
-    told = [f"{name}: {_shown(value)}" for name, value in shown(chunk.metadata).items() if name not in ("path", "kind")]
+    listed = [f"{name}: {_shown(value)}" for name, value in shown(chunk.metadata).items() if name not in BOOKKEEPING]
     author = facts.get("author") or facts.get("authors") or chunk.url
     section, page = _shown(facts.get("section", "")), _shown(facts.get("page", ""))
     return {
+        "index": str(index),
         "number": label,
         "title": chunk.title or chunk.document_id,
         "author": _shown(author),
@@ -186,7 +187,7 @@ def _facts(hit: Hit, label: str, characters: int, shown: Callable[[Metadata], Me
         "url": chunk.url,
         "id": _shown(facts.get("publication_id", chunk.document_id)),
         "source": _shown(facts.get("source", "")),
-        "facts": "; ".join(told[:_MAX_FACTS]),
+        "facts": "; ".join(listed[:_MAX_FACTS]),
         "text": text,
     }
 

@@ -34,7 +34,7 @@ def hit(hit: Hit, rank: int, *, explain: bool = False, metadata: bool = True) ->
         "text": chunk.text,
     }
     if metadata:
-        out["metadata"] = dict(chunk.metadata)
+        out["metadata"] = dict(chunk.described)
     if explain:
         out["why"] = [asdict(step) for step in hit.why]
     return out

@@ -126,5 +126,7 @@ class ReviewSettings(Section):
         default=90.0, ge=0, description="Days to keep hourly counts and latencies. 0 keeps none."
     )
     mlflow: str = Field(
-        default="", description="Folder or URL of the MLflow store that records evaluations. If it is empty, none does."
+        default="",
+        description="MLflow store that records evaluations, ingests, and questions with their answers: a folder or a"
+        " `.db` file, which become an SQLite database, or the URL of a server. If it is empty, none does.",
     )

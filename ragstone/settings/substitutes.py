@@ -150,10 +150,10 @@ def unused_keys(settings: Settings) -> str:
 
 
 def refuse_unavailable(settings: Settings) -> None:
-    """Refuse engines that are not available.
+    """Refuse engines and a tracking store that are not available.
 
     Raises:
-        MissingExtra: the package of an engine is not installed.
+        MissingExtra: the package of an engine or of the store is not installed.
         SettingsError: the address of a server is missing.
     """
     named = [settings.index.vectors, settings.index.keywords]
@@ -162,6 +162,8 @@ def refuse_unavailable(settings: Settings) -> None:
             raise MissingExtra(needs.package, extra=extra)
         if extra == "postgres" and not settings.services.postgres.dsn.get_secret_value():
             raise SettingsError(NO_ADDRESS)
+    if settings.review.mlflow and not find_spec("mlflow"):
+        raise MissingExtra("mlflow-skinny", extra="mlflow")
 
 
 def _at(tree: Mapping[str, Any], path: str) -> Any:

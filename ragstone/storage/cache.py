@@ -1,9 +1,8 @@
-"""Values by key, kept in one file: what was worked out once need not be worked out again.
+"""Results kept by key in one file, so that they are computed once.
 
-The cache knows nothing of what it keeps. Whoever asks makes a key of everything that decides a value, so a value
-can be missing but never stale. All of it is disposable: where the file is damaged, of another format, or cannot be
-written, it is thrown away or done without, and nobody is troubled. Nothing is synced to disk for its sake; each
-value carries a checksum instead, and one that does not fit is no value.
+The cache does not know what it keeps. A key is made of everything that decides a value, so a value can be missing but
+never stale. The file is disposable: one that is damaged, of another format or not writable is deleted or ignored
+without an error. Nothing is synced to disk; each value carries a checksum instead, and one that does not fit is a miss.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ragstone.storage.sqlite import connect_private
 
 FORMAT = 1
-"""Of the file. One of any other format is thrown away."""
+"""The format of the file. A file of another format is deleted."""
 PERIOD = 3600
-"""Seconds. That a value was used is noted once in so long, so that finding one is not a write."""
+"""Seconds between two records of the use of a value, so that reading one is rarely a write."""
 FREED = 0.9
-"""A kind that has outgrown its limit is cut down to this share of it, so that the next values fit without cutting."""
+"""The share of its limit to which a full kind is cut, so that the next values fit without another cut."""
 OVERHEAD = 100
 """Approximate overhead of an entry in bytes, without its value."""
 PATIENCE = 0.05
 """Seconds to wait for another process that writes; after that, a value is not kept."""
-UNTOLD = 256
-"""Hits and misses that are counted in memory before they are added to those on disk."""
+COUNTED = 256
+"""Hits and misses to count in memory before they are added to those on disk."""
 
 _SCHEMA = """
     CREATE TABLE entries (
@@ -50,16 +49,16 @@ _SCHEMA = """
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNFIT = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
           sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM}  # fmt: skip
-"""What says something of the place, and nothing against the file itself."""
+"""Errors of the disk, not of the file."""
 
 R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStatus:
-    """One kind of value: how many, how large, and how often one was there when it was asked for.
+    """Entries, size, hits and misses of one kind of value.
 
-    ``shared`` is what hosts share on a server; ``problem`` says what is wrong with that. ``level`` groups the kinds.
+    The kind ``shared`` is the cache on a server; ``problem`` says what is wrong with it. ``level`` groups the kinds.
     """
 
     kind: str
@@ -72,11 +71,51 @@ class CacheStatus:
     level: str = ""
 
 
-class Cache:
-    """A bounded store of bytes, shared by all processes that open the same file."""
+class Cache(Protocol):
+    """A bounded store of bytes by kind and key. No method raises: a cache that fails has no values."""
+
+    def keeps(self, kind: str) -> bool:
+        """Return whether values of a kind are kept, so that it is worth making a key."""
+        ...
+
+    def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the values that are there; hits and misses are counted."""
+        ...
+
+    def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
+        """Keep values; those unused for longest make room."""
+        ...
+
+    def latest(self, kind: str, count: int) -> list[bytes]:
+        """Return the values used last, newest first; the order is exact to within `PERIOD`."""
+        ...
+
+    def status(self) -> tuple[CacheStatus, ...]:
+        """Return the status of each kind that is kept."""
+        ...
+
+    def peek(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the values that are there, and count nothing."""
+        ...
+
+    def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
+        """Count hits and misses of a kind that is kept."""
+        ...
+
+    def clear(self, kinds: Sequence[str] = ()) -> None:
+        """Forget these kinds, statistics too; all of them if none is named."""
+        ...
+
+    def close(self) -> None:
+        """Save the statistics and close what is open."""
+        ...
+
+
+class FileCache:
+    """A cache in a file, shared by all processes that open it; implements `Cache`, which describes the methods."""
 
     def __init__(self, path: Path, limits: Mapping[str, int]) -> None:
-        """Name the file; it is opened, or made, when first used.
+        """Name the file; it is opened, or created, when first used.
 
         Args:
             path: the file.
@@ -86,37 +125,33 @@ class Cache:
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._lost = False
-        self._told: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[tuple[str, str]] = Counter()
         self._used: set[tuple[str, bytes]] = set()
 
     def keeps(self, kind: str) -> bool:
-        """Whether values of a kind are kept at all, so that it is worth while to make a key."""
         return kind in self._limits and not self._lost
 
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values that are there; hits and misses are counted."""
         found = self._read(kind, keys)
         self.count(kind, hits=len(found), misses=len(set(keys)) - len(found))
         return found
 
-    def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
-        """Count hits and misses of a kind that is kept."""
-        if self.keeps(kind):
-            self._told[kind, "hits"] += hits
-            self._told[kind, "misses"] += misses
-            if self._told.total() >= UNTOLD:
-                self._tried(self._tell)
-
     def peek(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values that are there; nothing is counted."""
         return self._read(kind, keys)
+
+    def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
+        if self.keeps(kind):
+            self._counts[kind, "hits"] += hits
+            self._counts[kind, "misses"] += misses
+            if self._counts.total() >= COUNTED:
+                self._try(self._save)
 
     def _read(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         if not self.keeps(kind) or not keys:
             return {}
 
         def read(db: sqlite3.Connection) -> dict[bytes, bytes]:
-            now, found = int(time.time()), {}
+            now, found = int(time.time()), dict[bytes, bytes]()
             for key in dict.fromkeys(keys):
                 sql = "SELECT value, checksum, used FROM entries WHERE kind = ? AND key = ?"
                 row = db.execute(sql, [kind, key]).fetchone()
@@ -126,10 +161,9 @@ class Cache:
                         self._used.add((kind, key))
             return found
 
-        return self._tried(read) or {}
+        return self._try(read) or {}
 
     def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
-        """Keep values; the ones longest unused make room where they must."""
         if not self.keeps(kind):
             return
         limit = self._limits[kind]
@@ -146,50 +180,41 @@ class Cache:
                 )
                 grown = len(value) - before[0] if before else len(value) + OVERHEAD
                 _add(db, kind, entries=0 if before else 1, bytes=grown)
-            self._tell_within(db)
+            self._save_within(db)
             _make_room(db, kind, limit)
 
         if fitting:
-            self._tried(_within_transaction(write))
+            self._try(_within_transaction(write))
 
     def latest(self, kind: str, count: int) -> list[bytes]:
-        """The values used last, newest first; the order is exact to within `PERIOD`."""
-
         def read(db: sqlite3.Connection) -> list[bytes]:
             sql = "SELECT key, value, checksum FROM entries WHERE kind = ? ORDER BY used DESC, rowid DESC LIMIT ?"
             return [value for key, value, sum in db.execute(sql, [kind, count]) if sum == checksum(kind, key, value)]
 
-        return (self._tried(read) or []) if self.keeps(kind) else []
+        return (self._try(read) or []) if self.keeps(kind) else []
 
     def status(self) -> tuple[CacheStatus, ...]:
-        """Of each kind that is kept."""
-
         def read(db: sqlite3.Connection) -> dict[str, list[int]]:
             rows = db.execute("SELECT kind, entries, bytes, hits, misses FROM totals")
             return {kind: [value if isinstance(value, int) else 0 for value in rest] for kind, *rest in rows}
 
         if self._limits and not self._path.is_file():  # looking makes no file
-            known: dict[str, list[int]] = {}
+            known = dict[str, list[int]]()
         else:
-            self._tried(self._tell)
-            known = self._tried(read) or {}
-        out = []
+            self._try(self._save)
+            known = self._try(read) or {}
+        out = list[CacheStatus]()
         for kind, limit in self._limits.items():
             entries, size, hits, misses = known.get(kind, [0, 0, 0, 0])
-            told = CacheStatus(
-                kind=kind,
-                entries=entries,
-                megabytes=round(size / 1e6, 2),
-                limit_mb=limit / 1e6,
-                hits=hits,
-                misses=misses,
+            megabytes = round(size / 1e6, 2)
+            out.append(
+                CacheStatus(
+                    kind=kind, entries=entries, megabytes=megabytes, limit_mb=limit / 1e6, hits=hits, misses=misses
+                )
             )
-            out.append(told)
         return tuple(out)
 
     def clear(self, kinds: Sequence[str] = ()) -> None:
-        """Forget these kinds, statistics too; all of them if none is named."""
-
         def empty(db: sqlite3.Connection) -> None:
             which = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
             for table in ("entries", "totals"):
@@ -198,70 +223,69 @@ class Cache:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
         if self._path.is_file():
-            self._told = Counter({one: told for one, told in self._told.items() if kinds and one[0] not in kinds})
+            self._counts = Counter({one: count for one, count in self._counts.items() if kinds and one[0] not in kinds})
             self._used = {one for one in self._used if kinds and one[0] not in kinds}
-            self._tried(empty)
+            self._try(empty)
 
     def close(self) -> None:
-        """Note what was counted, and let go of the file."""
         if self._db is not None:
-            self._tried(self._tell)
+            self._try(self._save)
         with self._lock:
             if self._db is not None:
                 self._db.close()
                 self._db = None
 
-    def _tell(self, db: sqlite3.Connection) -> None:
-        if self._told or self._used:
-            _within_transaction(self._tell_within)(db)
+    def _save(self, db: sqlite3.Connection) -> None:
+        if self._counts or self._used:
+            _within_transaction(self._save_within)(db)
 
-    def _tell_within(self, db: sqlite3.Connection) -> None:
-        told, self._told = self._told, Counter()
+    def _save_within(self, db: sqlite3.Connection) -> None:
+        counts, self._counts = self._counts, Counter()
         used, self._used = self._used, set()
-        for (kind, what), count in told.items():
+        for (kind, what), count in counts.items():
             _add(db, kind, hits=count if what == "hits" else 0, misses=count if what == "misses" else 0)
         now = int(time.time())
         db.executemany("UPDATE entries SET used = ? WHERE kind = ? AND key = ?", [(now, *one) for one in used])
 
     # ------------------------------------------------------------ the file
 
-    def _tried(self, work: Callable[[sqlite3.Connection], R]) -> R | None:
-        """The result, or nothing where there is trouble; a file that is not sound is thrown away."""
+    def _try(self, work: Callable[[sqlite3.Connection], R]) -> R | None:
+        """Return the result, or None after an error; delete a damaged file."""
         with self._lock:
             for _ in range(2):
                 if self._lost or not self._limits:
                     return None
                 try:
-                    self._db = self._db or self._opened()
+                    self._db = self._db or self._open()
                     return work(self._db)
-                # A damaged file can also hold texts that are none, and numbers that are texts.
+                # A damaged file can also hold values of the wrong type.
                 except (sqlite3.Error, ValueError, TypeError, OverflowError, MemoryError) as error:
                     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
                     if code in _BUSY | _UNFIT:
                         self._lost = self._db is None and code in _UNFIT
                         return None
-                    self._throw_away()
+                    self._delete()
                 except OSError:
                     self._lost = True
             self._lost = True
             return None
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         db = connect_private(self._path, PATIENCE)
         try:
             db.execute("PRAGMA synchronous=OFF")
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version != FORMAT:
                 db.execute("PRAGMA journal_mode=WAL")
-                _within_transaction(_made)(db)
-            # If all accounts were wrong, the file would still not grow without end.
+                _within_transaction(_create)(db)
+            # The file cannot grow without end even if the totals in it are wrong.
             db.execute(f"PRAGMA max_page_count={(2 * sum(self._limits.values()) + (1 << 24)) // 4096}")
         except BaseException:
             db.close()
             raise
         return db
 
-    def _throw_away(self) -> None:
+    def _delete(self) -> None:
         if self._db is not None:
             self._db.close()
             self._db = None
@@ -270,13 +294,13 @@ class Cache:
 
 
 def key(*parts: object) -> bytes:
-    """A key of everything that decides a value: texts, numbers, bytes, and records and tuples of them."""
+    """Return the key for everything that decides a value: texts, numbers, bytes, and records and tuples of them."""
     return hashlib.blake2b(repr(parts).encode(), digest_size=20).digest()
 
 
 @cache
 def code_version() -> str:
-    """Return a text that changes whenever any file of this package does: no value outlives the code that made it."""
+    """Return a text that changes with any file of this package, so that no value outlives the code that made it."""
     return stamp_of(Path(__file__).parents[1])
 
 
@@ -305,8 +329,8 @@ def _within_transaction(work: Callable[[sqlite3.Connection], None]) -> Callable[
     return done
 
 
-def _made(db: sqlite3.Connection) -> None:
-    """Empty tables, in the place of whatever another format had; unless another process was faster."""
+def _create(db: sqlite3.Connection) -> None:
+    """Create empty tables in place of those of another format, unless another process already did."""
     if db.execute("PRAGMA user_version").fetchone() == (FORMAT,):
         return
     for kind, name in db.execute("SELECT type, name FROM sqlite_master WHERE type = 'table'").fetchall():
@@ -330,7 +354,7 @@ def _add(
 
 
 def _make_room(db: sqlite3.Connection, kind: str, limit: int) -> None:
-    """Let go of the values longest unused, many at a time, where the limit is passed."""
+    """Delete the values unused for longest, many at a time, if the limit is exceeded."""
     (bytes,) = db.execute("SELECT bytes FROM totals WHERE kind = ?", [kind]).fetchone()
     if 0 <= bytes <= limit:
         return
@@ -338,7 +362,7 @@ def _make_room(db: sqlite3.Connection, kind: str, limit: int) -> None:
     entries, values = db.execute(sql, [kind]).fetchone()  # counted again, so that no accounting error lasts
     held = int(values) + entries * OVERHEAD
     oldest = db.execute("SELECT rowid, length(value) FROM entries WHERE kind = ? ORDER BY used, rowid", [kind])
-    gone = []
+    gone = list[tuple[int]]()
     for row, length in oldest:
         if held <= limit * FREED:
             break
@@ -349,5 +373,5 @@ def _make_room(db: sqlite3.Connection, kind: str, limit: int) -> None:
 
 
 def checksum(kind: str, key: bytes, value: bytes) -> int:
-    """Of a value in its place."""
+    """Return the checksum of a value under its kind and key."""
     return zlib.crc32(value, zlib.crc32(key, zlib.crc32(kind.encode())))

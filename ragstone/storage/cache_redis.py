@@ -1,9 +1,7 @@
-"""A second cache behind the one in the file, on a server of Redis or Valkey: what one host worked out, others have.
+"""A second cache behind the one in the file, on a server of Redis or Valkey, which hosts share.
 
-What is said of the cache holds here: keys are made of everything that decides a value, so a value can be missing but
-never stale. Values are bytes with a checksum, nothing is pickled. A server that is away is a miss, and is left alone
-for a while, so that it costs nothing. How much it may hold is the server's to say (``maxmemory``); besides, a value
-that nobody asks for goes after some days.
+Values are bytes with a checksum; nothing is pickled. A server that cannot be reached is a miss, and is not asked again
+for a while. The server limits the size (``maxmemory``), and unused values expire after some days.
 """
 
 from __future__ import annotations
@@ -11,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from ragstone.core.errors import EngineError, MissingExtra, SettingsError
 from ragstone.services.engine_calls import EngineCalls
 from ragstone.settings.services import RedisSettings
-from ragstone.storage.cache import Cache, CacheStatus, checksum
+from ragstone.storage.cache import CacheStatus, FileCache, checksum
 
 try:
     import redis
@@ -32,42 +29,37 @@ SHARED = ("embeddings", "tokens", "responses", "searches", "answers")
 LARGEST = 4_000_000
 """Bytes of the largest value that is sent."""
 PREFIX = "ragstone:1:"
-"""Of the names of all values; the number is that of their form."""
+"""The start of the names of all values; the number is that of their format."""
 DAY = 86_400
 _SECONDS = 0.1
-"""Seconds to wait for the server. Working a value out is faster than a longer wait."""
+"""Seconds to wait for the server. Computing a value is faster than a longer wait."""
 _DAYS = 30.0
 """Days after which an unused value expires."""
 AT_ONCE = 500
-"""Names that are deleted at once."""
+"""Names to delete in one call."""
 _COUNTS = PREFIX + "counts"
 
 R = TypeVar("R")
 
 
-class SharedCache(Cache):
-    """The cache of a knowledge base, and behind it the one that is shared."""
+class SharedCache:
+    """A local cache, and behind it the one that hosts share; implements `Cache`, which describes the methods."""
 
     def __init__(
-        self,
-        path: Path,
-        limits: Mapping[str, int],
-        settings: RedisSettings,
-        *,
-        seconds: float = _SECONDS,
-        days: float = _DAYS,
+        self, local: FileCache, settings: RedisSettings, *, seconds: float = _SECONDS, days: float = _DAYS
     ) -> None:
-        """Name the file and the server; neither is touched before it is used.
+        """Name the server, which is not reached before it is used.
 
         Raises:
-            SettingsError: the address is none.
+            SettingsError: the address is not one of Redis.
         """
-        super().__init__(path, limits)
+        self._local = local
         url = settings.url.get_secret_value()
         try:
             parts = urlsplit(url)
             self.name = f"Redis at {parts.hostname or 'localhost'}:{parts.port or 6379}"
-            self._redis = redis.Redis.from_url(
+            client: Any = redis.Redis
+            self._redis = client.from_url(
                 url,
                 socket_timeout=seconds,
                 socket_connect_timeout=seconds,
@@ -82,14 +74,20 @@ class SharedCache(Cache):
         self._server = EngineCalls(self._ping)
         self._counted = {"hits": 0, "misses": 0}
 
+    def keeps(self, kind: str) -> bool:
+        return self._local.keeps(kind)
+
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        return self._completed(kind, keys, super().get(kind, keys))
+        return self._completed(kind, keys, self._local.get(kind, keys))
 
     def peek(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        return self._completed(kind, keys, super().peek(kind, keys))
+        return self._completed(kind, keys, self._local.peek(kind, keys))
+
+    def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
+        self._local.count(kind, hits=hits, misses=misses)
 
     def _completed(self, kind: str, keys: Sequence[bytes], found: dict[bytes, bytes]) -> dict[bytes, bytes]:
-        """The values found here, and those that the server has of the others."""
+        """Return the values found here, and those that the server has of the others."""
         missing = [key for key in dict.fromkeys(keys) if key not in found]
         if not missing or kind not in SHARED or not self.keeps(kind):
             return found
@@ -99,18 +97,18 @@ class SharedCache(Cache):
             pipe = self._redis.pipeline(transaction=False)
             for name in names.values():
                 pipe.getex(name, ex=self._seconds)
-            self._tell_counts(pipe)
+            self._add_counts(pipe)
             return pipe.execute()[: len(names)]
 
-        values = self._asked(read) or []
+        values = self._ask(read) or []
         new = {key: value for key, sent in zip(names, values, strict=False) if (value := _opened(kind, key, sent))}
         self._counted["hits"] += len(new)
         self._counted["misses"] += len(missing) - len(new)
-        super().put(kind, new)
+        self._local.put(kind, new)
         return found | new
 
     def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
-        super().put(kind, values)
+        self._local.put(kind, values)
         small = {key: value for key, value in values.items() if len(value) <= LARGEST}
         if kind in SHARED and small and self.keeps(kind):
 
@@ -120,18 +118,22 @@ class SharedCache(Cache):
                     pipe.set(_name(kind, key), checksum(kind, key, value).to_bytes(4) + value, ex=self._seconds)
                 pipe.execute()
 
-            self._asked(write)
+            self._ask(write)
+
+    def latest(self, kind: str, count: int) -> list[bytes]:
+        return self._local.latest(kind, count)
 
     def status(self) -> tuple[CacheStatus, ...]:
-        return (*super().status(), self._status())
+        return (*self._local.status(), self._status())
 
     def clear(self, kinds: Sequence[str] = ()) -> None:
-        """Forget it here and on the server, also what other knowledge bases put there."""
-        super().clear(kinds)
+        """Forget these kinds, or all, here and on the server, where other knowledge bases lose them too."""
+        self._local.clear(kinds)
         patterns = [f"{PREFIX}{kind}:*" for kind in kinds] or [f"{PREFIX}*"]
 
         def forget() -> None:
             batch: list[bytes] = []
+            name: bytes
             for name in chain.from_iterable(self._redis.scan_iter(match=one, count=AT_ONCE) for one in patterns):
                 batch.append(name)
                 if len(batch) == AT_ONCE:
@@ -140,23 +142,23 @@ class SharedCache(Cache):
             if batch:
                 self._redis.unlink(*batch)
 
-        self._asked(forget)
+        self._ask(forget)
 
     def close(self) -> None:
-        def tell() -> None:
+        def save() -> None:
             pipe = self._redis.pipeline(transaction=False)
-            self._tell_counts(pipe)
+            self._add_counts(pipe)
             pipe.execute()
 
         if any(self._counted.values()):
-            self._asked(tell)
+            self._ask(save)
         self._server.close()
         with suppress(redis.RedisError):
             self._redis.close()
-        super().close()
+        self._local.close()
 
-    def _tell_counts(self, pipe: Any) -> None:
-        """Add what was counted here to what all processes have counted."""
+    def _add_counts(self, pipe: Any) -> None:
+        """Add the counts of this process to those of all processes."""
         for what, count in self._counted.items():
             if count:
                 pipe.hincrby(_COUNTS, what, count)
@@ -165,17 +167,17 @@ class SharedCache(Cache):
     def _status(self) -> CacheStatus:
         def read() -> tuple[int, dict[str, Any], dict[bytes, bytes]]:
             pipe = self._redis.pipeline(transaction=False)
-            self._tell_counts(pipe)
+            self._add_counts(pipe)
             pipe.dbsize()
             pipe.info("memory")
             pipe.hgetall(_COUNTS)
             size, memory, counts = pipe.execute()[-3:]
             return size, memory, counts
 
-        found = self._asked(read, insist=True)
+        found = self._ask(read, insist=True)
         if found is None:
-            none = {"entries": 0, "megabytes": 0.0, "limit_mb": 0.0, "hits": 0, "misses": 0}
-            return CacheStatus(kind="shared", **none, problem=self._server.problem)
+            problem = self._server.problem
+            return CacheStatus(kind="shared", entries=0, megabytes=0.0, limit_mb=0.0, hits=0, misses=0, problem=problem)
         size, memory, counts = found
         limit = int(memory.get("maxmemory", 0))
         return CacheStatus(
@@ -188,8 +190,8 @@ class SharedCache(Cache):
             problem="" if limit else f"{self.name} has no maxmemory; set it, and maxmemory-policy allkeys-lru",
         )
 
-    def _asked(self, what: Callable[[], R], *, insist: bool = False) -> R | None:
-        """What the server says; nothing where it is away, or was a moment ago."""
+    def _ask(self, what: Callable[[], R], *, insist: bool = False) -> R | None:
+        """Return the server's reply; None if it cannot be reached, or could not a moment ago."""
         with suppress(EngineError), self._server.guard(insist=insist), self._translated():
             return what()
         return None
@@ -211,8 +213,8 @@ def _name(kind: str, key: bytes) -> str:
 
 
 def _opened(kind: str, key: bytes, sent: object) -> bytes | None:
-    """The value, if it is the one that was sent."""
+    """Return the value, or None if it is not the one that was sent."""
     if not isinstance(sent, bytes) or len(sent) <= 4:
         return None
-    value = cast("bytes", sent[4:])
+    value = sent[4:]
     return value if checksum(kind, key, value).to_bytes(4) == sent[:4] else None

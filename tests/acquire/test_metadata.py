@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -46,9 +48,10 @@ def test_derives_metadata_of_a_press_release() -> None:
         "publication_id": "12",
         "source": "Acme",
         "language": "en",
+        "content_hash": hashlib.sha256(text.encode()).hexdigest(),
         "word_count": 17,
         "mentioned_dates": ("2024-06-09",),
-        "mentioned_companies": ("Acme",),
+        "mentioned_companies": ("Acme", "Acme AG"),
         "topics": ("5G",),
     }
 
@@ -57,7 +60,12 @@ def test_metadata_of_the_source_wins() -> None:
     facts = {"path": "news.csv", "language": "ms", "source": "Bernama"}
     document = Document(id="news.csv#d7", text="This is plain English text.", metadata=facts)
     found = enrich(document, MetadataSettings(publisher="Someone")).metadata
-    assert found == {**facts, "publication_id": "d7", "word_count": 5}
+    assert found == {
+        **facts,
+        "publication_id": "d7",
+        "word_count": 5,
+        "content_hash": document.content_hash,
+    }
     assert enrich(document, MetadataSettings(enabled=False)) is document
 
 
@@ -106,9 +114,15 @@ def test_dates_of_labelled_press_releases(data_dir: Path) -> None:
 
 
 def test_companies_of_labelled_press_releases(data_dir: Path) -> None:
-    precision, recall = measured(data_dir, companies.find, "companies")
+    precision, recall = measured(data_dir, _plain_names, "companies")
     assert precision > 0.87  # 0.898, of 130 names
     assert recall > 0.72  # 0.746
+
+
+def _plain_names(text: str) -> tuple[str, ...]:
+    """Names as they are labelled: without the legal form."""
+    forms = r" (AG|SE|SA|SpA|NV|AB|ASA|Oyj|(g?GmbH|Inc|Corp|Corporation|Co|LLC|Limited|Ltd|Plc|plc|PLC|KGaA|KG)\b.*)$"
+    return tuple(name for name in companies.find(text) if not re.search(forms, name))
 
 
 def test_topics_of_labelled_press_releases(data_dir: Path) -> None:

@@ -1,6 +1,9 @@
 """What is stored and unchanged is not embedded again, and what is shared is stored once."""
 
 import asyncio
+import hashlib
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -92,6 +95,22 @@ def test_a_changed_title_or_fact_is_an_update(engine: KnowledgeBase):
     assert (report.updated, report.embedded) == (1, 1)
     (hit,) = asyncio.run(engine.search("zebra", where="lang = en", reader=OWNER))
     assert [step.stage for step in hit.why] == ["bm25", "vector", "fusion"]
+
+
+def test_reading_the_same_file_again_keeps_its_time(engine: KnowledgeBase, tmp_path: Path):
+    file = tmp_path / "a.txt"
+    file.write_text("words")
+    add(engine, str(file))
+    first = engine.documents.get("a.txt", reader=OWNER).metadata["extracted_at"]
+    time.sleep(1.1)  # it counts whole seconds
+    os.utime(file)
+    assert add(engine, str(file)).unchanged == 1
+    assert engine.documents.get("a.txt", reader=OWNER).metadata["extracted_at"] == first
+    file.write_text("other words")
+    assert add(engine, str(file)).updated == 1
+    again = engine.documents.get("a.txt", reader=OWNER).metadata
+    assert str(again["extracted_at"]) > str(first)
+    assert again["content_hash"] == hashlib.sha256(b"other words").hexdigest()
 
 
 def test_skipping_is_noted_without_a_new_generation(engine: KnowledgeBase):

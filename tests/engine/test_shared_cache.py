@@ -18,7 +18,7 @@ from ragstone.core.errors import SettingsError
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.settings.services import RedisSettings
-from ragstone.storage.cache import Cache
+from ragstone.storage.cache import FileCache
 from ragstone.storage.cache_redis import PREFIX, SharedCache
 from servers.valkey_server import ValkeyServer, shared
 
@@ -39,7 +39,7 @@ def server() -> Iterator[ValkeyServer]:
 def cache_on(server: ValkeyServer, folder: Path, *, seconds: float = 2.0, days: float = 1.0) -> SharedCache:
     folder.mkdir(exist_ok=True)
     settings = RedisSettings(url=SecretStr(server.url))
-    return SharedCache(folder / "cache.db", LIMITS, settings, seconds=seconds, days=days)
+    return SharedCache(FileCache(folder / "cache.db", LIMITS), settings, seconds=seconds, days=days)
 
 
 def test_what_one_host_keeps_another_finds(server: ValkeyServer, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_server_that_is_away_is_a_miss_and_costs_nothing(server: ValkeyServer,
 def test_a_server_that_says_nothing_is_waited_for_once(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}"
-        cache = SharedCache(tmp_path / "c.db", LIMITS, RedisSettings(url=SecretStr(url)), seconds=0.2)
+        cache = SharedCache(FileCache(tmp_path / "c.db", LIMITS), RedisSettings(url=SecretStr(url)), seconds=0.2)
         started = time.monotonic()
         for _ in range(20):
             assert cache.get("searches", [KEY]) == {}
@@ -125,7 +125,7 @@ def test_a_server_that_says_nothing_is_waited_for_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["memory://x", "redis://h:port", "no address"])
 def test_an_address_that_is_none_is_refused_without_its_password(url: str, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"services\.redis\.url") as refused:
-        SharedCache(tmp_path / "c.db", LIMITS, RedisSettings(url=SecretStr(f"{url}:geheim")))
+        SharedCache(FileCache(tmp_path / "c.db", LIMITS), RedisSettings(url=SecretStr(f"{url}:geheim")))
     assert "geheim" not in str(refused.value)
 
 
@@ -148,7 +148,7 @@ def test_an_engine_with_it_answers_as_without(server: ValkeyServer, tmp_path: Pa
         assert [answer(one, question) for question in questions] == expected
         # The file of one host is gone; another host has an empty one. What is shared is found all the same.
         one.close()
-        Cache(tmp_path / "kb" / "cache.db", LIMITS).clear()
+        FileCache(tmp_path / "kb" / "cache.db", LIMITS).clear()
     with closing(opened(tmp_path / "kb", server)) as two:
         assert [answer(two, question) for question in questions] == expected
         assert two.status().cache[-1].hits > 0

@@ -59,6 +59,7 @@ def test_questions_go_on_while_the_server_is_away(
     tmp_path: Path, port: int, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(breaker, "FIRST", 0.2)
+    monkeypatch.setattr(breaker, "LATER", 0.2)
     server = start()
     chroma = ("index.vectors=chroma", f"services.chroma.url=http://127.0.0.1:{port}", "cache.enabled=false")
     engine = open_fast(tmp_path / "kb", *chroma)
@@ -96,6 +97,7 @@ def test_no_question_waits_for_a_server_that_says_nothing(
     tmp_path: Path, port: int, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(breaker, "FIRST", 0.2)
+    monkeypatch.setattr(breaker, "LATER", 0.2)
     server = start()
     url = f"services.chroma.url=http://127.0.0.1:{port}"
     chroma = ("index.vectors=chroma", url, "services.engine_seconds=2", "cache.enabled=false")

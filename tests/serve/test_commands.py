@@ -187,6 +187,36 @@ def test_only_some_of_many_skipped_are_listed(run: Run, tmp_path: Path) -> None:
     assert "status --kb" in done.out
 
 
+def test_undecodable_files_are_reported(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "bytes.txt").write_bytes(b"Bees dance all day long in the sun. \xff\x81")
+    (tmp_path / "texts" / "good.txt").write_text("Bees sleep.")
+    table = "id,text,decoding\n1,Gr\xfc\xdfe,\n2,K\xf6ln,\n"
+    (tmp_path / "texts" / "table.csv").write_bytes(table.encode("cp1252"))
+    (tmp_path / "texts" / "column.csv").write_text("id,text,decoding\n1,Bees hum.,base64\n")
+    done = run("add", "texts", "--kb", "other")
+    assert "2 files not in plain UTF-8, read nevertheless\n" in done.out
+    assert "texts/bytes.txt: utf-8, 2 undecodable replaced\n" in done.out
+    report = run("add", "texts", "--kb", "third", "--json").json
+    assert {(Path(one["source"]).name, one["note"]) for one in report["decoded"]} == {
+        ("bytes.txt", "utf-8, 2 undecodable replaced"),
+        ("table.csv", "windows-1252, guessed"),
+    }
+
+
+def test_results_say_which_chunk_of_how_many(run: Run, kb: Path) -> None:
+    (kb.parent / "long.txt").write_text("\n\n".join(f"Paragraph {n}. " + "Bees dance. " * 40 for n in range(5)))
+    run("add", "long.txt")
+    hits = run("search", "paragraph 3 bees", "--json", "-k", "3").json["hits"]
+    of_long = [one for one in hits if one["document_id"] == "long.txt"]
+    assert of_long
+    for one in of_long:
+        assert one["metadata"]["doc_id"] == "long.txt"
+        assert one["metadata"]["chunk_id"] == one["chunk_id"]
+        assert 0 <= one["metadata"]["chunk_index"] < one["metadata"]["total_chunks"]
+        assert one["metadata"]["publication_id"] == "long"
+
+
 def test_what_can_be_read_is_told_once(run: Run, tmp_path: Path) -> None:
     (tmp_path / "code").mkdir()
     for name in ("a.cpp", "b.cpp", "c.h", "Makefile", "LICENSE"):

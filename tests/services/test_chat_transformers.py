@@ -78,7 +78,7 @@ def test_closing_the_stream_stops_the_model(folder: Path):
 
 def test_refuses_conversation_longer_than_window(folder: Path):
     model = build(folder, window_tokens=256)
-    with pytest.raises(ModelError, match=r"the model reads 256; lower respond\.context_tokens"):
+    with pytest.raises(ModelError, match=r"the model's window is 256; lower respond\.context_tokens"):
         asyncio.run(complete(model, [Message(role="user", content="one two three " * 300)], request=Request.by_owner()))
 
 

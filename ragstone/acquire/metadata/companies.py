@@ -1,4 +1,4 @@
-"""The companies that a text names, without their legal forms.
+"""The companies that a text names; one with a legal form is found without it, too: Acme AG is Acme AG and Acme.
 
 A name is a run of capitalised words with a sign that it is a company's: a legal form, a phrase such as "the
 manufacturer" or "CEO of" before it, or an entry in a list of well-known companies.
@@ -49,7 +49,9 @@ def _named(run: list[str], *, announced: bool) -> Iterator[str]:
         form = _form_at(run, at)
         named = form > 0 or run[at] in _acronyms()
         if named or run[at] in _announcing():
-            yield _plain(name, certain=named or announced)
+            yield (plain := _plain(name, certain=named or announced))
+            if plain and form:
+                yield " ".join([plain, *run[at : at + form]])
             name, announced = [], not named or run[at] in _forms("before")
         else:
             name.append(run[at])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from ragstone.acquire.metadata import companies, dates, language, topics
 from ragstone.core.filters import Scalar
-from ragstone.core.records import Document
+from ragstone.core.records import EXTRACTED_AT, Document
 from ragstone.settings import MetadataSettings
 
 
@@ -23,6 +24,7 @@ def enrich(document: Document, settings: MetadataSettings) -> Document:
         "publication_id": _publication(document),
         "source": settings.publisher,
         "language": language.detect(document.text),
+        "content_hash": document.content_hash,
         "word_count": len(document.text.split()),
         "mentioned_dates": dates.find(text),
         "mentioned_companies": companies.find(text),
@@ -30,6 +32,14 @@ def enrich(document: Document, settings: MetadataSettings) -> Document:
     }
     present = {key: fact for key, fact in found.items() if fact not in ("", ())}
     return replace(document, metadata={**present, **document.metadata})
+
+
+def stamped(document: Document, settings: MetadataSettings) -> Document:
+    """Return the document with the time of extraction, now. It is kept as long as the document stays the same."""
+    if not settings.enabled:
+        return document
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(document, metadata={EXTRACTED_AT: now, **document.metadata})
 
 
 def _publication(document: Document) -> str:

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from ragstone.core.errors import SourceError
+from ragstone.core.records import Decoded, Document
 from ragstone.settings import AcquireSettings
 
 _BLOCK = 1 << 20
@@ -28,6 +29,8 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 _NOT_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
 _MOST_CONTROLS = 0.02
 _MOST_REPLACED = 0.1
+_GUESSED, _REPLACED = "guessed", "undecodable replaced"
+"""How the notes of an encoding end."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -69,10 +72,19 @@ def detect(path: Path, settings: AcquireSettings) -> Encoding:
     replaced, beyond_ascii, total = _count_characters(path, name)
     mostly_wrong = replaced > beyond_ascii
     if mostly_wrong and marked is None and not _has_any(path, _NOT_IN_CP1252):
-        return Encoding(name="cp1252", note="windows-1252, guessed")
+        return Encoding(name="cp1252", note=f"windows-1252, {_GUESSED}")
     if mostly_wrong and replaced > _MOST_REPLACED * total:
         raise Unreadable("neither UTF-8 nor UTF-16 nor Windows-1252; save it as UTF-8")
-    return Encoding(name=name, note=f"{name.removesuffix('-sig')}, {replaced} undecodable replaced")
+    return Encoding(name=name, note=f"{name.removesuffix('-sig')}, {replaced} {_REPLACED}")
+
+
+def decoded_file(document: Document) -> Decoded | None:
+    """Return the file of a document and how its bytes were decoded; None if they are plain UTF-8 or UTF-16."""
+    note, path = str(document.metadata.get("decoding", "")), str(document.metadata.get("path", ""))
+    if not note.endswith((_GUESSED, _REPLACED)):  # a table may have a column of that name
+        return None
+    row = document.id.removeprefix(path)
+    return Decoded(source=document.source.removesuffix(row), note=note)
 
 
 def clean(text: str) -> str:

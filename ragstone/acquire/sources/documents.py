@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragstone.acquire.metadata.enrich import enrich
+from ragstone.acquire.metadata.enrich import enrich, stamped
 from ragstone.acquire.metadata.groups import with_groups
 from ragstone.acquire.readers import ARCHIVES, READERS, Reader, kinds
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
@@ -79,4 +79,4 @@ def _parsed(reader: Reader, file: File, parser: ParserProcess) -> Iterator[Docum
 
 
 def _complete(document: Document, settings: AcquireSettings) -> Document:
-    return with_groups(enrich(document, settings.metadata), settings.access)
+    return with_groups(stamped(enrich(document, settings.metadata), settings.metadata), settings.access)

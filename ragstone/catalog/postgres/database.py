@@ -294,9 +294,9 @@ class PostgresDialect:
     def ending(self, ends: Sequence[str]) -> Query:
         return "right(d.id, ?) = ANY(?)", [len(ends[0]), [*ends]]
 
-    def containing(self, forms: Sequence[str]) -> Query:
-        columns = " OR ".join(f"d.{name} ILIKE ANY(?)" for name in FIELDS)
-        return f"({columns})", [[*forms] for _ in FIELDS]
+    def containing(self, forms: Sequence[str], fields: Sequence[str]) -> Query:
+        columns = " OR ".join(f"d.{name} ILIKE ANY(?)" for name in fields)
+        return f"({columns})", [[*forms] for _ in fields]
 
     def readable(self, groups: Sequence[str] | None) -> Query:
         if groups is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +26,8 @@ OnMessage = Callable[[str], None]
 
 NO_CACHE = ("cache.enabled=false",)
 """Overrides that make every measurement do all its work."""
+UNTRACKED = ("review.mlflow=",)
+"""Overrides that record the measurement, but not what it consists of."""
 LIVE = Path(".ragstone")
 """Default knowledge base for a CSV of questions."""
 
@@ -72,7 +74,7 @@ class Bench:
     def open_live(self, folder: Path) -> KnowledgeBase:
         """Open an existing knowledge base, read-only, add it to the bench and return it."""
         kb = self._stack.enter_context(
-            closing(KnowledgeBase.open(folder, NO_CACHE, build_embedder=self._build_embedder))
+            closing(KnowledgeBase.open(folder, (*NO_CACHE, *UNTRACKED), build_embedder=self._build_embedder))
         )
         self._remembered = _built_settings(kb)
         self._stores[_storage_overrides(kb.settings)] = kb
@@ -82,7 +84,9 @@ class Bench:
         place = dataset_folder(
             self._keep, self.dataset.name, settings, self._build_embedder(settings.index, settings.services)
         )
-        opened = KnowledgeBase.open(place, (*stored, *NO_CACHE), create=True, build_embedder=self._build_embedder)
+        opened = KnowledgeBase.open(
+            place, (*stored, *NO_CACHE, *UNTRACKED), create=True, build_embedder=self._build_embedder
+        )
         kb = self._stack.enter_context(closing(opened))
         await add_corpus(kb, self.dataset, self._on_progress)
         return kb
@@ -97,7 +101,7 @@ class Bench:
 @asynccontextmanager
 async def open_bench(
     data: Path, *, kb: Path | None = None, keep: Path | None = None, on_progress: OnMessage | None = None
-) -> AsyncIterator[Bench]:
+) -> AsyncGenerator[Bench]:
     """Open a bench for a data set; close it and remove its temporary files at the end.
 
     Args:
@@ -128,7 +132,7 @@ async def open_bench(
 
 def uncached(settings: Settings) -> Settings:
     """Return the settings without caches and history, so that measuring repeats all work and stores nothing."""
-    review = settings.review.model_copy(update={"responses_days": 0.0, "statistics_days": 0.0})
+    review = settings.review.model_copy(update={"responses_days": 0.0, "statistics_days": 0.0, "mlflow": ""})
     return settings.model_copy(update={"cache": CacheSettings(enabled=False, questions=False), "review": review})
 
 

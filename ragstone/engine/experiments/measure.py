@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from ragstone import query
 from ragstone.core.access import OWNER, READERS, Reader
-from ragstone.engine.experiments.bench import LIVE, NO_CACHE, OnMessage, add_corpus, is_questions, uncached
+from ragstone.engine.experiments.bench import LIVE, NO_CACHE, UNTRACKED, OnMessage, add_corpus, is_questions, uncached
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.review.dataset import Dataset, load
 from ragstone.review.evaluate import evaluate
@@ -20,6 +20,7 @@ from ragstone.review.questions import read_questions
 from ragstone.review.report import EvalReport
 from ragstone.settings import Settings
 from ragstone.settings.load import leaves, written
+from ragstone.settings.load import load as load_settings
 
 _MESSAGES = 10
 """Maximum of progress messages."""
@@ -68,10 +69,12 @@ async def evaluate_dataset(
     with ExitStack() as stack:
         place = kb or Path(stack.enter_context(TemporaryDirectory(prefix="ragstone-")))
         filled = stack.enter_context(
-            closing(KnowledgeBase.open(place, (*NO_CACHE, *overrides), preset=preset, create=True))
+            closing(KnowledgeBase.open(place, (*NO_CACHE, *overrides, *UNTRACKED), preset=preset, create=True))
         )
         await add_corpus(filled, dataset, on_progress)
-        return await _evaluated(filled, dataset, limit, answers, reader, on_progress)
+        report = await _evaluated(filled, dataset, limit, answers, reader, on_progress)
+        store = load_settings(overrides, preset=preset).settings.review.mlflow
+        return replace(report, settings={**report.settings, "review.mlflow": store})
 
 
 async def evaluate_questions(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from pydantic import BaseModel, SecretStr
@@ -37,5 +37,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, dict):
-        return {name: _plain(inside) for name, inside in value.items()}
-    return [_plain(inside) for inside in value] if isinstance(value, tuple) else value
+        members = cast("dict[str, Any]", value)
+        return {name: _plain(inside) for name, inside in members.items()}
+    return [_plain(inside) for inside in cast("tuple[Any, ...]", value)] if isinstance(value, tuple) else value

@@ -124,7 +124,7 @@ async def sweep(
         for number, (settings, names) in enumerate(variants, start=1):
             await run.choose(settings, names, f"variant {number} of {len(variants)}: {' '.join(names) or BASELINE}")
         tried = run.ranked()
-        reports = {}
+        reports = dict[tuple[str, ...], tuple[EvalReport, EvalReport]]()
         for names in {(): None, tried[0].settings: None}:
             settings = next(one for one, its in variants if its == names)
             shown, _ = await run.measure(settings, held_out)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
-from ragstone.core.records import Skipped
+from ragstone.core.records import Decoded, Skipped
 from ragstone.core.reports import AddReport
 
 Kind = Literal["upload", "sync", "add"]
@@ -163,10 +163,11 @@ def job_from_row(values: Sequence[Any]) -> Job:
     """Return the job in a row of `COLUMNS`; further columns are ignored."""
     row: Mapping[str, Any] = dict(zip(COLUMNS, values, strict=False))
     work, result = json.loads(row["what"]), json.loads(row["result"])
-    report = result["report"]
+    report: Any = result["report"]
     if report:
         skipped = tuple(Skipped(**one) for one in report["skipped"])
-        report = AddReport(**{**report, "skipped": skipped, "notices": tuple(report["notices"])})
+        decoded = tuple(Decoded(**one) for one in report.get("decoded", ()))  # jobs of older versions have none
+        report = AddReport(**(report | {"skipped": skipped, "decoded": decoded, "notices": tuple(report["notices"])}))
     groups = work["groups"]
     return Job(
         id=row["id"],

@@ -18,6 +18,8 @@ from ragstone.core.request import Request
 from ragstone.core.threads import check
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ragstone.core.protocols import Role
     from ragstone.core.records import Vector
 
@@ -37,7 +39,7 @@ class Encoded(Protocol):
 class Network(Protocol):
     """The layers of a model, on some engine."""
 
-    def run(self, embedded: Vector, lengths: np.ndarray) -> Vector:
+    def run(self, embedded: Vector, lengths: NDArray[np.int32]) -> Vector:
         """Token vectors (texts, tokens, dimensions) of what was looked up; ``lengths`` (texts,) are without padding."""
         ...
 
@@ -121,7 +123,7 @@ class Encoder:
         for batch in batches(windows, self._model.batch_tokens):
             check(stop)
             vectors, lengths = self._run(network, [windows[i] for i in batch])
-            real = np.arange(vectors.shape[1]) < lengths[:, None]
+            real = np.arange(int(vectors.shape[1])) < lengths.reshape(-1, 1)
             np.add.at(sums, [owners[i] for i in batch], np.einsum("btd,bt->bd", vectors, real))
         return unit(sums)
 
@@ -138,13 +140,13 @@ class Encoder:
                 found[i] = rows[first : length - behind]
         for i, owner in enumerate(owners):
             parts[owner].append(found[i])
-        out = []
+        out = list[TokenVectors]()
         for one, part in zip(encoded, parts, strict=True):
             vectors = self._model.comparable(np.concatenate(part))
             out.append(TokenVectors(vectors=vectors, spans=tuple(Span(start=a, end=b) for a, b in one.offsets)))
         return out
 
-    def _run(self, network: Network, windows: list[list[int]]) -> tuple[Vector, np.ndarray]:
+    def _run(self, network: Network, windows: list[list[int]]) -> tuple[Vector, NDArray[np.int32]]:
         """Token vectors (windows, longest, dimensions), markers and padding included, and lengths (windows,)."""
         lengths = np.array([len(window) for window in windows], dtype=np.int32)
         ids = np.zeros((len(windows), int(lengths.max())), dtype=np.int64)
@@ -154,7 +156,7 @@ class Encoder:
 
     def _windows(self, encoded: Sequence[Encoded], role: Role) -> tuple[list[int], list[list[int]]]:
         """Token ids cut into windows, markers included, and the text each window is of."""
-        owners, windows = [], []
+        owners, windows = list[int](), list[list[int]]()
         for owner, one in enumerate(encoded):
             ids = one.ids
             count = max(1, -(-len(ids) // self._model.window))

@@ -8,13 +8,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnxruntime as ort
+import onnxruntime
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ragstone.core.records import Vector
+
+ort: Any = onnxruntime  # which has no types
 
 
 class OnnxRuntimeNetwork:
@@ -29,7 +33,7 @@ class OnnxRuntimeNetwork:
         options.add_external_initializers(list(weights), tensors)
         self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
-    def run(self, embedded: Vector, lengths: np.ndarray) -> Vector:
+    def run(self, embedded: Vector, lengths: NDArray[np.int32]) -> Vector:
         """Token vectors (texts, tokens, 384) of embeddings of that shape; ``lengths`` (texts,) are without padding."""
         (tokens,) = self._session.run(None, {"embedded": embedded, "lengths": lengths})
         return np.asarray(tokens)

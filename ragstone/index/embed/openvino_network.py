@@ -15,13 +15,15 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragstone.index.embed.minilm.weights import DIMENSIONS, HEADS, LAYERS, Weights
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ragstone.core.records import Vector
 
 _MASKED = -1e4
@@ -43,7 +45,9 @@ def _without_telemetry() -> Generator[None]:
 
 with _without_telemetry():
     import openvino as ov
-    from openvino import opset13 as op
+    from openvino import opset13
+
+op: Any = opset13  # whose types are not complete
 
 
 class OpenVinoNetwork:
@@ -58,9 +62,9 @@ class OpenVinoNetwork:
         self._request = ov.Core().compile_model(_network(weights), "CPU", options).create_infer_request()
         self._turn = threading.Lock()
 
-    def run(self, embedded: Vector, lengths: np.ndarray) -> Vector:
+    def run(self, embedded: Vector, lengths: NDArray[np.int32]) -> Vector:
         """Token vectors (texts, tokens, 384) of embeddings of that shape; ``lengths`` (texts,) are without padding."""
-        real = np.arange(embedded.shape[1]) < lengths[:, None]
+        real = np.arange(int(embedded.shape[1])) < lengths.reshape(-1, 1)
         mask = np.where(real, np.float32(0), np.float32(_MASKED))[:, None, None, :]
         with self._turn:  # a request serves one caller at a time, and keeps its output until the next
             return np.array(self._request.infer([embedded, mask], share_inputs=True, share_outputs=True)[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import mmap
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,10 @@ class Tensors:
 
     def raw(self, name: str) -> np.ndarray:
         """A tensor as it is stored, without a copy."""
+        kind: str
+        shape: list[int]
         kind, shape, offset = self._table[name]
-        return np.frombuffer(self._blob, kind, int(np.prod(shape)), offset).reshape(shape)
+        return np.frombuffer(self._blob, kind, math.prod(shape), offset).reshape(shape)
 
 
 def verified_map(path: Path, sha256: str, remedy: str) -> mmap.mmap:

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +21,11 @@ from ragstone.core.records import Span, TokenVectors
 from ragstone.core.request import Request
 
 try:
-    from sentence_transformers import SentenceTransformer  # pyright: ignore[reportMissingImports]
+    import sentence_transformers  # pyright: ignore[reportMissingImports]
 except ModuleNotFoundError as error:
     raise MissingExtra("sentence-transformers", extra="sentence-transformers") from error
+
+library: Any = sentence_transformers
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector
@@ -56,9 +58,9 @@ class SentenceTransformersEmbedder:
         if threads:
             import torch  # pyright: ignore[reportMissingImports]
 
-            torch.set_num_threads(threads)
+            torch.set_num_threads(threads)  # pyright: ignore[reportUnknownMemberType]
         try:
-            self._model = SentenceTransformer(name)
+            self._model = library.SentenceTransformer(name)
         except (OSError, ValueError, RuntimeError) as error:
             first = str(error).strip().partition("\n")[0]
             raise SettingsError(f"index.embedder: sentence-transformers cannot load '{name}': {first}") from error
@@ -112,7 +114,7 @@ class SentenceTransformersEmbedder:
 
     def _embed_tokens(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         prompt = self._prompts[role]
-        out = []
+        out = list[TokenVectors]()
         for text in texts:
             (found,) = self._model.encode(
                 [text], prompt=prompt or None, output_value="token_embeddings", show_progress_bar=False
@@ -149,7 +151,7 @@ def prompts(name: str, configured: Mapping[str, str]) -> Mapping[Role, str]:
     return {"query": "", "passage": ""}
 
 
-def _of_weights(model: SentenceTransformer) -> str:
+def _of_weights(model: Any) -> str:
     """A mark that changes with the weights: of the first numbers of each tensor."""
     digest = hashlib.sha256()
     for name, tensor in model.state_dict().items():

@@ -100,7 +100,7 @@ class Unigram:
                 id = find(word[begin:end])
                 if id is not None and here + scores[id] > best[end]:
                     best[end], last[end] = here + scores[id], (id, begin)
-        out = []
+        out = list[tuple[int, int, int]]()
         end = len(word)
         while end:
             id, begin = last[end]

@@ -25,10 +25,10 @@ from ragstone.storage.disk import make_folder
 
 try:
     import chromadb  # pyright: ignore[reportMissingImports]
-    from chromadb.config import Settings  # pyright: ignore[reportMissingImports]
-    from chromadb.errors import NotFoundError  # pyright: ignore[reportMissingImports]
 except ImportError as error:
     raise MissingExtra("chromadb", extra="chroma") from error
+
+chroma: Any = chromadb
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,11 +71,11 @@ class ChromaStore:
         def look() -> Any:
             try:
                 return self._current()
-            except NotFoundError:
+            except chroma.errors.NotFoundError:
                 return None
 
         self._searched = found = self._asked(look)
-        about = (found and found.metadata) or {}
+        about: dict[str, Any] = (found and found.metadata) or {}
         return Stamp(generation=about["generation"], mark=about["mark"]) if "mark" in about else Stamp()
 
     # ------------------------------------------------------------ changing
@@ -142,13 +142,13 @@ class ChromaStore:
         with self._connecting:
             if self._connected is None:
                 make_folder(self._folder.absolute())
-                self._connected = chromadb.PersistentClient(path=self._folder, settings=_quiet())
+                self._connected = chroma.PersistentClient(path=self._folder, settings=_quiet())
             return self._connected
 
     def _to_server(self) -> Any:
         parts = urlsplit(self._settings.url)
         key = self._settings.api_key.get_secret_value()
-        return chromadb.HttpClient(
+        return chroma.HttpClient(
             host=parts.hostname or "",
             port=parts.port or (443 if parts.scheme == "https" else 80),
             ssl=parts.scheme == "https",
@@ -188,7 +188,7 @@ def _within(seconds: float, call: Callable[[], Found]) -> Found:
 
 
 def _quiet() -> Any:
-    return Settings(anonymized_telemetry=False)
+    return chroma.config.Settings(anonymized_telemetry=False)
 
 
 def _ids(rows: Rows) -> list[str]:

@@ -18,10 +18,13 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from threading import Lock
+from typing import Any
 
 import Stemmer
 
 from ragstone.index.keyword.compounds import Compounds
+
+snowball: Any = Stemmer  # which has no types
 
 MARKS = STEM, START = "~", "^"
 """Begin a term that is a stem, or the beginning of a word; no word has these characters."""
@@ -89,7 +92,7 @@ class ByLanguage:
 
     def __init__(self) -> None:
         self._compounds = {"de": Compounds.shipped("de")}
-        about = ["language-1", Stemmer.version(), *(one.fingerprint for one in self._compounds.values())]
+        about: list[str] = ["language-1", snowball.version(), *(one.fingerprint for one in self._compounds.values())]
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
         self.fingerprint = f"language-{hashlib.sha256(' '.join(about).encode()).hexdigest()[:12]}"
 
@@ -120,13 +123,13 @@ class ByLanguage:
 
 def _stem(word: str, language: str) -> str:
     with _LOCK:
-        stem = _stemmer(_STEMMERS[language]).stemWord(word)
+        stem: str = _stemmer(_STEMMERS[language]).stemWord(word)
     return STEM + fold(stem)
 
 
 @cache
-def _stemmer(name: str) -> Stemmer.Stemmer:
-    return Stemmer.Stemmer(name, 0)
+def _stemmer(name: str) -> Any:
+    return snowball.Stemmer(name, 0)
 
 
 _LOCK = Lock()  # a stemmer works in a buffer of its own

@@ -13,7 +13,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tantivy
@@ -56,7 +56,7 @@ class _Seen:
     files: tuple[tuple[int, int, int], ...] = ()
     stamp: Stamp = Stamp()  # noqa: RUF009 - frozen
     searcher: tantivy.Searcher | None = None
-    languages: Mapping[str, float] = field(default_factory=dict)
+    languages: Mapping[str, float] = field(default_factory=dict[str, float])
     book: Wordbook = field(default_factory=Wordbook)
 
 
@@ -190,8 +190,9 @@ class TermIndex:
         """The mean length of the chunks that a searcher sees; looked up once for each."""
         known, mean = self._mean
         if known is not searcher:
-            wanted = {"mean": {"avg": {"field": "length"}}}
-            mean = searcher.aggregate(tantivy.Query.all_query(), wanted)["mean"]["value"]
+            wanted: dict[str, Any] = {"mean": {"avg": {"field": "length"}}}
+            asked: Any = searcher
+            mean: float = asked.aggregate(tantivy.Query.all_query(), wanted)["mean"]["value"]
             self._mean = searcher, mean
         return mean
 

@@ -127,7 +127,7 @@ def groups_of(text: str, most: int) -> NDArray[np.uint32]:
     """The number of every group of characters at the beginning of a text; words are apart by one space."""
     spaced = f" {' '.join(text[:most].lower().split())} "
     code = np.frombuffer(spaced.encode("utf-32-le", errors="surrogatepass"), dtype="<u4")
-    found, mixed = [], code
+    found, mixed = list["NDArray[np.uint32]"](), code
     for size in range(2, max(SIZES) + 1):
         mixed = mixed[:-1] * np.uint32(2654435761) + code[size - 1 :]
         if size in SIZES:

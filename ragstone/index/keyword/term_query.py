@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def any_of(searcher: tantivy.Searcher, schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
     """Any of the terms; one that comes twice counts twice, and those that no chunk has are left out."""
-    should = []
+    should = list[tuple[tantivy.Occur, tantivy.Query]]()
     for term, count in Counter(terms).items():
         if searcher.doc_freq("terms", term):
             one = tantivy.Query.term_query(schema, "terms", term, "freq")

@@ -37,7 +37,7 @@ def log_to_stderr(level: Level) -> None:
     """Write the log of the server and of uvicorn to standard error, one JSON object a line."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
-    for name in ("ragstone.http", "uvicorn.error"):
+    for name in ("ragstone.http", "ragstone.tracking", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.setLevel(level.upper() if name.startswith("ragstone") else "WARNING")

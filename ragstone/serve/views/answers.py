@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ragstone.core.answers import Answer, Citation
-from ragstone.core.records import Hit, Metadata
+from ragstone.core.records import BOOKKEEPING, Hit, Metadata
 from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, one_line, printable, table
 
 EXCERPT = 280
@@ -17,7 +17,7 @@ LONGEST_FACT = 100
 MARKER = re.compile(r"(\[(?:(?:Web )?Source )?(?:\d+|\?)\])")
 """A citation in the text of an answer; ``[?]`` stands for a missing one."""
 _MARKUP = re.compile(r"[<‹]/?[A-Za-z!]")
-_PLACE = {"path", "kind", "publication_id", "word_count", "language", "source"}
+_PLACE = BOOKKEEPING | {"publication_id", "word_count", "language", "source"}
 """Metadata that repeats the place of a document or is only for filters."""
 
 

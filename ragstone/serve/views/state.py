@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragstone.core.records import Skipped
+from ragstone.core.records import Decoded, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.engine.jobs.queue import JobCounts
 from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, one_line, table
@@ -51,6 +51,7 @@ def ingested(report: AddReport, kb: str) -> Iterator[Line]:
         f" {count(report.chunks, 'chunk')}, {report.embedded:,} embedded{service}, in {report.seconds:.1f} s",
     )
     yield from skipped(report.skipped, f"ragstone status --kb {kb} --json lists all")
+    yield from _decoded(report.decoded)
     for notice in report.notices:
         yield line(("note: ", "yellow"), notice)
 
@@ -87,6 +88,16 @@ def skipped(skipped: Sequence[Skipped], more: str) -> Iterator[Line]:
         yield line((f"and {len(skipped) - shown:,} for other reasons", "dim"), indent=2)
     if len(skipped) > SHOWN_SOURCES and (len(by_reason) < len(skipped) or shown < len(skipped)):
         yield line((more, "dim"), indent=2)
+
+
+def _decoded(decoded: Sequence[Decoded]) -> Iterator[Line]:
+    """Show the files that are not plain UTF-8."""
+    if decoded:
+        yield line((f"{count(len(decoded), 'file')} not in plain UTF-8, read nevertheless", "bold yellow"))
+    for one in decoded[:SHOWN_SKIPPED]:
+        yield line(f"{one_line(one.source)}: {one.note}", indent=2)
+    if (rest := len(decoded) - SHOWN_SKIPPED) > 0:
+        yield line((f"and {rest:,} more; --json lists all", "dim"), indent=2)
 
 
 # ---------------------------------------------------------------- the knowledge base

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -171,6 +172,10 @@ def test_reports_its_own_status(house: Live) -> None:
     stats = house.http.get("/stats").json()
     assert stats["total"]["answered"] >= 1
     assert stats["documents"] == 3
+    status = house.http.get("/status").json()
+    assert (status["documents"], status["chunks"], status["skipped"]) == (3, 3, 0)
+    assert status["built_with"]["chunk.strategy"] == "paragraph"
+    assert str(house.engine.folder) not in json.dumps(status)
     told = {one["path"]: one["value"] for one in house.http.get("/settings").json()["settings"]}
     assert told["rank.top_k"] == "5"
 

@@ -68,6 +68,7 @@ def test_every_route_needs_a_key(guarded: Live) -> None:
         ("read", "POST", "/sync", False),
         ("read", "GET", "/stats", False),
         ("read", "GET", "/settings", False),
+        ("read", "GET", "/status", False),
         ("read", "GET", "/jobs", True),
         ("write", "GET", "/documents", False),
         ("write", "DELETE", "/documents/house/none.md", True),
@@ -76,6 +77,7 @@ def test_every_route_needs_a_key(guarded: Live) -> None:
         ("admin", "DELETE", "/documents/house/none.md", True),
         ("admin", "GET", "/stats", True),
         ("admin", "GET", "/settings", True),
+        ("admin", "GET", "/status", True),
     ],
 )
 def test_keys_may_do_what_their_scopes_allow(guarded: Live, scope: str, method: str, path: str, may: bool) -> None:

@@ -73,6 +73,12 @@ def test_reports_unreadable_files_without_paths(serving: Serving) -> None:
     assert str(live.engine.folder.resolve()) not in str(job)
 
 
+def test_reports_undecodable_files_without_paths(serving: Serving) -> None:
+    live = serving(documents=())
+    job = live.finished(live.upload(("bytes.txt", b"The bar opens at nine. \xff\x81"), ("room.txt", ROOM)))
+    assert job["report"]["decoded"] == [{"source": "uploads/bytes.txt", "note": "utf-8, 2 undecodable replaced"}]
+
+
 def test_removing_a_document_deletes_its_file(serving: Serving) -> None:
     live = serving()
     live.finished(live.upload(("room.txt", ROOM), ("plan.csv", b"id,text\n1,The hall.\n2,The bar is closed.\n")))

@@ -72,6 +72,20 @@ def test_readers_see_neither_paths_nor_foreign_groups(filed: Live) -> None:
     assert root in text
 
 
+def test_listing_finds_no_hidden_path(filed: Live) -> None:
+    staff = make_key(filed.engine.folder, "porter", groups=["staff"])
+    unrestricted = make_key(filed.engine.folder, "visitor")
+    time.sleep(0.6)
+    folder = filed.engine.folder.parent.name
+
+    def count(q: str, key: dict[str, str]) -> int:
+        return filed.http.get("/documents", params={"q": q}, headers=key).json()["total"]
+
+    assert [count("canteen", key) for key in (staff, unrestricted)] == [1, 1]
+    assert [count(folder, key) for key in (staff, unrestricted)] == [0, 0]
+    assert filed.engine.documents.list(q=folder, reader=OWNER).total == 2
+
+
 def make_admin(live: Live) -> dict[str, str]:
     admin = make_key(live.engine.folder, "boss", "admin")
     time.sleep(0.6)

@@ -378,6 +378,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * State
+         * @description Return what the knowledge base holds, what it was built with, and what is still to be done.
+         */
+        get: operations["state"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/stats": {
         parameters: {
             query?: never;
@@ -712,6 +732,16 @@ export interface components {
             turns: components["schemas"]["Turn"][];
         };
         /**
+         * Decoded
+         * @description A file that was read although its encoding was guessed, or bytes of it could not be decoded.
+         */
+        Decoded: {
+            /** Source */
+            source: string;
+            /** Note */
+            note: string;
+        };
+        /**
          * Document
          * @description A document with its whole text. The text is data: never show it as HTML.
          */
@@ -853,6 +883,20 @@ export interface components {
             /** Model */
             model: string;
             usage: components["schemas"]["EmbeddingTokens"];
+        };
+        /**
+         * Engine
+         * @description An external engine, and the changes that it lacks; ``problem`` says why it cannot be asked.
+         */
+        Engine: {
+            /** Leg */
+            leg: string;
+            /** Engine */
+            engine: string;
+            /** Behind */
+            behind: number;
+            /** Problem */
+            problem: string;
         };
         /**
          * EvidenceEvent
@@ -1017,7 +1061,10 @@ export interface components {
             end: number;
             /** Text */
             text: string;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description of the document and the chunk, with the place of the chunk: doc_id, chunk_id, chunk_index from 0, and total_chunks of the document
+             */
             metadata: {
                 [key: string]: string | number | boolean | (string | number | boolean)[];
             };
@@ -1672,6 +1719,8 @@ export interface components {
             removed: number;
             /** Skipped */
             skipped: components["schemas"]["Skipped"][];
+            /** Decoded */
+            decoded: components["schemas"]["Decoded"][];
             /** Chunks */
             chunks: number;
             /** Embedded */
@@ -1806,6 +1855,58 @@ export interface components {
             relevance_score: number;
             /** Sentiment */
             sentiment: string | number | null;
+        };
+        /**
+         * State
+         * @description What the knowledge base holds, and what it was built with.
+         */
+        State: {
+            /** Documents */
+            documents: number;
+            /** Chunks */
+            chunks: number;
+            /** Megabytes */
+            megabytes: number;
+            /**
+             * Version
+             * @description of the server
+             */
+            version: string;
+            /** Preset */
+            preset: string;
+            /**
+             * Built With
+             * @description the settings that decide what is stored
+             */
+            built_with: {
+                [key: string]: string | number;
+            };
+            /**
+             * Generation
+             * @description number of the last change of what is stored
+             */
+            generation: number;
+            /**
+             * Behind
+             * @description changes that keyword search does not know yet; the next use adds them
+             */
+            behind: number;
+            /**
+             * Skipped
+             * @description files that could not be read the last time
+             */
+            skipped: number;
+            /** Jobs Waiting */
+            jobs_waiting: number;
+            /** Jobs Running */
+            jobs_running: number;
+            /** Engines */
+            engines: components["schemas"]["Engine"][];
+            /**
+             * Substitutes
+             * @description what stands in for engines and services of the preset
+             */
+            substitutes: string[];
         };
         /**
          * Statement
@@ -4096,6 +4197,98 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettingList"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    state: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["State"];
                 };
             };
             /** @description The request cannot be carried out as it is. */

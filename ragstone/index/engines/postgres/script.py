@@ -25,7 +25,7 @@ class Migration:
 
 def migrations() -> list[Migration]:
     """All of them, in order."""
-    found = []
+    found = list[Migration]()
     for file in (files("ragstone.index.engines.postgres") / "sql").iterdir():
         if named := _NAME.fullmatch(file.name):
             sql = file.read_text(encoding="utf-8")

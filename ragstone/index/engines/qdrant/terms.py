@@ -181,7 +181,7 @@ class QdrantTerms:
     def _scored(self, points: Sequence[models.ScoredPoint], asked: Sequence[Weighed], mean: float) -> Matches:
         """Points by BM25 with this mean length, best first; one that has none of the terms is left out."""
         keys, held = [_key(one.term) for one in asked], [point.payload or {} for point in points]
-        counts = [one.get(COUNTS) or {} for one in held]
+        counts: list[dict[str, float]] = [one.get(COUNTS) or {} for one in held]
         times = np.array([[count.get(key, 0) for key in keys] for count in counts], dtype=np.float64)
         times = times.reshape(len(points), len(keys))
         lengths = np.array([one.get(LENGTH, 0) for one in held], dtype=np.float64)

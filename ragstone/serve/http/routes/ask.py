@@ -81,7 +81,10 @@ class Hit(Response):
     start: Characters
     end: Characters
     text: str
-    metadata: Metadata
+    metadata: Metadata = Field(
+        description="of the document and the chunk, with the place of the chunk: doc_id, chunk_id, chunk_index from 0,"
+        " and total_chunks of the document"
+    )
     why: list[Step] | None = Field(description="the history of the score, if requested")
 
     @classmethod

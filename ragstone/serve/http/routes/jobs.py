@@ -37,6 +37,13 @@ class Skipped(Response):
     reason: str
 
 
+class Decoded(Response):
+    """A file that was read although its encoding was guessed, or bytes of it could not be decoded."""
+
+    source: str
+    note: str
+
+
 class Report(Response):
     """What a job did. Counts are of documents, except ``chunks`` and ``embedded``."""
 
@@ -45,6 +52,7 @@ class Report(Response):
     unchanged: int
     removed: int
     skipped: list[Skipped]
+    decoded: list[Decoded]
     chunks: int
     embedded: int
     seconds: float
@@ -58,7 +66,8 @@ class Report(Response):
             Skipped(source=one.source.removeprefix(folder), reason=one.reason.replace(folder, ""))
             for one in report.skipped
         ]
-        return report.model_copy(update={"skipped": skipped})
+        decoded = [Decoded(source=one.source.removeprefix(folder), note=one.note) for one in report.decoded]
+        return report.model_copy(update={"skipped": skipped, "decoded": decoded})
 
 
 class Progress(Response):

@@ -66,6 +66,33 @@ class Times(Response):
     p95: float
 
 
+class Engine(Response):
+    """An external engine, and the changes that it lacks; ``problem`` says why it cannot be asked."""
+
+    leg: str
+    engine: str
+    behind: int
+    problem: str
+
+
+class State(Response):
+    """What the knowledge base holds, and what it was built with."""
+
+    documents: int
+    chunks: int
+    megabytes: float
+    version: str = Field(description="of the server")
+    preset: str
+    built_with: dict[str, str | int] = Field(description="the settings that decide what is stored")
+    generation: int = Field(description="number of the last change of what is stored")
+    behind: int = Field(description="changes that keyword search does not know yet; the next use adds them")
+    skipped: int = Field(description="files that could not be read the last time")
+    jobs_waiting: int
+    jobs_running: int
+    engines: list[Engine]
+    substitutes: list[str] = Field(description="what stands in for engines and services of the preset")
+
+
 class Period(Response):
     """What happened in an hour (2026-01-31T07), on a day (2026-01-31), or in total; UTC."""
 
@@ -239,6 +266,27 @@ async def settings(service: Here, _: Administering) -> SettingList:
         text = str(value) if isinstance(value, SecretStr) else written(value)  # of a secret, asterisks
         shown.append(Setting(path=path, value=text, description=info.description or ""))
     return SettingList(settings=shown)
+
+
+@router.get("/status", responses={**errors.READING})
+async def state(service: Here, _: Administering) -> State:
+    """Return what the knowledge base holds, what it was built with, and what is still to be done."""
+    found = await asyncio.to_thread(service.engine.status)
+    return State(
+        documents=found.documents,
+        chunks=found.chunks,
+        megabytes=found.megabytes,
+        version=ragstone.__version__,
+        preset=found.built_with.preset,
+        built_with=dict(found.built_with.settings),
+        generation=found.generation,
+        behind=found.behind,
+        skipped=len(found.skipped),
+        jobs_waiting=found.jobs.waiting,
+        jobs_running=found.jobs.running,
+        engines=[Engine.model_validate(one, from_attributes=True) for one in found.engines],
+        substitutes=list(found.substitutes),
+    )
 
 
 @router.get("/stats", responses={**errors.READING})
