@@ -223,7 +223,7 @@ SYSTEM.features.extend(SEARCH.features)
 
 @SYSTEM.feature("metadata in the context, or none", "ragstone ask --no-metadata")
 def metadata(room: Room) -> str:
-    kb, prompts = hosted(room), []
+    kb, prompts = hosted(room), list[str]()
     for options in ((), ("--no-metadata",)):
         start = len(service().asked)
         printed = room.ok("ask", "Wie kann ich mich infizieren?", "--kb", kb, *options, **keys())
@@ -371,6 +371,11 @@ def prefilter(room: Room) -> str:
     )
 
 
+def penguins(_: object) -> str:
+    """Reply with something that no article says."""
+    return "Penguins ride bicycles all day long."
+
+
 @SYSTEM.feature("a cheap model first", "ragstone ask --set respond.cheap=openai:gpt-4.1-nano")
 def tiers(room: Room) -> str:
     kb, start = hosted(room), len(service().asked)
@@ -379,7 +384,7 @@ def tiers(room: Room) -> str:
     first = [one.body["model"] for one in chats(since(start))]
     expect((good["model"], set(first)) == ("openai:gpt-4.1-nano", {"gpt-4.1-nano"}), f"{good['model']} after {first}")
     start, told = len(service().asked), service().reply
-    service().reply = lambda _: "Penguins ride bicycles all day long."
+    service().reply = penguins
     try:
         room.ok("ask", "Wie kann ich mich infizieren?", "--kb", kb, *options, **keys())
     finally:

@@ -35,7 +35,7 @@ SEARCH = System(preset="knowledge-base", data=("covid_faq_kb",))
 def chunking(room: Room) -> str:
     rows = [row for row in articles(room) if row[0] == "id" or len(row[2]) > 900][:13]
     source = write(room.folder / "long.csv", rows)
-    seen = []
+    seen = list[str]()
     for strategy in ("sliding_window", "sentence", "paragraph"):
         options = ("--chunk-strategy", strategy, "--chunk-size", "300", "--chunk-overlap", "60")
         kb = room.added(f"cut-{strategy}", source, *options, "--set", "index.embedder=auto")
@@ -75,7 +75,7 @@ def exact(room: Room) -> str:
 def approximate(room: Room) -> str:
     if not find_spec("faiss"):
         raise Unavailable("faiss-cpu is not installed")
-    kb, shares = hosted(room), []
+    kb, shares = hosted(room), list[str]()
     options = ("--retrieval-method", "vector", "--no-reranking", "-k", "10")
     best = {hit["chunk_id"] for hit in hits(room, kb, QUESTION, *options)}
     for kind in ("HNSW", "IVF", "PQ"):
@@ -90,7 +90,7 @@ def bm25(room: Room) -> str:
     kb, question = bare(room), "Wer ist besonders gefährdet?"
     documents = [(row[0], re.findall(r"[^\W_]+", row[2].lower())) for row in articles(room)[1 : FEW + 1]]
     documents = [(id, words) for id, words in documents if len(" ".join(words)) < 900]  # which have one chunk
-    seen = []
+    seen = list[str]()
     for k1, b in ((1.2, 0.75), (1.6, 0.4)):
         chosen = ("--set", f"index.k1={k1}", "--set", f"index.b={b}", "--set", "query.spelling=false")
         found = hits(room, kb, question, "--retrieval-method", "bm25", "--no-reranking", "-k", "10", *chosen)
