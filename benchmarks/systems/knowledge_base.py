@@ -309,10 +309,10 @@ def entries(room: Room, kb: Path) -> Counter[str]:
 
 @SYSTEM.feature("a prompt for question after question", "ragstone chat")
 def prompt(room: Room) -> str:
-    typed = f"{QUESTION}\n/sources\n/set query.method=bm25\n{QUESTION}\n/quit\n"
+    typed = f"{QUESTION}\n/sources\n/set query.method=bm25\n{QUESTION}\n/explain\n/quit\n"
     output = room.ok("chat", "--kb", hosted(room), stdin=typed, **keys()).out
-    expect(output.count(f"> {QUESTION}") == 2 and "set query.method=bm25" in output, f"it prints {output!r}")
-    return "two questions, /sources and /set"
+    expect(output.count(f"> {QUESTION}") == 2 and "Evidence by bm25" in output, f"it prints {output!r}")
+    return "two questions, /sources, /set and /explain"
 
 
 @SYSTEM.feature("runs tracked in MLflow", "ragstone eval run questions.csv --mlflow DIR")
