@@ -22,6 +22,12 @@ KEY = "sk-canary-5f2c9e1d"
 CHAT, EMBEDDINGS, MODELS = "/chat/completions", "/embeddings", "/models"
 Write = Callable[[str], object]
 Body = dict[str, Any]
+KEYWORDS = frozenset(
+    {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs"}
+    | {"description", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+    | {"multipleOf", "minItems", "maxItems"}
+)
+"""The keywords of JSON Schema that strict forms may have (platform.openai.com/docs/guides/structured-outputs)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +165,7 @@ class OpenAIServer(Loopback):
 
     # ------------------------------------------------------------ chats
     def _chat(self, handler: BaseHTTPRequestHandler, body: Body, fault: Fault | None) -> None:
-        if refused := self.refuse(body):
+        if refused := self.refuse(body) or _wrong_form(body):
             _send(handler, 400, refused)
             return
         text, most = self.reply(body["messages"]), body.get("max_tokens") or body.get("max_completion_tokens") or 10_000
@@ -282,3 +288,24 @@ def _send_text(
     handler.send_header("Content-Length", str(len(data)))
     handler.end_headers()
     handler.wfile.write(data)
+
+
+def _wrong_form(body: Body) -> Body | None:
+    """Return the refusal of a strict form whose schema is not one that OpenAI accepts."""
+    asked: Body = body.get("response_format") or {}
+    form: Body = asked.get("json_schema") or {}
+    wrong = next(_not_permitted(form["schema"]), "") if form.get("strict") else ""
+    message = f"Invalid schema for response_format '{form.get('name')}': {wrong}"
+    return refusal(message, param="response_format", kind="invalid_request_error") if wrong else None
+
+
+def _not_permitted(schema: Body) -> Iterator[str]:
+    yield from (f"'{name}' is not permitted" for name in schema.keys() - KEYWORDS)
+    fields: dict[str, Body] = schema.get("properties", {})
+    if fields and schema.get("additionalProperties") is not False:
+        yield "'additionalProperties' is required to be supplied and to be false"
+    if missing := fields.keys() - set(schema.get("required", ())):
+        yield f"'required' is required to be supplied and to have every field; {', '.join(sorted(missing))} is missing"
+    parts = [*fields.values(), *schema.get("$defs", {}).values(), *schema.get("anyOf", ())]
+    for part in (*parts, *([schema["items"]] if "items" in schema else [])):
+        yield from _not_permitted(part)

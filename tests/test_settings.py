@@ -40,6 +40,41 @@ def refused(match: str, *overrides: str, preset: str | None = None) -> str:
     return str(raised.value)
 
 
+# ---------------------------------------------------------------- profiles
+
+
+def test_profile_overrides_preset_and_knowledge_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("mine.yaml", "rank: {top_k: 2, pool: 9}\nprofiles: {quick: {rank: {top_k: 3}}}")
+    asked = {"preset": "mine.yaml", "remembered": {"rank": {"top_k": 4}}}
+    assert load(**asked).settings.rank.top_k == 4
+    loaded = load(["profile=quick"], **asked)
+    assert (loaded.settings.rank.top_k, loaded.settings.rank.pool) == (3, 9)
+    assert loaded.explicit == {"preset": "mine.yaml", "profile": "quick", "rank": {"top_k": 3}}
+    assert load(["profile=quick", "rank.top_k=5"], **asked).settings.rank.top_k == 5
+    monkeypatch.setenv("RAGSTONE_PROFILE", "quick")
+    assert load(**asked).settings.rank.top_k == 3
+    assert load(with_profile=False).settings.rank.top_k == Settings().rank.top_k
+
+
+@pytest.mark.parametrize(
+    ("profile", "said"),
+    [
+        ("slow", "mine.yaml has no profile 'slow'; choose one of bad, nested"),
+        ("bad", "no setting 'rank.top'.*in profile bad of the preset mine.yaml"),
+        ("nested", "profile nested of the preset mine.yaml must not set preset"),
+    ],
+)
+def test_refuses_wrong_profile(profile: str, said: str) -> None:
+    write("mine.yaml", "profiles: {bad: {rank: {top: 3}}, nested: {preset: news}}")
+    refused(said, f"profile={profile}", preset="mine.yaml")
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_profiles_of_built_in_presets_are_valid(name: str) -> None:
+    for profile in load(preset=name).settings.profiles:
+        assert load([f"profile={profile}"], preset=name).settings.profile == profile
+
+
 # ---------------------------------------------------------------- which source wins
 
 

@@ -27,10 +27,13 @@ Set a value in one of these places. A place overrides those below it.
 1. **Command line**: `--set chunk.size=600`, as often as needed.
 2. **Environment**: `RAGSTONE_CHUNK__SIZE=600`, the path in capitals with two underscores for each dot.
 3. **`.env` file** in the current folder, with the same names. Variables of other programs are ignored.
-4. **Knowledge base**: what it was built with.
-5. **Preset**: a YAML file with sections, chosen with `--preset` or `RAGSTONE_PRESET` and remembered by the knowledge
+4. **Profile**: settings that the preset has under a name, chosen with `--profile` or `RAGSTONE_PROFILE`. Over HTTP,
+   `POST /query` and `POST /search` take a `profile` for one question. The preset `docs-site` has `complex`, `quick`,
+   `strict` and `code`.
+5. **Knowledge base**: what it was built with.
+6. **Preset**: a YAML file with sections, chosen with `--preset` or `RAGSTONE_PRESET` and remembered by the knowledge
    base. Built-in presets: PRESETS.
-6. **Defaults**, as in the tables below.
+7. **Defaults**, as in the tables below.
 
 An unknown name is an error in every place, and the message suggests the nearest one. Write a list as `[one, two]` or
 as JSON. An empty variable is ignored.
@@ -42,7 +45,7 @@ command. All other settings take effect at once.
 sends nothing anywhere; `ragstone settings` reports keys that are not used.
 """
 SECTIONS = {
-    "": "Preset",
+    "": "Preset and profile",
     "acquire": "Reading sources",
     "acquire.columns": "Tables",
     "acquire.metadata": "Extracted metadata",

@@ -153,9 +153,9 @@ class Chunk:
 
     @property
     def described(self) -> Metadata:
-        """The metadata of the document, the facts of the chunk, and the place of the chunk in the document."""
+        """The metadata of the document, and the place of the chunk in it."""
         place = {"doc_id": self.document_id, "chunk_id": self.id, "chunk_index": self.index, "total_chunks": self.total}
-        return {**self.metadata, **self.facts, **place}
+        return {**self.metadata, **place}
 
 
 # ---------------------------------------------------------------- query

@@ -276,9 +276,8 @@ def _models(
         if review.judge == "off":
             return None
         model = chat()
-        if review.judge_model:  # temperature 0 keeps the marks of an answer the same
-            named = {"name": review.judge_model, "temperature": 0.0}
-            model = _metered(own.model.model_copy(update=named), settings, history, cache)
+        if review.judge_model:
+            model = _metered(own.model.model_copy(update={"name": review.judge_model}), settings, history, cache)
         stand_in = HeuristicJudge(
             terms=indexes.analyzer(),
             weigh=words().weigh,

@@ -25,7 +25,8 @@ def home_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = No
     name = read_json(folder / MARKER).get("postgres")
     if not name and (folder / "CURRENT").exists():
         return Location(folder)
-    settings = load(overrides, preset=preset).settings
+    # Only the catalog of an existing knowledge base says which preset it has, and so which profiles.
+    settings = load(overrides, preset=preset, with_profile=not name).settings
     if not name and settings.index.catalog == "embedded":
         return Location(folder)
     return build_shared_location(folder, settings.services, str(name or settings.services.postgres.catalog))

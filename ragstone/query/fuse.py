@@ -1,8 +1,9 @@
 """Fusion: combine the results of several search legs into one ranked list.
 
 Legs score on different scales: a cosine similarity lies between -1 and 1, BM25 has no upper end. A fusion rule brings
-the scores of each leg to a common scale and combines them with the weights of the legs. Every rule is a pure function
-of arrays and ignores the order of the legs. The history of a score is built only for the candidates that are read.
+the scores of each leg to a common scale and combines them with the weights of the legs. If only one leg was run, its
+scores stay as they are. Every rule is a pure function of arrays and ignores the order of the legs. The history of a
+score is built only for the candidates that are read.
 
 To add a rule, write a function of the legs, their weights, the settings and the limits, enter it in `RULES`, and add
 its name to ``query.fusion`` in ``ragstone/settings/search.py``.
@@ -68,8 +69,10 @@ class Fused:
 def fuse(legs: Legs, weights: Weights, settings: QuerySettings, limits: Limits) -> Fused:
     """Return the candidates of all legs, best first, by the rule that the settings name.
 
+    A single leg needs no rule: its scores stay cosine similarities or BM25 scores, to which boosts can be added.
+
     Args:
-        legs: matches of each leg, best first.
+        legs: matches of each leg that was run, best first.
         weights: weight of each leg.
         settings: the rule and its constants.
         limits: how many matches each leg was asked for.
@@ -77,6 +80,8 @@ def fuse(legs: Legs, weights: Weights, settings: QuerySettings, limits: Limits) 
     Raises:
         KeyError: a leg that found something has no weight, or no limit.
     """
+    if len(legs) == 1:
+        return _alone(legs)
     return RULES[settings.fusion](legs, weights, settings, limits)
 
 
@@ -97,7 +102,8 @@ def min_max(legs: Legs, weights: Weights) -> Fused:
 def reciprocal_rank(legs: Legs, weights: Weights, k: int = 60) -> Fused:
     """Sum weight / (k + rank) over the legs, with ranks from 1 (Cormack, Clarke and Buettcher, SIGIR 2009).
 
-    The rule uses ranks only and ignores scores. With all weights 1 it is the published formula.
+    The rule uses ranks only and ignores scores. The greatest weight counts as 1 and the others in proportion, so that
+    equal weights give the published formula.
 
     Args:
         legs: matches of each leg, best first.
@@ -108,7 +114,7 @@ def reciprocal_rank(legs: Legs, weights: Weights, k: int = 60) -> Fused:
     def scale(_: str, scores: NDArray[np.float64], __: int) -> tuple[NDArray[np.float64], float]:
         return 1 / (k + np.arange(1, len(scores) + 1)), 0.0
 
-    return _combined(legs, weights, scale, f"reciprocal_rank, k={k}")
+    return _combined(legs, _relative(weights), scale, f"reciprocal_rank, k={k}")
 
 
 def standardised(legs: Legs, weights: Weights, limits: Limits) -> Fused:
@@ -150,14 +156,12 @@ def strongest(legs: Legs, weights: Weights) -> Fused:
     Cosine similarities count as they are; scores above 1 are divided by the best of their leg. The greatest weight
     counts as 1 and the others in proportion.
     """
-    greatest = max(weights.values(), default=1.0) or 1.0
-    relative = {name: weight / greatest for name, weight in weights.items()}
 
     def scale(_: str, scores: NDArray[np.float64], __: int) -> tuple[NDArray[np.float64], float]:
         best = scores.max()
         return scores / best if best > 1 else scores, -np.inf
 
-    return _combined(legs, relative, scale, "strongest", combine=np.maximum)
+    return _combined(legs, _relative(weights), scale, "strongest", combine=np.maximum)
 
 
 Rule = Callable[[Legs, Weights, QuerySettings, Limits], Fused]
@@ -186,6 +190,20 @@ RULES: Mapping[str, Rule] = {
     "strongest": _strongest,
 }
 """Every fusion rule by its name in ``query.fusion``."""
+
+
+def _relative(weights: Weights) -> Weights:
+    """Return the weights with the greatest as 1 and the others in proportion."""
+    greatest = max(weights.values(), default=1.0) or 1.0
+    return {name: weight / greatest for name, weight in weights.items()}
+
+
+def _alone(legs: Legs) -> Fused:
+    """Return the matches of the only leg with their own scores."""
+    ((name, matches),) = legs.items()
+    places = {name: np.arange(len(matches))} if len(matches) else {}
+    scores = matches.scores.astype(np.float64)
+    return Fused(rows=matches.rows, scores=scores, legs=legs, places=places, note=f"{name} alone")
 
 
 def _single_score(legs: Legs, weights: Weights) -> float:

@@ -37,7 +37,8 @@ def _no_boolean(value: Any) -> Any:
     return value
 
 
-_Mark = Annotated[float, BeforeValidator(_no_boolean), Field(ge=0, le=FULL)]
+_Mark = Annotated[float, Field(ge=0, le=FULL), BeforeValidator(_no_boolean)]
+"""The validator comes last: limits after it would not be keywords of JSON Schema in the schema that models get."""
 
 
 class _Form(BaseModel):

@@ -20,7 +20,11 @@ def answer(answer: Answer, *, explain: bool = False, metadata: bool = True) -> d
 
 
 def hit(hit: Hit, rank: int, *, explain: bool = False, metadata: bool = True) -> dict[str, Any]:
-    """Return a hit without its vector; ``explain`` adds the history of its score."""
+    """Return a hit without its vector; ``explain`` adds the history of its score.
+
+    ``metadata`` belongs to the document, with the place of the chunk, and ``facts`` to the chunk; filters know both by
+    these names. Both are left out without ``metadata``.
+    """
     chunk = hit.chunk
     out: dict[str, Any] = {
         "rank": rank,
@@ -34,7 +38,7 @@ def hit(hit: Hit, rank: int, *, explain: bool = False, metadata: bool = True) ->
         "text": chunk.text,
     }
     if metadata:
-        out["metadata"] = dict(chunk.described)
+        out |= {"metadata": dict(chunk.described), "facts": dict(chunk.facts)}
     if explain:
         out["why"] = [asdict(step) for step in hit.why]
     return out

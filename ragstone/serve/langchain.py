@@ -70,16 +70,16 @@ class RagstoneRetriever(BaseRetriever):
 def found(hits: Iterable[Hit]) -> list[Theirs]:
     """Return hits as LangChain documents, best first.
 
-    The content is the document's text from ``start`` to ``end``. The metadata is that of the document with ``score``,
-    ``rank`` and the place; these replace fields of the same name.
+    The content is the document's text from ``start`` to ``end``. The metadata is that of the document and the facts of
+    the chunk, with ``score``, ``rank`` and the place; the later replace fields of the same name.
     """
     out: list[Theirs] = []
     for rank, hit in enumerate(hits, start=1):
         fields = as_json.hit(hit, rank)
-        text, metadata = fields.pop("text"), fields.pop("metadata")
+        text, metadata, facts = fields.pop("text"), fields.pop("metadata"), fields.pop("facts")
         source = hit.chunk.url or hit.chunk.document_id
         own = {"source": source, "section": hit.chunk.facts.get("section", ""), "page": hit.chunk.facts.get("page", "")}
-        out.append(Theirs(page_content=text, id=hit.chunk.id, metadata={**_plain(metadata), **own, **fields}))
+        out.append(Theirs(page_content=text, id=hit.chunk.id, metadata={**_plain(metadata), **facts, **own, **fields}))
     return out
 
 

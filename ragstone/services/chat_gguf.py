@@ -69,7 +69,7 @@ class GGUFChat:
             deadline_seconds=_PATIENCE,
             retries=0,
         )
-        self._chat = OpenAIChat(name, settings, services, keeps_limits=True)
+        self._chat = OpenAIChat(name, settings, services)
 
     def __repr__(self) -> str:
         return f"GGUFChat({self.name})"

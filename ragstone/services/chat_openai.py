@@ -26,8 +26,13 @@ Fields = dict[str, Any]
 """The body of an HTTP request."""
 _OPTIONAL = ("temperature", "top_p", "stream_options")
 """Optional parts of a request."""
-_FORMS: tuple[Literal["json_schema", "json_object", "text"], ...] = ("json_schema", "json_object", "text")
-"""Ways to request a form, strictest first."""
+_FORMS: tuple[Literal["limited_schema", "json_schema", "json_object", "text"], ...] = (
+    "limited_schema",
+    "json_schema",
+    "json_object",
+    "text",
+)
+"""Ways to request a form, strictest first: not every server accepts the limits of length and number in a schema."""
 _OTHER_CAUSE = (*TOO_LONG, "content_filter", "content_policy_violation", "model_not_found")
 """Error codes that no other form of the request would change."""
 _OVERHEAD = 4
@@ -63,17 +68,13 @@ class OpenAIChat:
         name: as in the settings, such as ``openai:gpt-4o-mini``.
         settings: of the model.
         services: address, time-outs and retries.
-        keeps_limits: whether the server accepts limits of length and number in forms; OpenAI does not.
     """
 
-    def __init__(
-        self, name: str, settings: ModelSettings, services: ServiceSettings, *, keeps_limits: bool = False
-    ) -> None:
+    def __init__(self, name: str, settings: ModelSettings, services: ServiceSettings) -> None:
         vendor, _, self._model = name.partition(":")
         self.name = name
         self._settings, self._services = settings, services
         self._server = OpenAIServer(services, azure=vendor == "azure")
-        self._keeps_limits = keeps_limits
         self._left_out: set[str] = set()
         self._longest = "max_tokens"
         self._form = 0
@@ -190,6 +191,8 @@ class OpenAIChat:
                 if form is None or way + 1 == len(_FORMS):
                     self._server.fail(error)
                 way += 1
+                while self._request(messages, form, _FORMS[way]) == body:  # a schema may have no limits
+                    way += 1
             else:
                 if form is not None:
                     self._form = way
@@ -210,12 +213,13 @@ class OpenAIChat:
             "messages": [{"role": one.role, "content": sendable(one.content)} for one in messages],
             "stream": True,
             "stream_options": {"include_usage": True},
-            "temperature": self._settings.temperature,
+            # A form holds a judgement, which should be the same tomorrow.
+            "temperature": self._settings.temperature if form is None else 0.0,
             "top_p": self._settings.top_p,
             self._longest: self._settings.max_tokens,
         }
-        if form is not None and way == "json_schema":
-            schema, strict = strict_schema(form, limits=self._keeps_limits)
+        if form is not None and way in ("limited_schema", "json_schema"):
+            schema, strict = strict_schema(form, limits=way == "limited_schema")
             body["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": form.__name__.strip("_"), "schema": schema, "strict": strict},

@@ -88,12 +88,13 @@ class TransformersChat:
     async def stream(
         self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
     ) -> AsyncGenerator[Piece]:
-        """Yield the reply piece by piece, then the complete `Reply`; a form is not enforced.
+        """Yield the reply piece by piece, then the complete `Reply`; a form is not enforced, but nothing is sampled.
 
         Raises:
             ModelError: the model fails, or the conversation is longer than its window.
         """
-        del request, form  # a model in this process has no deadline and costs nothing
+        del request  # a model in this process has no deadline and costs nothing
+        sampled = self._settings.temperature > 0 and form is None
         loop, events, stop = asyncio.get_running_loop(), asyncio.Queue[Event](), threading.Event()
 
         def send(event: Event) -> None:
@@ -101,7 +102,7 @@ class TransformersChat:
                 loop.call_soon_threadsafe(events.put_nowait, event)
 
         # Not a thread of a pool, because the program waits for those at its end.
-        threading.Thread(target=self._write, args=(tuple(messages), send, stop), daemon=True).start()
+        threading.Thread(target=self._write, args=(tuple(messages), sampled, send, stop), daemon=True).start()
         try:
             while True:
                 event = await events.get()
@@ -113,19 +114,23 @@ class TransformersChat:
         finally:
             stop.set()
 
-    def _write(self, messages: Sequence[Message], send: Callable[[Event], None], stop: threading.Event) -> None:
+    def _write(
+        self, messages: Sequence[Message], sampled: bool, send: Callable[[Event], None], stop: threading.Event
+    ) -> None:
         with self._free:
             if stop.is_set():
                 return
             try:
-                send(self._reply(messages, send, stop))
+                send(self._reply(messages, sampled, send, stop))
             except ModelError as error:
                 send(error)
             except Exception as error:  # out of memory, or whatever a model's code raises
                 first = str(error).strip().partition("\n")[0]
                 send(ModelError(f"{self.name} failed: {type(error).__name__}: {first}"))
 
-    def _reply(self, messages: Sequence[Message], send: Callable[[Event], None], stop: threading.Event) -> Reply:
+    def _reply(
+        self, messages: Sequence[Message], sampled: bool, send: Callable[[Event], None], stop: threading.Event
+    ) -> Reply:
         encoded = self._encoded(messages)
         length = int(encoded["input_ids"].shape[1])
         room = self._window - length
@@ -135,15 +140,14 @@ class TransformersChat:
                 " respond.context_tokens, or raise respond.model.window_tokens"
             )
         pieces = _Pieces(self._tokenizer, send)
-        chance = self._settings.temperature > 0
         with torch.inference_mode():
             written = self._model.generate(
                 **encoded,
                 max_new_tokens=min(self._settings.max_tokens, room),
-                do_sample=chance,
-                temperature=self._settings.temperature if chance else None,
-                top_p=self._settings.top_p if chance else None,
-                top_k=0 if chance else None,
+                do_sample=sampled,
+                temperature=self._settings.temperature if sampled else None,
+                top_p=self._settings.top_p if sampled else None,
+                top_k=0 if sampled else None,
                 streamer=pieces,
                 stopping_criteria=StoppingCriteriaList([_Stopped(stop)]),
             )[0][length:]

@@ -12,7 +12,7 @@ _LIMITS = frozenset(
     {"format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
     | {"multipleOf", "minItems", "maxItems", "uniqueItems"}
 )
-"""Keywords that strict servers do not accept, or not all of them; the caller validates the reply anyway."""
+"""Keywords that not all strict servers accept; the caller validates the reply anyway."""
 
 
 def strict_schema(form: type[BaseModel], *, limits: bool = False) -> tuple[dict[str, Any], bool]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field
 
 from ragstone.settings.acquire import (
@@ -55,6 +57,12 @@ class Settings(Section):
     """All settings."""
 
     preset: str = Field(default="default", description="Preset: a built-in name, or the path of a YAML file.")
+    profile: str = Field(default="", description="Profile: the name of one of `profiles`, whose settings apply.")
+    profiles: dict[str, dict[str, Any]] = Field(
+        default={},
+        description="Named settings for `--profile NAME`, such as `{quick: {rank: {top_k: 3}}}`. A preset brings its"
+        " own.",
+    )
     acquire: AcquireSettings = AcquireSettings()
     chunk: ChunkSettings = ChunkSettings()
     index: IndexSettings = IndexSettings()

@@ -1,4 +1,4 @@
-"""Read the settings: command line > environment > ``.env`` > knowledge base > YAML preset > defaults.
+"""Read the settings: command line > environment > ``.env`` > profile > knowledge base > YAML preset > defaults.
 
 In the environment, the name of a setting is ``RAGSTONE_`` and its path, with two underscores for each dot:
 ``RAGSTONE_CHUNK__SIZE=600``. `ALIASES` lists names of other programs that work as well. An unknown key is an error
@@ -74,7 +74,10 @@ REPLACED = {
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, those that the user set (command line, environment, ``.env``), and substitutes for a preset."""
+    """The settings, those that the user set, and substitutes for a preset.
+
+    The user sets them on the command line, in the environment, in ``.env``, or by naming a profile.
+    """
 
     settings: Settings
     explicit: Tree = field(repr=False)  # it holds keys as plain text
@@ -87,6 +90,7 @@ def load(
     preset: str | None = None,
     remembered: Tree | None = None,
     folder: Path | None = None,
+    with_profile: bool = True,
 ) -> Loaded:
     """Read the settings from all sources.
 
@@ -95,9 +99,10 @@ def load(
         preset: the preset named on the command line.
         remembered: what the knowledge base was built with. It takes precedence over the preset.
         folder: the folder of ``.env``; the current folder by default.
+        with_profile: apply the profile that the user named. It is false while the preset is not known yet.
 
     Raises:
-        SettingsError: a key or preset is unknown, or a value is malformed.
+        SettingsError: a key, preset or profile is unknown, or a value is malformed.
     """
     explicit: Tree = {}
     for layer in (_read_dotenv((folder or Path()) / ".env"), _from_variables(os.environ, "the environment")):
@@ -118,6 +123,10 @@ def load(
         ) from error
     fixed = merge(built, explicit)
     settings = validated(merge(preset_tree, fixed))
+    if with_profile and settings.profile:
+        explicit = merge(profile_of(settings, settings.profile), explicit)
+        fixed = merge(built, explicit)
+        settings = validated(merge(preset_tree, fixed))
     if chosen not in preset_names():  # the user's own file gets no substitutes
         return Loaded(settings, explicit)
     found = substitutes(settings, fixed)
@@ -182,6 +191,22 @@ def read_preset(name: str) -> Tree:
     if "preset" in tree:
         raise SettingsError(f"preset {name} names another preset; put the settings of both into one file")
     _refuse_unknown(tree, f"in preset {name}")
+    return tree
+
+
+def profile_of(settings: Settings, name: str) -> Tree:
+    """Return the settings of a profile.
+
+    Raises:
+        SettingsError: there is no such profile, or it has an unknown key.
+    """
+    if name not in settings.profiles:
+        known = f"; choose one of {', '.join(sorted(settings.profiles))}" if settings.profiles else ""
+        raise SettingsError(f"the preset {settings.preset} has no profile '{name}'{known}")
+    tree = settings.profiles[name]
+    if own := tree.keys() & {"preset", "profile", "profiles"}:
+        raise SettingsError(f"profile {name} of the preset {settings.preset} must not set {', '.join(sorted(own))}")
+    _refuse_unknown(tree, f"in profile {name} of the preset {settings.preset}")
     return tree
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
@@ -290,6 +290,33 @@ def test_leaves_circular_paths(site: WebSite, library: Library) -> None:
     library.crawl()
     assert len(library.has) == 4
     assert "looks like one of infinitely many" in library.skipped.values()
+
+
+def test_leaves_pages_that_repeat_under_every_path(site: WebSite, library: Library) -> None:
+    site.routes = {"/docs/": page(*(f"p{i}/" for i in range(63)))}
+    for i in range(63):  # deeper than any crawl that ends
+        below = ["".join(words) for depth in range(5) for words in product(("sub/", "x6/"), repeat=depth)]
+        site.routes |= {f"/docs/p{i}/{path}": page("sub/", "x6/", text=str(i)) for path in below}
+    library.crawl()
+    assert library.has == sorted(["/docs/", *(f"/docs/p{i}/" for i in range(63))])
+    assert len(site.pages) == 64 + 2 * 63 + 2 * 20  # the links of 20 repeated pages are followed
+    assert "links of pages that repeat another page, after 20 such pages" in library.skipped["/docs/p10/sub/"]
+
+
+def test_follows_the_links_of_a_mirror(site: WebSite, library: Library) -> None:
+    site.routes = {"/docs/": page("v1/", "a"), "/docs/v1/": page("v1/", "a")}
+    site.routes |= {"/docs/a": page(text="today's"), "/docs/v1/a": page(text="yesterday's")}
+    assert library.crawl().has == ["/docs/", "/docs/a", "/docs/v1/a"]
+
+
+def test_sitemap_of_fifty_thousand_pages_ends_at_the_limit(site: WebSite, library: Library) -> None:
+    locations = "".join(f"<url><loc>{site.url}/docs/p{i}</loc></url>" for i in range(50_000))
+    site.routes = {f"/docs/p{i}": page(text=str(i)) for i in range(50)}
+    site.routes |= {"/docs/": page(), "/sitemap.xml": Reply(body=f"<urlset>{locations}</urlset>".encode())}
+    library.crawl(settings=FAST.model_copy(update={"max_pages": 30}))
+    assert len(library.has) == len(site.pages) == 30
+    assert "stopped at acquire.crawl.max_pages=30" in library.skipped["/docs/"]
+    assert any("many times more than" in reason for reason in library.skipped.values())
 
 
 def test_crawl_keeps_the_delay(site: WebSite, library: Library) -> None:

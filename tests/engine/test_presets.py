@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,20 @@ def test_the_docs_site_keeps_within_its_budget(tmp_path: Path) -> None:
         hits = asyncio.run(engine.search("POLA card", reader=OWNER))
         assert sum(len(parts(engine).models.embedder().tokens(hit.chunk.text)) for hit in hits) <= 60
         assert any(step.stage == "boost" for hit in hits for step in hit.why)
+    finally:
+        engine.close()
+
+
+def test_the_docs_site_adds_boosts_to_the_similarity(tmp_path: Path) -> None:
+    engine = opened(tmp_path, "docs-site", "query.threshold=-1", "rank.boosts.keywords=0.15")
+    try:
+        hits = asyncio.run(engine.search("POLA card harbour", reader=OWNER))
+        assert hits
+        for hit in hits:
+            steps = {step.stage: step for step in hit.why}
+            added = re.findall(r"([+-][\d.]+) (?:kind|code|keywords|difficulty|short)", steps["boost"].note)
+            assert hit.score == pytest.approx(steps["vector"].score + sum(map(float, added)), abs=1e-3)
+        assert hits[0].score > max(step.score for hit in hits for step in hit.why if step.stage == "vector")
     finally:
         engine.close()
 

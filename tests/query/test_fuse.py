@@ -73,6 +73,12 @@ def test_keeps_the_order_of_a_single_leg(matches: Matches, weight: float, settin
     assert fused.rows.tolist() == matches.rows.tolist()
 
 
+@given(scores, some_weights, methods)
+def test_the_only_leg_keeps_its_scores(matches: Matches, weights, settings) -> None:
+    fused = fuse({"vector": matches}, weights, settings, ROOM)
+    assert (fused.rows.tolist(), fused.scores.tolist()) == (matches.rows.tolist(), matches.scores.tolist())
+
+
 @given(some_legs, some_weights, methods)
 def test_history_has_raw_scores_and_ranks(legs: Legs, weights, settings) -> None:
     fused = fuse(legs, weights, settings, ROOM)
@@ -80,7 +86,7 @@ def test_history_has_raw_scores_and_ranks(legs: Legs, weights, settings) -> None
     for rank, candidate in enumerate(fused.candidates(), start=1):
         *found, fusion = candidate.why
         assert (fusion.stage, fusion.score, fusion.rank) == ("fusion", candidate.score, rank)
-        assert settings.fusion in fusion.note
+        assert fusion.note.startswith(settings.fusion if len(legs) > 1 else f"{next(iter(legs))} alone")
         for step in found:
             matches = legs[step.stage]
             assert matches.rows[step.rank - 1] == candidate.row

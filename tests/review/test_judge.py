@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from evidence import evidence
@@ -20,7 +20,10 @@ from ragstone.core.request import Request
 from ragstone.index.keyword.analyze import Plain
 from ragstone.review.heuristic import HeuristicJudge
 from ragstone.review.judge import ModelJudge, build_judge, marks, sufficiency
+from ragstone.services.chat_openai import OpenAIChat
 from ragstone.settings.load import load
+from ragstone.settings.services import ModelSettings, ServiceSettings
+from servers.openai_server import KEY, OpenAIServer
 
 FOUND = evidence("When does the reading room open?", "The reading room opens at nine.", "The harbour is closed.")
 ANSWER = "The reading room opens at nine [1]."
@@ -56,6 +59,24 @@ def test_model_rates_the_evidence() -> None:
     adequacy = asyncio.run(ModelJudge(ScriptedModel(replying(**ADEQUATE))).adequacy(FOUND, request=Request.by_owner()))
     assert (adequacy.confidence, adequacy.needs_web_search, adequacy.judge) == (8, False, "scripted:one")
     assert adequacy.reasoning == "The time is told."
+
+
+def test_schema_of_the_ratings_is_one_that_openai_accepts() -> None:
+    def rated(messages: Sequence[Mapping[str, str]]) -> str:
+        key = re.search(r'"key": "(\w+)"', messages[0]["content"])
+        return json.dumps({"key": key and key[1], **SCORES, **ADEQUATE})
+
+    with OpenAIServer(rated) as server:
+        services = ServiceSettings.model_validate({"openai": {"base_url": server.url, "api_key": KEY}})
+        judge = ModelJudge(OpenAIChat("openai:one", ModelSettings(temperature=0.3), services))
+        asyncio.run(judge.adequacy(FOUND, request=Request.by_owner()))
+        asyncio.run(judge.judge(FOUND.question, FOUND, ANSWER, request=Request.by_owner()))
+        evidence_rating, answer_rating = (asked.body for asked in server.asked)
+    assert (evidence_rating["temperature"], answer_rating["temperature"]) == (0, 0)
+    for body, field in ((evidence_rating, "confidence"), (answer_rating, "completeness")):
+        form = body["response_format"]["json_schema"]
+        assert form["strict"] is True
+        assert form["schema"]["properties"][field] == {"type": "number", "minimum": 0, "maximum": 10}
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from typing import Annotated
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from ragstone.core.answers import Message, Reply
 from ragstone.core.errors import ModelError
@@ -248,6 +249,18 @@ def test_falls_back_from_schema_to_object_to_text(server: OpenAIServer):
     assert kinds == ["json_schema", "json_object", None]
     asyncio.run(complete_as(model, ASKED, Verdict, request=Request.by_owner()))
     assert len(server.asked) == 4  # it is remembered
+
+
+def test_leaves_limits_out_of_a_schema_that_is_refused_with_them(server: OpenAIServer):
+    class Rated(BaseModel):
+        score: Annotated[int, Field(ge=0, le=10)]
+
+    server.reply = lambda _: '{"score": 1}'
+    server.refuse = lambda body: refusal("'minimum' is not permitted") if "minimum" in str(body) else None
+    assert asyncio.run(complete_as(client(server), ASKED, Rated, request=Request.by_owner())).score == 1
+    first, second = (asked.body["response_format"]["json_schema"] for asked in server.asked)
+    assert first["schema"]["properties"] == {"score": {"type": "integer", "minimum": 0, "maximum": 10}}
+    assert second["schema"]["properties"] == {"score": {"type": "integer"}}
 
 
 def test_schema_is_strict_if_possible(server: OpenAIServer):

@@ -24,7 +24,7 @@ from ragstone.serve.views import state
 from ragstone.services.chat import complete
 from ragstone.services.cost import Call, price_of
 from ragstone.services.metered import Metered
-from ragstone.settings.load import load
+from ragstone.settings.load import load, preset_names, read_preset
 
 ROOT = Path(__file__).parent.parent
 ASKED = [Message(role="user", content="one two three four")]
@@ -62,6 +62,11 @@ def ask(model: Metered) -> Meter:
         ("openai:gpt-4o-mini", (1_000_000, 0), 0.15),
         ("openai:gpt-4o-mini-2024-07-18", (0, 1_000_000), 0.6),
         ("azure:gpt-4o", (1000, 1000), 0.0125),
+        ("openai:gpt-4o-2024-05-13", (1_000_000, 0), 5),
+        ("openai:gpt-4-turbo-preview", (1_000_000, 1_000_000), 40),
+        ("openai:gpt-4-turbo-2024-04-09", (1_000_000, 0), 10),
+        ("openai:text-embedding-ada-002", (1_000_000, 0), 0.1),
+        ("azure:text-embedding-3-small", (1_000_000, 0), 0.02),
         ("huggingface:some/model", (1_000_000, 1_000_000), 0),
         ("gguf:/models/file.gguf", (10, 10), 0),
     ],
@@ -70,6 +75,14 @@ def test_shipped_prices(model: str, tokens: tuple[int, int], dollars: float) -> 
     price = price_of(model, {})
     assert price
     assert price.of(*tokens) == round(dollars * BILLION)
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_every_model_of_a_preset_has_a_price(preset: str) -> None:
+    tree = read_preset(preset)
+    named = [tree.get("index", {}).get("embedder"), tree.get("respond", {}).get("model", {}).get("name")]
+    for model in filter(None, named):
+        assert price_of(model, {}), model
 
 
 def test_own_prices_override_shipped_ones() -> None:

@@ -31,6 +31,8 @@ _FOUND_PER_VISIT = 20
 _CONCURRENT = 2
 _MOST_QUERIES = 20
 """URLs to visit that differ only in their query string."""
+_MOST_REPEATS = 20
+"""Pages with the content of another page whose links are followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,18 +206,21 @@ class Crawl:
         row, links = answer.row, answer.links or Links(hrefs=[])
         if self._settings.robots:
             read_robots_words(response.headers.get("x-robots-tag", ""), links)
-        onward = [] if links.nofollow and self._settings.robots else self._onward(answer.address, links)
+        digest = hashlib.sha256(response.body).hexdigest()
+        twin = self._state.twin(digest, row.url)
+        is_refused = links.nofollow and self._settings.robots
+        leads_on = not is_refused and self._leads_on(answer.address, twin)
+        onward = self._onward(answer.address, links) if leads_on else []
         self._offer_all(onward, row.depth + 1)
         if links.noindex and self._settings.robots:
             return self._lost(answer, Visit(outcome="skipped", links=onward), "the page asks not to be indexed")
-        digest = hashlib.sha256(response.body).hexdigest()
         etag, modified = response.headers.get("etag", ""), response.headers.get("last-modified", "")
         proper = None if row.alone else self._proper_address(answer.address, links)
         if proper:
             self._offer_all([proper], row.depth)
             visit = Visit(outcome="canonical", target=proper, etag=etag, modified=modified, links=onward)
             return self._lost(answer, visit, f"the same page as {proper}", silent=True)
-        if twin := self._state.twin(digest, row.url):
+        if twin:
             visit = Visit(outcome="duplicate", target=twin, links=onward)
             return self._lost(answer, visit, f"the same page as {twin}", silent=True)
         same = self._may_be_unchanged(row) and row.digest == digest
@@ -331,6 +336,18 @@ class Crawl:
             return None
         visited = self._state.get(url)
         return None if visited and visited.done and visited.outcome in ("gone", "skipped") else url
+
+    def _leads_on(self, address: Address, twin: str) -> bool:
+        """Return whether the links of a page are followed, given the URL of another with the same content, if any.
+
+        On a repeated page, relative links are other URLs. Some are pages of a mirror that differ, and some never end,
+        because a site shows the same pages under every path.
+        """
+        if not twin or self._state.repeated() < _MOST_REPEATS:
+            return True
+        reason = f"links of pages that repeat another page, after {_MOST_REPEATS} such pages"
+        self._left_out.setdefault(reason, str(address))
+        return False
 
     def _base(self, address: Address, links: Links) -> Address:
         try:

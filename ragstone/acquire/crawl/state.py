@@ -194,6 +194,11 @@ class State:
         ).fetchone()
         return found[0] if found else ""
 
+    def repeated(self) -> int:
+        """Return how many visited pages of this run repeat another page and have links that were followed."""
+        query = "SELECT count(*) FROM page WHERE outcome = 'duplicate' AND done = ? AND links <> '[]'"
+        return self._one(query, self.run)
+
     def record(self, url: str, visit: Visit) -> None:
         """Record the result of a visit. The ids of the stored documents stay until the page is settled."""
         self.visited += 1

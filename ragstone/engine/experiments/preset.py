@@ -12,8 +12,8 @@ from pydantic import BaseModel, SecretStr
 from ragstone.settings import Settings
 from ragstone.settings.load import Tree, leaves, merge, nested
 
-LEFT_OUT = ("preset", "review.mlflow")
-"""Settings that do not affect answers."""
+LEFT_OUT = ("preset", "profile", "review.mlflow")
+"""Settings that do not affect answers, or whose effect is written out."""
 
 
 def as_preset(settings: Settings) -> str:

@@ -43,7 +43,7 @@ def use(
         raise UsageError("name an engine: --vectors ENGINE, --keywords ENGINE, or both")
     with opened(kb, asked, wait=wait) as opened_kb:
         outside = opened_kb.versions.use_engines(engines)
-    explicit = load(asked.overrides, preset=asked.preset).explicit.get("index", {})
+    explicit = load(asked.overrides, preset=asked.preset, with_profile=False).explicit.get("index", {})
     for leg in engines.keys() & explicit.keys():
         if explicit[leg] != engines[leg]:
             screen.write_error(f"index.{leg} is set to {explicit[leg]} here, which takes precedence wherever it is set")
@@ -114,7 +114,7 @@ def postgres(
     from ragstone.settings.load import load
 
     overrides = [f"services.postgres.dsn={dsn}"] if dsn else []
-    services = load(overrides).settings.services
+    services = load(overrides, with_profile=False).settings.services
     with closing(Server(services.postgres, seconds=services.engine_seconds)) as server:
         if action is Action.apply:
             done = schema.apply(server)

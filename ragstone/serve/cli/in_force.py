@@ -14,7 +14,7 @@ from ragstone.core.errors import NotFound, SettingsError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.respond import choose
 from ragstone.settings import Settings
-from ragstone.settings.load import Tree, leaves, load, merge, parse_overrides, read_preset
+from ragstone.settings.load import Tree, leaves, load, merge, parse_overrides, profile_of, read_preset
 from ragstone.settings.substitutes import unused_keys
 
 
@@ -53,10 +53,12 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
     typed = parse_overrides(overrides)
     if preset is not None:
         typed = merge(typed, {"preset": preset})
+    profile = loaded.settings.profile
     # In order of precedence: the first origin that has a setting provides its value.
     origins = {
         "command line": typed,
-        "environment": loaded.explicit,
+        "environment": load(overrides, preset=preset, with_profile=False).explicit,
+        f"profile {profile}": profile_of(loaded.settings, profile) if profile else {},
         "knowledge base": stored,
         f"preset {loaded.settings.preset}": read_preset(loaded.settings.preset),
     }

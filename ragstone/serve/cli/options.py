@@ -103,6 +103,9 @@ def _asked(
     preset: Annotated[
         str | None, typer.Option("--preset", metavar="NAME", help="A preset, or a YAML file of settings.")
     ] = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", metavar="NAME", help="A profile of the preset, such as quick.")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Change a setting; may be repeated.")
     ] = None,
@@ -124,6 +127,7 @@ def _asked(
 ) -> Asked:
     """Return the settings that these options name; named options take precedence over ``--set``."""
     named = {
+        "profile": profile,
         "chunk.size": chunk_size,
         "chunk.overlap": chunk_overlap,
         "chunk.strategy": chunk_strategy,
@@ -138,7 +142,7 @@ def _asked(
     return Asked(preset=preset, overrides=(*(set_ or ()), *own))
 
 
-PLAIN = ("preset", "set_")
+PLAIN = ("preset", "profile", "set_")
 CHUNKING = (*PLAIN, "chunk_size", "chunk_overlap", "chunk_strategy")
 """Options of commands that store documents."""
 ASKING = (*PLAIN, "retrieval_method", "vector_weight", "no_reranking", "risk", "no_metadata")
@@ -163,7 +167,7 @@ def with_settings(command: Callable[..., None], names: Sequence[str] = ALL) -> C
 
 
 def with_plain_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--preset`` and ``--set``."""
+    """Give a command ``--preset``, ``--profile`` and ``--set``."""
     return with_settings(command, PLAIN)
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, create_model
 
 from ragstone.serve.http.messages import Request
 from ragstone.settings import Settings
-from ragstone.settings.load import Tree, leaves, merge, nested, validated
+from ragstone.settings.load import Tree, leaves, merge, nested, profile_of, validated
 
 ALLOWED = ("query.", "rank.", "respond.")
 """Sections that concern a question."""
@@ -77,13 +77,13 @@ else:
     )
 
 
-def apply(settings: Settings, wanted: BaseModel) -> Settings:
-    """Return the settings with those of a question.
+def apply(settings: Settings, wanted: BaseModel | None, profile: str = "") -> Settings:
+    """Return the settings with those of a question, which come before those of its profile.
 
     Raises:
-        SettingsError: they contradict each other.
+        SettingsError: they contradict each other, or there is no such profile.
     """
-    tree: Tree = {}
-    for path, value in wanted.model_dump(by_alias=True, exclude_none=True).items():
+    tree: Tree = profile_of(settings, profile) | {"profile": profile} if profile else {}
+    for path, value in wanted.model_dump(by_alias=True, exclude_none=True).items() if wanted else ():
         tree = merge(tree, nested(path, value))
     return validated(merge(settings.model_dump(), tree)) if tree else settings

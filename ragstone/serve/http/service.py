@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,14 +17,14 @@ from ragstone.core.filters import Filter
 from ragstone.core.protocols import Role
 from ragstone.core.records import Hit
 from ragstone.core.request import BILLION, Payer
-from ragstone.engine.knowledge_base import Embedded, KnowledgeBase
+from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
 from ragstone.history.keys import Keys
 from ragstone.serve.http.admission import QuestionSlots
 from ragstone.serve.http.authentication import Authenticator, Caller
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.telemetry import Metrics, log_error
-from ragstone.settings import ServeSettings, Settings
+from ragstone.settings import ServeSettings
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Service:
         *,
         before: Sequence[Turn] = (),
         session: str = "",
-        change: Callable[[Settings], Settings] | None = None,
+        change: Change | None = None,
     ) -> AsyncGenerator[Event]:
         """Yield the events of a question. Closing the generator stops the question.
 
@@ -84,14 +84,23 @@ class Service:
         finally:
             self.metrics.count_question(outcome)
 
-    async def search(self, caller: Caller, query: str, k: int | None, where: Filter | str | None) -> tuple[Hit, ...]:
-        """Return the best hits, best first.
+    async def search(
+        self,
+        caller: Caller,
+        query: str,
+        k: int | None,
+        where: Filter | str | None,
+        *,
+        change: Change | None = None,
+    ) -> tuple[Hit, ...]:
+        """Return the best hits, best first; see `ask`.
 
         Raises:
             Refused: the key has spent its daily limit, or too many questions wait.
         """
         async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
-            hits = await self.engine.search(query, k, where, reader=caller.reader, payer=payer)
+            kb = self.engine.under(change) if change else self.engine
+            hits = await kb.search(query, k, where, reader=caller.reader, payer=payer)
             return caller.view.hits(hits)
 
     async def embed(self, caller: Caller, texts: Sequence[str], role: Role) -> Embedded:

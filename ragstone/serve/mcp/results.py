@@ -34,6 +34,7 @@ class FoundHit:
     end: int
     text: str
     metadata: dict[str, Any]
+    facts: dict[str, Any]
 
     @classmethod
     def of(cls, hit: Hit, rank: int) -> FoundHit:

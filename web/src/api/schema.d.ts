@@ -1063,9 +1063,16 @@ export interface components {
             text: string;
             /**
              * Metadata
-             * @description of the document and the chunk, with the place of the chunk: doc_id, chunk_id, chunk_index from 0, and total_chunks of the document
+             * @description of the document, with the place of the chunk in it: doc_id, chunk_id, chunk_index from 0, and total_chunks; `kind` is that of the file
              */
             metadata: {
+                [key: string]: string | number | boolean | (string | number | boolean)[];
+            };
+            /**
+             * Facts
+             * @description of the chunk: its section and page, and for documentation `is_code`, `token_count`, `chunk_kind` (how_to, reference, example, ...) and `difficulty`
+             */
+            facts: {
                 [key: string]: string | number | boolean | (string | number | boolean)[];
             };
             /**
@@ -1475,6 +1482,12 @@ export interface components {
              * @description use only documents that match, such as: language = de and kind = pdf; empty matches all
              */
             where?: string | null;
+            /**
+             * Profile
+             * @description profile of the server's preset, such as quick; see `profiles` in GET /settings
+             * @default
+             */
+            profile?: string;
             /** @description settings of this question only */
             settings?: components["schemas"]["QuestionSettings"] | null;
             /**
@@ -1747,6 +1760,12 @@ export interface components {
              * @description use only documents that match, such as: language = de and kind = pdf; empty matches all
              */
             where?: string | null;
+            /**
+             * Profile
+             * @description profile of the server's preset, such as quick; see `profiles` in GET /settings
+             * @default
+             */
+            profile?: string;
             /**
              * Explain
              * @description return how each score came about

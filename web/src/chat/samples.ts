@@ -26,6 +26,7 @@ export const hit = (text: string, more: Partial<Hit> = {}): Hit => ({
   end: Array.from(text).length,
   text,
   metadata: {},
+  facts: {},
   why: null,
   ...more,
 });

@@ -15,6 +15,7 @@ from pydantic import Field
 from ragstone.core.answers import Answer as AnswerRecord
 from ragstone.core.answers import Answered, Event, EvidenceFound, SentenceClosed, TextWritten
 from ragstone.core.records import Hit as HitRecord
+from ragstone.engine.knowledge_base import Change
 from ragstone.serve import as_json
 from ragstone.serve.http import errors, question_settings
 from ragstone.serve.http.authentication import Reading
@@ -38,6 +39,10 @@ PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
 SessionName = Annotated[
     str, Field(max_length=200, pattern=PRINTABLE, description="name of a conversation that the server keeps")
 ]
+ProfileName = Annotated[
+    str,
+    Field(max_length=200, description="profile of the server's preset, such as quick; see `profiles` in GET /settings"),
+]
 
 
 # ---------------------------------------------------------------- messages
@@ -47,6 +52,7 @@ class QueryRequest(Request):
     question: QuestionText
     session: SessionName = ""
     where: Where = None
+    profile: ProfileName = ""
     settings: QuestionSettings | None = Field(default=None, description="settings of this question only")
     explain: bool = Field(default=False, description="return the evidence and how each score came about")
 
@@ -57,6 +63,7 @@ class SearchRequest(Request):
     query: QuestionText
     k: int | None = Field(default=None, ge=1, le=MAX_HITS, description="number of hits; rank.top_k if not given")
     where: Where = None
+    profile: ProfileName = ""
     explain: bool = Field(default=False, description="return how each score came about")
 
 
@@ -82,8 +89,12 @@ class Hit(Response):
     end: Characters
     text: str
     metadata: Metadata = Field(
-        description="of the document and the chunk, with the place of the chunk: doc_id, chunk_id, chunk_index from 0,"
-        " and total_chunks of the document"
+        description="of the document, with the place of the chunk in it: doc_id, chunk_id, chunk_index from 0, and"
+        " total_chunks; `kind` is that of the file"
+    )
+    facts: Metadata = Field(
+        description="of the chunk: its section and page, and for documentation `is_code`, `token_count`, `chunk_kind`"
+        " (how_to, reference, example, ...) and `difficulty`"
     )
     why: list[Step] | None = Field(description="the history of the score, if requested")
 
@@ -251,7 +262,7 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
 
     With `Accept: text/event-stream` the answer is streamed while it is written: see the schema QueryEvents.
     """
-    change = partial(question_settings.apply, wanted=body.settings) if body.settings else None
+    change = _change(body.profile, body.settings)
     events = service.ask(caller, body.question, body.where or None, session=body.session, change=change)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     if STREAM in request.headers.get("accept", ""):
@@ -269,8 +280,13 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
 @router.post("/search", responses={**errors.CHANGING})
 async def search(body: SearchRequest, service: Here, caller: Reading) -> SearchResponse:
     """Return the chunks that match best, without an answer."""
-    hits = await service.search(caller, body.query, body.k, body.where or None)
+    hits = await service.search(caller, body.query, body.k, body.where or None, change=_change(body.profile))
     return SearchResponse(query=body.query, hits=Hit.all_of(hits, explain=body.explain))
+
+
+def _change(profile: str, settings: QuestionSettings | None = None) -> Change | None:
+    """Return how a question changes the server's settings; None if it does not."""
+    return partial(question_settings.apply, wanted=settings, profile=profile) if profile or settings else None
 
 
 async def _streamed(events: AsyncGenerator[Event], body: QueryRequest) -> AsyncGenerator[ServerEvent]:
