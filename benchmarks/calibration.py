@@ -77,7 +77,7 @@ async def measure(options: Options) -> Result:
 def _judged(some: Sequence[Case], fingerprint: str) -> Judged:
     estimate = estimate_for(fingerprint)
     return Judged(
-        probability=np.array([estimate(one.features) for one in some]),
+        probability=np.array([estimate(one.features, SOURCES[one.source].language) for one in some]),
         answerable=np.array([one.answerable for one in some], dtype=float),
         wrong=np.array([one.wrong for one in some], dtype=bool),
     )

@@ -6,6 +6,8 @@ twice, with the evidence that was found and without the documents that answer it
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +16,7 @@ from benchmarks.bases import Parts, filled
 from benchmarks.common import Options, progress
 from ragstone.core.access import OWNER
 from ragstone.core.answers import Citation
-from ragstone.core.records import Evidence
+from ragstone.core.records import Document, Evidence
 from ragstone.core.request import Request
 from ragstone.respond import drafted
 from ragstone.respond.answerability import FITTED, Features
@@ -22,6 +24,8 @@ from ragstone.review.citations import locate, touches
 from ragstone.review.dataset import Dataset, Query, load
 
 PASSAGES = 8
+LAW, OTHER_LAWS = "pairs/lt_law_headings.jsonl.gz", 300
+"""Headings of Lithuanian laws with their articles, and articles more that are searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +33,15 @@ class Source:
     """Questions of one set asked of the documents of another.
 
     ``fitted`` names the embedders whose coefficients are fitted to half of the questions. In ``judged`` sets the words
-    that answer are marked, so that an answer can be called wrong.
+    that answer are marked, so that an answer can be called wrong. ``language`` is the one of all questions, if it is
+    one; questions of ``law`` are headings.
     """
 
     questions: str
     documents: str
     fitted: tuple[str, ...] = tuple(FITTED)
     judged: bool = False
+    language: str = ""
 
 
 # An English model finds little across languages and should refuse; fitting must not remove that.
@@ -44,10 +50,15 @@ SOURCES: Mapping[str, Source] = {
     "xquad en": Source(questions="xquad/dev/en", documents="xquad/dev/en", judged=True),
     "xquad de": Source(questions="xquad/dev/de", documents="xquad/dev/de", judged=True),
     "xquad de-en": Source(questions="xquad/dev/de", documents="xquad/dev/en", fitted=("e5-small",)),
-    "lt_faq": Source(questions="lt_faq", documents="lt_faq"),
+    "lt_faq": Source(questions="lt_faq", documents="lt_faq", language="lt"),
     "covid_faq_kb": Source(questions="covid_faq_kb", documents="covid_faq_kb"),
 }
 POOLED = tuple(name for name in SOURCES if name != "xquad de-en")
+LITHUANIAN: Mapping[str, Source] = {
+    "covid_faq_kb": SOURCES["covid_faq_kb"],
+    LAW: Source(questions=LAW, documents=LAW, language="lt"),
+}
+"""What the coefficients for Lithuanian are fitted to, all of it; ``lt_faq`` is left out whole to measure them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +83,8 @@ class Case:
 
 async def cases(data: Path, keep: Path, name: str, embedder: str, *, every: int = 1) -> list[Case]:
     """Return the cases of every nth question of a source, in the order of its questions."""
-    source = SOURCES[name]
-    dataset = replace(load(data / source.documents), queries=load(data / source.questions).queries)
+    source = {**SOURCES, **LITHUANIAN}[name]
+    dataset = _law(data / LAW) if name == LAW else _dataset(data, source)
     chosen = (
         f"index.embedder={embedder}",
         f"rank.top_k={PASSAGES}",
@@ -96,6 +107,29 @@ async def cases(data: Path, keep: Path, name: str, embedder: str, *, every: int 
                     out.append(case)
     progress(f"answerability: {len(out)} cases of {name} with {embedder}")
     return out
+
+
+def _dataset(data: Path, source: Source) -> Dataset:
+    return replace(load(data / source.documents), queries=load(data / source.questions).queries)
+
+
+def _law(path: Path) -> Dataset:
+    """Return the validation pairs as questions, and the articles of these and of some others as documents."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    asked = [row for row in rows if row["split"] == "valid"]
+    others = [row for row in rows if row["split"] != "valid"][:OTHER_LAWS]
+
+    def documents() -> Iterator[Document]:
+        for row in (*asked, *others):
+            yield Document(id=row["id"], title=row["title"], text=row["positive"], source=row["id"])
+
+    return Dataset(
+        name="lt_law",
+        queries=tuple(Query(id=f"q {row['id']}", text=row["question"], lang="lt") for row in asked),
+        qrels={f"q {row['id']}": {row["id"]: 1} for row in asked},
+        documents=documents,
+    )
 
 
 def _asked(found: Evidence, query: Query, dataset: Dataset, source: Source) -> Iterator[tuple[Evidence, bool]]:

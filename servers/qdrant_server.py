@@ -231,8 +231,9 @@ class _Handler(BaseHTTPRequestHandler):
             case "POST /points/delete":
                 self.store.change(name, UpdateOperation.delete_points(body["points"]))
             case "POST /points":
-                records = self.store.shard(name).retrieve(body["ids"], True, False)
-                return [{"id": one.id, "payload": one.payload} for one in records]
+                vectors = bool(body.get("with_vector"))
+                records = self.store.shard(name).retrieve(body["ids"], bool(body.get("with_payload", True)), vectors)
+                return [{"id": one.id, "payload": one.payload, "vector": _told(one.vector)} for one in records]
             case "POST /points/query":
                 return self._query(name, body)
             case "POST /points/count":
@@ -282,6 +283,14 @@ def _points(body: Body) -> list[Point]:
 def _vector(value: list[float] | Body) -> list[float] | SparseVector:
     """Return the engine's form of a dense or sparse vector in Qdrant's JSON."""
     return SparseVector(value["indices"], value["values"]) if isinstance(value, dict) else value
+
+
+def _told(vectors: Any) -> Body | None:
+    """Return the vectors of a point in Qdrant's JSON."""
+    return vectors and {
+        name: {"indices": one.indices, "values": one.values} if isinstance(one, SparseVector) else one
+        for name, one in vectors.items()
+    }
 
 
 def main(folder: str, port: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ragstone.core.catalog import Stamp
 from ragstone.core.errors import EngineError
-from ragstone.index.follow.protocol import StoreContext
+from ragstone.index.follow.protocol import StoreContext, unlike
 
 
 class Memory:
@@ -54,6 +54,10 @@ class Memory:
     def rows(self) -> np.ndarray:
         self._reached()
         return np.array(sorted(self.held), dtype=np.int64)
+
+    def differing(self, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        held = np.stack([self.held[row] for row in rows.tolist()])
+        return rows[unlike(held, vectors)]
 
 
 def build(context: StoreContext) -> Memory:

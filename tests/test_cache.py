@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 import ragstone
 from ragstone.storage import cache as module
-from ragstone.storage.cache import FileCache, key
+from ragstone.storage.cache import FileCache, Limit, key
 
-LIMITS = {"big": 1_000_000, "small": 20_000}
+LIMITS = {"big": Limit(bytes=1_000_000), "small": Limit(bytes=20_000)}
 WRITER = """
 import sys
 from pathlib import Path
-from ragstone.storage.cache import FileCache, key
-cache = FileCache(Path(sys.argv[1]), {"big": 1_000_000})
+from ragstone.storage.cache import FileCache, Limit, key
+cache = FileCache(Path(sys.argv[1]), {"big": Limit(bytes=1_000_000)})
 for i in range(300):
     cache.put("big", {key(i): key("value", i) * 20})
     found = cache.get("big", [key(i)])
@@ -58,10 +58,10 @@ def test_it_never_outgrows_its_limit(values: list[tuple[int, int]]):
     with tempfile.TemporaryDirectory() as folder:
         cache, put = FileCache(Path(folder) / "cache.db", LIMITS), {}
         for name, size in values:
-            if size + module.OVERHEAD <= LIMITS["small"] // 4:
+            if size + module.OVERHEAD <= LIMITS["small"].bytes // 4:
                 put[key(name)] = bytes([name]) * size
                 cache.put("small", {key(name): put[key(name)]})
-            assert cache.status()[1].megabytes <= LIMITS["small"] / 1e6
+            assert cache.status()[1].megabytes <= LIMITS["small"].bytes / 1e6
         found = cache.get("small", list(put))
         assert found.items() <= put.items()
         assert cache.status()[1].entries == len(found)
@@ -74,7 +74,7 @@ def test_the_longest_unused_go_first(path: Path, monkeypatch: pytest.MonkeyPatch
     for i in range(9):
         cache.put("small", {key(i): b"x" * 2000})
         now[0] += 1
-    now[0] += module.PERIOD
+    now[0] += module.PERIOD / 1000
     assert cache.get("small", [key(0)])
     now[0] += 1
     for i in range(9, 13):
@@ -84,6 +84,34 @@ def test_the_longest_unused_go_first(path: Path, monkeypatch: pytest.MonkeyPatch
     assert key(1) not in found
     assert key(12) in found
     assert cache.latest("small", 1) == [b"x" * 2000]
+    cache.close()
+
+
+def test_of_many_entries_the_least_recently_used_goes(path: Path, monkeypatch: pytest.MonkeyPatch):
+    cache, now = FileCache(path, {"few": Limit(bytes=10**6, entries=3)}), [1_000_000.0]
+    monkeypatch.setattr(module.time, "time", lambda: now[0])
+    for i in range(3):
+        cache.put("few", {key(i): b"x"})
+        now[0] += 0.01
+    assert cache.get("few", [key(0)])
+    now[0] += 0.01
+    cache.put("few", {key(3): b"x"})
+    assert set(cache.get("few", [key(i) for i in range(4)])) == {key(0), key(2), key(3)}
+    assert cache.status()[0].entries == 3
+    cache.close()
+
+
+def test_a_value_expires_however_often_it_is_used(path: Path, monkeypatch: pytest.MonkeyPatch):
+    cache, now = FileCache(path, {"short": Limit(bytes=10**6, seconds=60)}), [1_000_000.0]
+    monkeypatch.setattr(module.time, "time", lambda: now[0])
+    cache.put("short", {key(1): b"x"})
+    now[0] += 59
+    assert cache.get("short", [key(1)])
+    now[0] += 2
+    assert cache.get("short", [key(1)]) == {}
+    assert (cache.status()[0].hits, cache.status()[0].misses) == (1, 1)
+    cache.put("short", {key(2): b"x"})
+    assert cache.status()[0].entries == 1
     cache.close()
 
 
@@ -148,7 +176,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path):
 
 
 def test_turned_off_it_makes_no_file(path: Path):
-    for limits in ({}, {"big": 0}):
+    for limits in ({}, {"big": Limit(bytes=0)}):
         cache = FileCache(path, limits)
         cache.put("big", {key(1): b"one"})
         assert cache.get("big", [key(1)]) == {}

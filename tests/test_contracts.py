@@ -61,7 +61,7 @@ def test_an_answer_prints_as_its_text() -> None:
         response_id="r",
         question="Why?",
         answer="Because [1].",
-        abstained=False,
+        outcome="answer",
         citations=(),
         sources=(),
         confidence=0.0,

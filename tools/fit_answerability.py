@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple, fields
 from math import exp, lgamma, log
@@ -19,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.cases import SOURCES, Case, cases
+from benchmarks.cases import LITHUANIAN, SOURCES, Case, cases
 from ragstone.respond.answerability import FITTED, Features
 
 RIDGE = 1.0
@@ -49,6 +50,18 @@ def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
         b -= np.linalg.solve(hessian, z.T @ (weights * (p - y)) + ridge @ b)
     coefficients = b[1:] * varies / scale
     return np.array([b[0] - coefficients @ mean, *coefficients])
+
+
+def fitted(some: Sequence[Case], right: Sequence[bool]) -> np.ndarray:
+    """Return bias and coefficients, rounded as shipped."""
+    sizes = Counter(one.source for one in some)
+    weights = np.array([np.sqrt(SIZE / sizes[one.source]) for one in some])
+    return fit(np.array([astuple(one.features) for one in some]), np.array(right, dtype=float), weights).round(2)
+
+
+def named(b: np.ndarray) -> str:
+    values = zip(("bias", *(one.name for one in fields(Features))), b, strict=True)
+    return ", ".join(f"{name}={value:.2f}" for name, value in values)
 
 
 def probabilities(b: np.ndarray, some: Sequence[Case]) -> np.ndarray:
@@ -99,12 +112,10 @@ def main() -> None:
         for embedder in FITTED:
             found = [one for name in SOURCES for one in asyncio.run(cases(data, keep, name, embedder))]
             used = [one for one in found if embedder in SOURCES[one.source].fitted and one.part == "fit"]
-            sizes = {name: sum(one.source == name for one in used) for name in SOURCES}
-            weights = np.array([np.sqrt(SIZE / sizes[one.source]) for one in used])
-            x, y = np.array([astuple(one.features) for one in used]), np.array([one.answerable for one in used])
-            b = fit(x, y.astype(float), weights).round(2)  # rounded as shipped
-            named = zip(("bias", *(one.name for one in fields(Features))), b, strict=True)
-            print(f"{embedder}: {', '.join(f'{name}={value:.2f}' for name, value in named)}")
+            b = fitted(used, [one.answerable for one in used])
+            print(f"{embedder}: {named(b)}")
+            law = [one for name in LITHUANIAN for one in asyncio.run(cases(data, keep, name, embedder))]
+            print(f"{embedder}, lt: {named(fitted(law, [not one.wrong for one in law]))}", flush=True)
             kept = once([one for one in found if SOURCES[one.source].judged and one.part == "risk"])
             p, wrong = probabilities(b, kept), np.array([one.wrong for one in kept])
             print(f"{embedder}: {', '.join(f'{risk}: {threshold(p, wrong, risk)}' for risk in RISKS)}", flush=True)

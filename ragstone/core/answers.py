@@ -109,6 +109,10 @@ class Statement:
     markers: tuple[int, ...] = ()
 
 
+Outcome = Literal["answer", "closest", "refusal"]
+"""What came of a question: an answer; only the closest passages, said to be no more than that; or neither."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """The result of an answerer: the text with its markers, and the support of each sentence.
@@ -121,12 +125,17 @@ class Draft:
     text: str
     citations: tuple[Citation, ...]
     answerability: float
-    abstained: bool
+    outcome: Outcome = "answer"
     statements: tuple[Statement, ...] = ()
     support: float = 1.0
     model: str = "extractive"
     degraded: bool = False
     notices: tuple[str, ...] = ()
+
+    @property
+    def abstained(self) -> bool:
+        """Whether it does not claim to answer."""
+        return self.outcome != "answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +180,7 @@ class Answer:
     response_id: str
     question: str
     answer: str
-    abstained: bool
+    outcome: Outcome
     citations: tuple[Citation, ...]
     sources: tuple[Source, ...]
     confidence: float
@@ -188,6 +197,11 @@ class Answer:
     notices: tuple[str, ...] = ()
     hits: tuple[Hit, ...] = ()
     policy: int = 0
+
+    @property
+    def abstained(self) -> bool:
+        """Whether it does not claim to answer."""
+        return self.outcome != "answer"
 
     def __str__(self) -> str:
         return self.answer

@@ -185,13 +185,13 @@ class Ask:
         evidence, review = checked.evidence, self._settings.review
         sure = confidence(draft.answerability, draft.support, scores, review.marks, review.confidence)
         text = draft.text
-        if self._settings.respond.summary and not draft.abstained:
+        if self._settings.respond.summary and draft.outcome != "refusal":
             text = f"{text}\n{respond.summary(evidence, self._settings.respond.language)}"
         return Answer(
             response_id=request.meter.id,
             question=question,
             answer=text,
-            abstained=draft.abstained,
+            outcome=draft.outcome,
             citations=draft.citations,
             sources=_sources(evidence, draft.citations),
             confidence=round(sure, 4),

@@ -22,7 +22,7 @@ from ragstone.core.filters import Filter
 from ragstone.core.records import Considered, Evidence, Hit, Step
 from ragstone.core.request import Request
 from ragstone.settings import CacheSettings, Settings
-from ragstone.storage.cache import Cache, CacheStatus, code_version, key
+from ragstone.storage.cache import Cache, CacheStatus, Limit, code_version, key
 from ragstone.storage.files import state as index_state
 
 MEGABYTE = 1_000_000
@@ -37,7 +37,8 @@ LEVELS: dict[Level, tuple[str, ...]] = {
     "query": ("searches", "answers"),
 }
 """The kinds of value on each level. A text and a model decide an embedding; what a model reads and its settings decide
-its response; all of that and the state of the index decide the result of a query."""
+its response; all of that and the state of the index decide the result of a query. ``cache.entries`` and
+``cache.seconds`` limit the last."""
 QUESTIONS_BYTES = 256_000
 """Room for the latest questions: a few thousand of usual length."""
 
@@ -45,16 +46,20 @@ DIMENSIONS_BYTES = 10_000
 """Room for the number of dimensions of a service's models."""
 
 
-def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, int]:
-    """Return the bytes that each kind of value may take, with an embedding service or without."""
+def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, Limit]:
+    """Return the room for each kind of value, with an embedding service or without.
+
+    Vectors and responses do not expire, because they depend on nothing that changes.
+    """
     if not settings.enabled:
         return {}
     shares = SHARES_OF_SERVICE if service else SHARES
-    return {
-        **{kind: settings.megabytes * MEGABYTE * percent // 100 for kind, percent in shares.items()},
-        "questions": QUESTIONS_BYTES * settings.questions,
-        "dimensions": DIMENSIONS_BYTES * service,
-    }
+    rooms = {kind: Limit(bytes=settings.megabytes * MEGABYTE * percent // 100) for kind, percent in shares.items()}
+    for kind in LEVELS["query"]:
+        rooms[kind] = replace(rooms[kind], entries=settings.entries, seconds=settings.seconds)
+    rooms["questions"] = Limit(bytes=QUESTIONS_BYTES * settings.questions)
+    rooms["dimensions"] = Limit(bytes=DIMENSIONS_BYTES * service)
+    return rooms
 
 
 def by_level(statuses: Sequence[CacheStatus]) -> tuple[CacheStatus, ...]:

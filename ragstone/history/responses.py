@@ -77,6 +77,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "response_id": answer.response_id,
         "question": answer.question,
         "answer": answer.answer,
+        "outcome": answer.outcome,
         "abstained": answer.abstained,
         "sources": [asdict(source) for source in answer.sources],
         "confidence": answer.confidence,

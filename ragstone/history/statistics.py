@@ -28,7 +28,8 @@ BOUNDS = tuple(round(1.25**power, 3) for power in range(-10, 54))
 LEGS = ("vector", "bm25", "web")
 CACHED = ("search", "answer")
 
-Outcome = Literal["answered", "refused", "failed", "stopped"]
+Outcome = Literal["answered", "closest", "refused", "failed", "stopped"]
+_OUTCOMES: Mapping[str, Outcome] = {"answer": "answered", "closest": "closest", "refusal": "refused"}
 Entry = tuple[str, str, str]
 """Hour, kind and name of a count."""
 
@@ -47,14 +48,16 @@ class Times:
 class Period:
     """The usage in an hour, such as ``2026-01-31T07``, a day, such as ``2026-01-31``, or in total; in UTC.
 
-    ``questions`` were ``answered``, ``refused`` because the documents have no answer, ``failed``, or ``stopped`` by the
-    user; ``degraded`` ones lacked a part. ``searches`` had no answer. ``failures`` are by kind of error, ``found_by``
-    counts pieces of evidence by the search leg that found them; two legs may find one.
+    ``questions`` were ``answered``, got only the ``closest`` passages, were ``refused`` because nothing came close,
+    ``failed``, or were ``stopped`` by the user; ``degraded`` ones lacked a part. ``searches`` had no answer.
+    ``failures`` are by kind of error, ``found_by`` counts pieces of evidence by the search leg that found them; two
+    legs may find one.
     """
 
     period: str
     questions: int = 0
     answered: int = 0
+    closest: int = 0
     refused: int = 0
     failed: int = 0
     stopped: int = 0
@@ -145,8 +148,7 @@ class Statistics:
 
     def note_answer(self, answer: Answer, *, degraded: bool, cached: bool) -> None:
         """Count an answer or a refusal; ``cached`` says whether results are cached at all."""
-        outcome: Outcome = "refused" if answer.abstained else "answered"
-        counts = [("questions", outcome), *_found_by(answer.hits)]
+        counts = [("questions", _OUTCOMES[answer.outcome]), *_found_by(answer.hits)]
         if degraded:
             counts.append(("degraded", "answers"))
         if cached:
@@ -275,6 +277,7 @@ def _period(name: str, tallies: Mapping[tuple[str, str], Tally]) -> Period:
         period=name,
         questions=sum(questions.values()),
         answered=questions.get("answered", 0),
+        closest=questions.get("closest", 0),
         refused=questions.get("refused", 0),
         failed=questions.get("failed", 0),
         stopped=questions.get("stopped", 0),

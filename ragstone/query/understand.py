@@ -48,11 +48,17 @@ def _corrected(text: str, settings: QuerySettings, language: str, vocabulary: Vo
     known = diacritics.shipped(language)
     if known:
         meant = diacritics.restore(meant, known, keep)
+    if known:  # a word of the language is no error only because the documents have another
+        keep |= {word for word in _words(meant) if diacritics.is_word(diacritics.bare(word), known)}
     if mistyped := correct(meant, vocabulary, language, keep):
         meant = _replaced(meant, mistyped)
         if known:  # the vocabulary has no diacritics
             meant = diacritics.restore(meant, known, keep)
     return meant
+
+
+def _words(text: str) -> list[str]:
+    return [found.group().lower() for found in _WORD.finditer(text)]
 
 
 def _replaced(text: str, words: dict[str, str]) -> str:

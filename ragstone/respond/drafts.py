@@ -24,7 +24,7 @@ MAX_QUOTE = 200
 MAX_PASSAGES = 3
 """Passages that a refusal names."""
 MAX_SOURCES = 2
-"""Sources that a summary names."""
+"""Sources that a summary names, and documents quoted if none of them surely answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,13 @@ def abstained(
     question = _shortened(evidence.asked or evidence.question, MAX_QUESTION)
     lines = [texts.refusal.format(question=question)]
     lines += [texts.closest, *map(_line, closest)] if closest else [texts.nothing_close]
-    return Draft(text="\n".join(lines), citations=(), answerability=answerability, abstained=True)
+    return Draft(text="\n".join(lines), citations=(), answerability=answerability, outcome="refusal")
+
+
+def closest_lead(evidence: Evidence, settings: RespondSettings) -> str:
+    """Return the line that says that what follows is only the closest, not an answer."""
+    texts = phrases(settings.language or evidence.language)
+    return texts.nearest.format(question=_shortened(evidence.asked or evidence.question, MAX_QUESTION)) + "\n"
 
 
 def replayed(draft: Draft) -> Iterator[TextWritten | SentenceClosed]:

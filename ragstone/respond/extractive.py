@@ -13,13 +13,21 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ragstone.core.answers import Citation, Draft, SentenceClosed, Statement, TextWritten, Turn
+from ragstone.core.answers import Citation, Draft, Outcome, SentenceClosed, Statement, TextWritten, Turn
 from ragstone.core.protocols import SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.records import Chunk, Evidence, Hit, Span, TokenMatches
 from ragstone.core.request import Request
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.answerability import Estimate, Features, match_question
-from ragstone.respond.drafts import MAX_PASSAGES, ClosestPassage, abstained, cite, replayed
+from ragstone.respond.drafts import (
+    MAX_PASSAGES,
+    MAX_SOURCES,
+    ClosestPassage,
+    abstained,
+    cite,
+    closest_lead,
+    replayed,
+)
 from ragstone.respond.links import strip_links, strip_links_from_code
 from ragstone.settings import RespondSettings
 
@@ -121,38 +129,49 @@ class ExtractiveAnswerer:
         scored = await self._read(evidence, request)
         if not scored:
             return abstained(evidence, 0.0, (), self._settings)
-        answerability = self._probability(evidence.question, scored, request)
+        answerability = self._probability(evidence, scored, request)
         scored = _under_title(evidence.question, scored) or scored
-        if answerability < self._abstain_below:
+        if answerability < min(self._abstain_below, self._settings.closest_from):
             draft = abstained(evidence, answerability, _closest(scored), self._settings)
             return replace(draft, notices=(_RISK_TOO_SMALL,)) if self._abstain_below > 1 else draft
         candidates = [whole for one in scored if (whole := _whole(one, evidence.hits))] or scored
-        chosen = sorted(candidates, key=lambda sentence: -sentence.score)[: self._settings.sentences]
-        quoted = sorted(
-            (sentence for sentence in chosen if sentence.score >= chosen[0].score - MARGIN),
-            key=lambda sentence: (sentence.place, sentence.span),
-        )
+        ranked = sorted(candidates, key=lambda sentence: -sentence.score)
+        outcome: Outcome = "answer" if answerability >= self._abstain_below else "closest"
+        lead = closest_lead(evidence, self._settings) if outcome == "closest" else ""
+        if outcome == "closest":
+            by_document = {one.hit.chunk.document_id: one for one in reversed(ranked)}
+            quoted = sorted(by_document.values(), key=lambda sentence: sentence.place)[:MAX_SOURCES]
+        else:
+            chosen = ranked[: self._settings.sentences]
+            quoted = sorted(
+                (sentence for sentence in chosen if sentence.score >= chosen[0].score - MARGIN),
+                key=lambda sentence: (sentence.place, sentence.span),
+            )
         quotes = _distinct(_with_code(quoted))
         citations = tuple(cite(marker, one.hit, one.span) for marker, one in enumerate(quotes, start=1))
         code = {marker for marker, one in enumerate(quotes, start=1) if one.is_code}
-        text, statements = _written(citations, code)
+        text, statements = _written(citations, code, apart=outcome == "closest")
         return Draft(
-            text=text, citations=citations, answerability=answerability, abstained=False, statements=statements
+            text=f"{lead}{text}",
+            citations=citations,
+            answerability=answerability,
+            outcome=outcome,
+            statements=tuple(_moved(one, len(lead)) for one in statements),
         )
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
         """Return the probability, 0 to 1, that the evidence answers its question."""
         scored = await self._read(evidence, request)
-        return self._probability(evidence.question, scored, request) if scored else 0.0
+        return self._probability(evidence, scored, request) if scored else 0.0
 
     async def features(self, evidence: Evidence, request: Request) -> Features | None:
         """Return the input of the estimate; None if the evidence has no sentences."""
         scored = await self._read(evidence, request)
         return self._features(evidence.question, scored, request) if scored else None
 
-    def _probability(self, question: str, scored: Sequence[_Sentence], request: Request) -> float:
-        estimate = self._estimate(self._features(question, scored, request))
-        titles = [one.hit.chunk.title for one in _under_title(question, scored)]
+    def _probability(self, evidence: Evidence, scored: Sequence[_Sentence], request: Request) -> float:
+        estimate = self._estimate(self._features(evidence.question, scored, request), evidence.language)
+        titles = [one.hit.chunk.title for one in _under_title(evidence.question, scored)]
         return max(estimate, TITLED) if any(map(_is_question, titles)) else estimate
 
     def _features(self, question: str, scored: Sequence[_Sentence], request: Request) -> Features:
@@ -304,18 +323,21 @@ def _place(sentence: _Sentence) -> tuple[int, int]:
     return offset + sentence.span.start, offset + sentence.span.end
 
 
-def _written(citations: Sequence[Citation], code: set[int]) -> tuple[str, tuple[Statement, ...]]:
+def _written(
+    citations: Sequence[Citation], code: set[int], *, apart: bool = False
+) -> tuple[str, tuple[Statement, ...]]:
     """Join the quotes, without links, into the text of an answer; each is a statement supported by itself.
 
     Args:
         citations: the quotes.
         code: markers of the quotes that are code without a fence.
+        apart: whether each quote begins a line.
     """
     text, statements = "", list[Statement]()
     for citation in citations:
         is_code = citation.marker in code
         words = _readable(citation.quote, has_lines=is_code or structure.has_lines(citation.quote))
-        own_line = "\n" in words or "\n" in text or is_code
+        own_line = apart or "\n" in words or "\n" in text or is_code
         text += ("\n" if own_line else " ") if text else ""
         start = len(text)
         text += words + ("\n" if is_code or structure.ends_in_code(words) else " ") + f"[{citation.marker}]"
@@ -323,6 +345,10 @@ def _written(citations: Sequence[Citation], code: set[int]) -> tuple[str, tuple[
             Statement(start=start, end=len(text), support=1.0, supported=True, markers=(citation.marker,))
         )
     return text, tuple(statements)
+
+
+def _moved(statement: Statement, by: int) -> Statement:
+    return replace(statement, start=statement.start + by, end=statement.end + by)
 
 
 def _readable(quote: str, *, has_lines: bool) -> str:

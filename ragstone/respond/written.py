@@ -181,7 +181,6 @@ class WritingAnswerer:
             text=answer.text.strip(),
             citations=tuple(answer.citations.values()),
             answerability=quoted.answerability,
-            abstained=False,
             statements=tuple(answer.statements),
             support=supported / len(claims) if claims else 0.0,
             model=name,

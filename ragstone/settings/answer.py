@@ -57,6 +57,13 @@ class RespondSettings(Section):
         le=1,
         description="Abstain if the probability that the evidence answers the question is below this.",
     )
+    closest_from: float = Field(
+        default=1.0,
+        ge=0,
+        le=1,
+        description="Instead of a refusal, show the closest passages and say that they are only that, if the"
+        " probability is at least this. It has no effect above `respond.abstain_below`.",
+    )
     metadata: bool = Field(
         default=True, description="Show the metadata of sources with the answer, and pass it to the model."
     )

@@ -89,6 +89,15 @@ class CacheSettings(Section):
 
     enabled: bool = Field(default=True, description="Cache embeddings, search results and answers.")
     megabytes: int = Field(default=300, ge=1, description="Megabytes of the cache at most.")
+    entries: int = Field(
+        default=0,
+        ge=0,
+        description="Searches, and as many answers, to keep at most; the least recently used make room. 0 sets no limit"
+        " but `cache.megabytes`.",
+    )
+    seconds: float = Field(
+        default=0.0, ge=0, description="Seconds after which a cached search or answer expires. 0 sets no limit."
+    )
     questions: bool = Field(
         default=True, description="Keep the latest questions, to compare a rebuild with the current version."
     )

@@ -22,10 +22,10 @@ from typing import Protocol, TypeVar
 
 from ragstone.storage.sqlite import connect_private
 
-FORMAT = 1
+FORMAT = 2
 """The format of the file. A file of another format is deleted."""
-PERIOD = 3600
-"""Seconds between two records of the use of a value, so that reading one is rarely a write."""
+PERIOD = 3_600_000
+"""Milliseconds between two records of the use of a value, so that reading one is rarely a write."""
 FREED = 0.9
 """The share of its limit to which a full kind is cut, so that the next values fit without another cut."""
 OVERHEAD = 100
@@ -37,7 +37,8 @@ COUNTED = 256
 
 _SCHEMA = """
     CREATE TABLE entries (
-        kind TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL,
+        kind TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
+        used INTEGER NOT NULL, made INTEGER NOT NULL,  -- milliseconds since 1970
         PRIMARY KEY (kind, key)
     );
     CREATE INDEX entries_used ON entries (kind, used);
@@ -52,6 +53,18 @@ _UNFIT = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sq
 """Errors of the disk, not of the file."""
 
 R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """The room for one kind of value: ``bytes``, and if they are not 0, ``entries`` and ``seconds`` until one expires.
+
+    With a limit of entries the least recently used one makes room; without, that is exact to within `PERIOD`.
+    """
+
+    bytes: int
+    entries: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,22 +127,27 @@ class Cache(Protocol):
 class FileCache:
     """A cache in a file, shared by all processes that open it; implements `Cache`, which describes the methods."""
 
-    def __init__(self, path: Path, limits: Mapping[str, int]) -> None:
+    def __init__(self, path: Path, limits: Mapping[str, Limit]) -> None:
         """Name the file; it is opened, or created, when first used.
 
         Args:
             path: the file.
             limits: bytes of each kind of value; a kind of 0 bytes, or not named, is not kept.
         """
-        self._path, self._limits = path, {kind: limit for kind, limit in limits.items() if limit > 0}
+        self._path, self._limits = path, {kind: limit for kind, limit in limits.items() if limit.bytes > 0}
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._lost = False
         self._counts: Counter[tuple[str, str]] = Counter()
-        self._used: set[tuple[str, bytes]] = set()
+        self._used: dict[tuple[str, bytes], int] = {}
 
     def keeps(self, kind: str) -> bool:
         return kind in self._limits and not self._lost
+
+    def lifetime(self, kind: str) -> float:
+        """Return the seconds until a value of a kind expires; 0 if it does not."""
+        limit = self._limits.get(kind)
+        return limit.seconds if limit else 0.0
 
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         found = self._read(kind, keys)
@@ -150,15 +168,18 @@ class FileCache:
         if not self.keeps(kind) or not keys:
             return {}
 
+        limit = self._limits[kind]
+
         def read(db: sqlite3.Connection) -> dict[bytes, bytes]:
-            now, found = int(time.time()), dict[bytes, bytes]()
+            now, found = _now(), dict[bytes, bytes]()
+            since = _expired(limit, now)
             for key in dict.fromkeys(keys):
-                sql = "SELECT value, checksum, used FROM entries WHERE kind = ? AND key = ?"
-                row = db.execute(sql, [kind, key]).fetchone()
+                sql = "SELECT value, checksum, used FROM entries WHERE kind = ? AND key = ? AND made > ?"
+                row = db.execute(sql, [kind, key, since]).fetchone()
                 if row is not None and isinstance(row[0], bytes) and row[1] == checksum(kind, key, row[0]):
                     found[key] = row[0]
-                    if not isinstance(row[2], int) or now - row[2] >= PERIOD:
-                        self._used.add((kind, key))
+                    if limit.entries or not isinstance(row[2], int) or now - row[2] >= PERIOD:
+                        self._used[kind, key] = now
             return found
 
         return self._try(read) or {}
@@ -167,16 +188,16 @@ class FileCache:
         if not self.keeps(kind):
             return
         limit = self._limits[kind]
-        fitting = {key: value for key, value in values.items() if len(value) + OVERHEAD <= limit // 4}
+        fitting = {key: value for key, value in values.items() if len(value) + OVERHEAD <= limit.bytes // 4}
 
         def write(db: sqlite3.Connection) -> None:
-            now = int(time.time())
+            now = _now()
             for key, value in fitting.items():
                 sql = "SELECT length(value) FROM entries WHERE kind = ? AND key = ?"
                 before = db.execute(sql, [kind, key]).fetchone()
                 db.execute(
-                    "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)",
-                    [kind, key, value, checksum(kind, key, value), now],
+                    "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)",
+                    [kind, key, value, checksum(kind, key, value), now, now],
                 )
                 grown = len(value) - before[0] if before else len(value) + OVERHEAD
                 _add(db, kind, entries=0 if before else 1, bytes=grown)
@@ -206,10 +227,10 @@ class FileCache:
         out = list[CacheStatus]()
         for kind, limit in self._limits.items():
             entries, size, hits, misses = known.get(kind, [0, 0, 0, 0])
-            megabytes = round(size / 1e6, 2)
+            megabytes, limit_mb = round(size / 1e6, 2), limit.bytes / 1e6
             out.append(
                 CacheStatus(
-                    kind=kind, entries=entries, megabytes=megabytes, limit_mb=limit / 1e6, hits=hits, misses=misses
+                    kind=kind, entries=entries, megabytes=megabytes, limit_mb=limit_mb, hits=hits, misses=misses
                 )
             )
         return tuple(out)
@@ -224,7 +245,7 @@ class FileCache:
 
         if self._path.is_file():
             self._counts = Counter({one: count for one, count in self._counts.items() if kinds and one[0] not in kinds})
-            self._used = {one for one in self._used if kinds and one[0] not in kinds}
+            self._used = {one: at for one, at in self._used.items() if kinds and one[0] not in kinds}
             self._try(empty)
 
     def close(self) -> None:
@@ -241,11 +262,11 @@ class FileCache:
 
     def _save_within(self, db: sqlite3.Connection) -> None:
         counts, self._counts = self._counts, Counter()
-        used, self._used = self._used, set()
+        used, self._used = self._used, {}
         for (kind, what), count in counts.items():
             _add(db, kind, hits=count if what == "hits" else 0, misses=count if what == "misses" else 0)
-        now = int(time.time())
-        db.executemany("UPDATE entries SET used = ? WHERE kind = ? AND key = ?", [(now, *one) for one in used])
+        sql = "UPDATE entries SET used = ? WHERE kind = ? AND key = ?"
+        db.executemany(sql, [(now, *one) for one, now in used.items()])
 
     # ------------------------------------------------------------ the file
 
@@ -279,7 +300,8 @@ class FileCache:
                 db.execute("PRAGMA journal_mode=WAL")
                 _within_transaction(_create)(db)
             # The file cannot grow without end even if the totals in it are wrong.
-            db.execute(f"PRAGMA max_page_count={(2 * sum(self._limits.values()) + (1 << 24)) // 4096}")
+            most = 2 * sum(one.bytes for one in self._limits.values()) + (1 << 24)
+            db.execute(f"PRAGMA max_page_count={most // 4096}")
         except BaseException:
             db.close()
             raise
@@ -353,18 +375,33 @@ def _add(
     )
 
 
-def _make_room(db: sqlite3.Connection, kind: str, limit: int) -> None:
-    """Delete the values unused for longest, many at a time, if the limit is exceeded."""
-    (bytes,) = db.execute("SELECT bytes FROM totals WHERE kind = ?", [kind]).fetchone()
-    if 0 <= bytes <= limit:
+def _now() -> int:
+    """Return milliseconds since 1970."""
+    return int(time.time() * 1000)
+
+
+def _expired(limit: Limit, now: int) -> int:
+    """Return the time of the latest value that has expired; before all if none does."""
+    return now - int(limit.seconds * 1000) if limit.seconds else -1
+
+
+def _make_room(db: sqlite3.Connection, kind: str, limit: Limit) -> None:
+    """Delete expired values, and those unused for longest, many at a time, if a limit is exceeded."""
+    expired = 0
+    if limit.seconds:
+        sql = "DELETE FROM entries WHERE kind = ? AND made <= ?"
+        expired = db.execute(sql, [kind, _expired(limit, _now())]).rowcount
+    count, bytes = db.execute("SELECT entries, bytes FROM totals WHERE kind = ?", [kind]).fetchone()
+    if not expired and 0 <= bytes <= limit.bytes and (not limit.entries or 0 <= count <= limit.entries):
         return
     sql = "SELECT count(*), total(length(value)) FROM entries WHERE kind = ?"
     entries, values = db.execute(sql, [kind]).fetchone()  # counted again, so that no accounting error lasts
     held = int(values) + entries * OVERHEAD
     oldest = db.execute("SELECT rowid, length(value) FROM entries WHERE kind = ? ORDER BY used, rowid", [kind])
     gone = list[tuple[int]]()
+    enough = limit.bytes if held <= limit.bytes else limit.bytes * FREED
     for row, length in oldest:
-        if held <= limit * FREED:
+        if held <= enough and (not limit.entries or entries - len(gone) <= limit.entries):
             break
         gone.append((row,))
         held -= length + OVERHEAD

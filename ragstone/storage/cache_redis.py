@@ -91,12 +91,15 @@ class SharedCache:
         missing = [key for key in dict.fromkeys(keys) if key not in found]
         if not missing or kind not in SHARED or not self.keeps(kind):
             return found
-        names = {key: _name(kind, key) for key in missing}
+        names, expires = {key: _name(kind, key) for key in missing}, self._local.lifetime(kind) > 0
 
         def read() -> list[bytes | None]:
             pipe = self._redis.pipeline(transaction=False)
             for name in names.values():
-                pipe.getex(name, ex=self._seconds)
+                if expires:
+                    pipe.get(name)  # use does not keep it
+                else:
+                    pipe.getex(name, ex=self._seconds)
             self._add_counts(pipe)
             return pipe.execute()[: len(names)]
 
@@ -104,18 +107,20 @@ class SharedCache:
         new = {key: value for key, sent in zip(names, values, strict=False) if (value := _opened(kind, key, sent))}
         self._counted["hits"] += len(new)
         self._counted["misses"] += len(missing) - len(new)
-        self._local.put(kind, new)
+        if not expires:  # a copy would outlive it
+            self._local.put(kind, new)
         return found | new
 
     def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
         self._local.put(kind, values)
         small = {key: value for key, value in values.items() if len(value) <= LARGEST}
         if kind in SHARED and small and self.keeps(kind):
+            milliseconds = round((self._local.lifetime(kind) or self._seconds) * 1000)
 
             def write() -> None:
                 pipe = self._redis.pipeline(transaction=False)
                 for key, value in small.items():
-                    pipe.set(_name(kind, key), checksum(kind, key, value).to_bytes(4) + value, ex=self._seconds)
+                    pipe.set(_name(kind, key), checksum(kind, key, value).to_bytes(4) + value, px=milliseconds)
                 pipe.execute()
 
             self._ask(write)

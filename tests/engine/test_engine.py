@@ -397,7 +397,7 @@ def test_an_answer_that_misquotes_is_withheld(engine: KnowledgeBase, start: int,
             chunk = evidence.hits[0].chunk
             place = {"start": start, "end": start + len(quote), "quote": quote}
             citation = Citation(marker=1, document_id=chunk.document_id, chunk_id=chunk.id, **place)
-            yield Draft(text="It is so. [1]", citations=(citation,), answerability=1.0, abstained=False)
+            yield Draft(text="It is so. [1]", citations=(citation,), answerability=1.0)
 
     add(engine, Document(id="d", text="apple"))
     version = parts(engine)

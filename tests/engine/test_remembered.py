@@ -25,7 +25,7 @@ from ragstone.core.request import Request
 from ragstone.engine.cached_models import CachedEmbedder, CachedTokenEmbedder
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.lazy import Lazy
-from ragstone.storage.cache import FileCache
+from ragstone.storage.cache import FileCache, Limit
 
 ROOT = Path(__file__).parent.parent.parent
 ASK = """
@@ -161,7 +161,9 @@ TEXTS = st.lists(st.text("ab c", min_size=1), min_size=1, max_size=6)
 def test_vectors_do_not_depend_on_what_was_known(
     tmp_path_factory: pytest.TempPathFactory, some: list[str], all: list[str]
 ):
-    cache = FileCache(tmp_path_factory.mktemp("c") / "cache.db", {"embeddings": 10**6, "tokens": 10**6})
+    cache = FileCache(
+        tmp_path_factory.mktemp("c") / "cache.db", dict.fromkeys(("embeddings", "tokens"), Limit(bytes=10**6))
+    )
     off = FileCache(Path("nowhere"), {})
 
     async def vectors(cache: FileCache, texts: list[str]) -> str:

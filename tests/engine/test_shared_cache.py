@@ -18,11 +18,11 @@ from ragstone.core.errors import SettingsError
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.settings.services import RedisSettings
-from ragstone.storage.cache import FileCache
+from ragstone.storage.cache import FileCache, Limit
 from ragstone.storage.cache_redis import PREFIX, SharedCache
 from servers.valkey_server import ValkeyServer, shared
 
-LIMITS = {"embeddings": 10**6, "searches": 10**6, "questions": 10**6}
+LIMITS = {kind: Limit(bytes=10**6) for kind in ("embeddings", "searches", "questions")}
 KEY, OTHER = b"k" * 20, b"o" * 20
 
 

@@ -44,7 +44,8 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 def answer(milliseconds: float = 10.0, *, abstained: bool = False, confidence: float = 0.5) -> Answer:
     return Answer(
-        response_id="r", question="q", answer="a", abstained=abstained, citations=(), sources=(), confidence=confidence,
+        response_id="r", question="q", answer="a", outcome="refusal" if abstained else "answer",
+        citations=(), sources=(), confidence=confidence,
         retrieval_method="hybrid", timestamp="", timings_ms={"total": milliseconds}, usage=Usage(cached=("search",)),
     )  # fmt: skip
 

@@ -89,7 +89,7 @@ def test_questions_go_on_while_the_server_is_away(
     add(engine, Document(id="last", text="last comer"))
     assert engine.status().engines[0].behind == 0
     (leg,) = parts(engine).external_indexes()
-    assert [len(rows) for rows in leg.difference(mend=False)] == [0, 0]
+    assert len(leg.difference(mend=False)) == 0
     engine.close()
 
 

@@ -88,7 +88,7 @@ def test_any_history_is_found_whole(tmp_path_factory: pytest.TempPathFactory, st
             if then:
                 index.follow(write=True)
             assert found(index) == found(reader) == all_rows(catalog)
-        assert [len(rows) for rows in index.difference(mend=False)] == [0, 0]
+        assert len(index.difference(mend=False)) == 0
     catalog.close()
 
 
@@ -134,8 +134,9 @@ def test_what_was_meddled_with_is_found_and_mended(catalog: Catalog) -> None:
     index.follow(write=True)
     del store.held[3], store.held[5]
     store.held[900] = np.ones(DIMENSIONS, dtype=np.float32)
-    assert [rows.tolist() for rows in index.difference(mend=False)] == [[3, 5], [900]]
-    assert [rows.tolist() for rows in index.difference(mend=True)] == [[3, 5], [900]]
+    for mend in (False, True):
+        found = index.difference(mend=mend)
+        assert (found.missing.tolist(), found.extra.tolist()) == ([3, 5], [900])
     assert sorted(store.held) == all_rows(catalog)
 
 
@@ -218,7 +219,7 @@ def test_the_doctor_compares_an_engine_with_the_catalog(tmp_path: Path, monkeypa
     store.drop(np.array([3, 4], dtype=np.int64))
     store.seal(stamp)
     (finding,) = doctor(kb).findings
-    assert (finding.part, finding.what) == ("vectors in faiss:Flat", "it lacks 2 chunks and has 0 that are gone")
+    assert (finding.part, finding.what) == ("vectors in faiss:Flat", "it lacks 2 chunks")
     assert doctor(kb, mend=True).well
     assert doctor(kb).findings == ()
 
@@ -303,7 +304,7 @@ def test_killed_while_it_follows_nothing_is_lost_or_there_twice(tmp_path: Path, 
     assert catalog.knows(index.stamp)
     assert found(index, 5000) == all_rows(catalog)
     index.follow(write=True)
-    assert [len(rows) for rows in index.difference(mend=False)] == [0, 0]
+    assert len(index.difference(mend=False)) == 0
     assert found(index, 5000) == all_rows(catalog)
     catalog.close()
 

@@ -98,6 +98,18 @@ def some_words(seed: int) -> list[str]:
     return [str(word) for word in np.random.default_rng(seed).choice(WORDS, size=4)]
 
 
+def test_overwritten_terms_are_found_and_mended(tmp_path: Path, catalog: Catalog) -> None:
+    index, _ = keywords_in(shared(), tmp_path, catalog)
+    index.follow(write=True)
+    rows = index._store.rows()[:5].tolist()
+    index._store.drop(np.empty(0, dtype=np.int64))
+    index._store.put([(row, ["zzz"]) for row in rows])
+    assert index.difference(mend=False).changed.tolist() == rows
+    assert len(index.difference(mend=True)) == 5
+    assert len(index.difference(mend=False)) == 0
+    assert_best(index, catalog, some_words(1), 10)
+
+
 @pytest.mark.parametrize("told", [50_000, 0], ids=["rows told", "more asked for"])
 def test_filters_of_any_selectivity_leave_enough(
     told: int, tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
@@ -199,7 +211,7 @@ def test_what_was_added_a_moment_ago_is_found(tmp_path: Path) -> None:
             assert set(found.rows.tolist()) == set(true.rows.tolist()), asked
         index.follow(write=True)
         assert index.status().behind == 0
-        assert [len(rows) for rows in index.difference(mend=False)] == [0, 0]
+        assert len(index.difference(mend=False)) == 0
         assert_best(index, catalog, ["w1", "fresh"], 60)
 
 
@@ -209,8 +221,9 @@ def test_what_somebody_else_changed_is_told_and_mended(tmp_path: Path, catalog: 
     store = index._store
     store.drop(np.array([3, 4], dtype=np.int64))
     store.put([(99999, ["x"])])
-    assert [rows.tolist() for rows in index.difference(mend=True)] == [[3, 4], [99999]]
-    assert [rows.tolist() for rows in index.difference(mend=False)] == [[], []]
+    mended = index.difference(mend=True)
+    assert (mended.missing.tolist(), mended.extra.tolist()) == ([3, 4], [99999])
+    assert len(index.difference(mend=False)) == 0
     assert_best(index, catalog, ["w1", "w9"], 20)
 
 
@@ -289,7 +302,7 @@ def test_a_server_killed_while_it_is_filled_loses_nothing_and_has_nothing_twice(
     assert failed
     index.follow(write=True)
     assert index.stamp == catalog.stamp()
-    assert [rows.tolist() for rows in index.difference(mend=False)] == [[], []]
+    assert len(index.difference(mend=False)) == 0
     assert_best(index, catalog, ["w1", "w7"], 20)
 
 

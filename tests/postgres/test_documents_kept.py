@@ -74,6 +74,23 @@ def test_documents_are_found_in_their_languages_and_follow_every_change(
     assert rows == (3,)
 
 
+def test_texts_that_somebody_else_changed_are_mended(
+    tmp_path: Path, postgres: PostgresServer, place: tuple[list[str], psycopg.Connection]
+) -> None:
+    settings, db = place
+    apply(postgres, db)
+    with closing(KnowledgeBase.open(tmp_path / "kb", settings, create=True)) as engine:
+        add(engine, GERMAN, ENGLISH)
+        db.execute("UPDATE information_search.document_chunks SET chunk_content = 'zzz' WHERE configuration = 'german'")
+        db.execute("UPDATE information_search.documents SET title = 'zzz' WHERE title = 'Mast'")
+        for mend in (False, True):
+            (fault,) = engine.versions.check_engines(mend=mend)
+            assert (fault.what, fault.mended) == ("it holds 2 chunks with other content", mend)
+        assert engine.versions.check_engines() == ()
+        assert found(db, "haus") == [("Häuser", "", "")]
+        assert found(db, "masts") == [("Mast", "https://ship.example/mast", "")]
+
+
 def test_a_reader_that_is_taken_away_is_taken_away_there(
     tmp_path: Path, postgres: PostgresServer, place: tuple[list[str], psycopg.Connection]
 ) -> None:

@@ -173,7 +173,7 @@ def test_what_was_added_a_moment_ago_is_found(server: Server, tmp_path: Path) ->
             assert set(found.rows.tolist()) == set(true.rows.tolist()), asked
         index.follow(write=True)
         assert index.status().behind == 0
-        assert [len(rows) for rows in index.difference(mend=False)] == [0, 0]
+        assert len(index.difference(mend=False)) == 0
 
 
 def test_what_somebody_else_changed_is_told_and_mended(server: Server, tmp_path: Path, catalog: Catalog) -> None:
@@ -186,8 +186,27 @@ def test_what_somebody_else_changed_is_told_and_mended(server: Server, tmp_path:
             db.execute(f"DELETE FROM {table} WHERE row IN (3, 4)".encode())  # noqa: S608
         db.execute(f"INSERT INTO {index._store._table.table} VALUES (99999, 1, 'x:1')".encode())  # noqa: S608
     for one, extra in ((index, [99999]), (near, [])):
-        assert [rows.tolist() for rows in one.difference(mend=True)] == [[3, 4], extra]
-        assert [rows.tolist() for rows in one.difference(mend=False)] == [[], []]
+        found = one.difference(mend=True)
+        assert (found.missing.tolist(), found.extra.tolist(), found.changed.tolist()) == ([3, 4], extra, [])
+        assert len(one.difference(mend=False)) == 0
+
+
+def test_overwritten_terms_and_lengths_are_found_and_mended(server: Server, tmp_path: Path, catalog: Catalog) -> None:
+    index, terms = keywords_in(server, tmp_path, catalog)
+    index.follow(write=True)
+    table = index._store._table.table  # pyright: ignore
+    counted = "SELECT chunks, length FROM ragstone.indexes"
+    with server.transaction() as db:
+        before = db.execute(counted).fetchall()
+        db.execute(f"UPDATE {table} SET terms = 'zzz:1', length = 1".encode())  # noqa: S608
+    assert len(asyncio.run(index.search(["w1"], 5))) == 0
+    assert len(index.difference(mend=False).changed) == COUNT
+    index.difference(mend=True)
+    assert len(index.difference(mend=False)) == 0
+    with server.transaction() as db:
+        assert db.execute(counted).fetchall() == before
+    found, true = asyncio.run(index.search(["w1", "w7"], 20)), asyncio.run(terms.search(["w1", "w7"], 20))
+    assert found.scores == pytest.approx(true.scores, rel=1e-4)
 
 
 def test_a_table_dropped_by_somebody_is_made_again(server: Server, tmp_path: Path, catalog: Catalog) -> None:
@@ -225,7 +244,7 @@ def test_a_server_killed_while_it_is_filled_loses_nothing_and_has_nothing_twice(
     near.follow(write=True)
     for one in (index, near):
         assert one.stamp == catalog.stamp()
-        assert [rows.tolist() for rows in one.difference(mend=False)] == [[], []]
+        assert len(one.difference(mend=False)) == 0
     with server.transaction() as db:
         counted = db.execute("SELECT chunks FROM ragstone.indexes ORDER BY name").fetchall()
         assert counted == [(COUNT,), (COUNT,)]

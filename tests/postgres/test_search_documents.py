@@ -79,6 +79,30 @@ def test_a_row_has_what_callers_expect(db: psycopg.Connection) -> None:
     assert 0.01 <= rank < 1
 
 
+def test_a_rank_is_a_real_number_of_postgresql(db: psycopg.Connection) -> None:
+    put(db, "Kortelė", "Kur gauti POLA kortelę?")
+    kinds = db.execute("SELECT pg_typeof(rank)::text FROM public.search_documents('pola')").fetchall()
+    assert kinds == [("real",)]
+
+
+def test_the_self_test_fails_if_a_stored_text_is_not_found(db: psycopg.Connection) -> None:
+    def told() -> bool | None:
+        checks = db.execute("SELECT check_name, passed FROM public.test_search_function('POLA')").fetchall()
+        return {str(name): passed for name, passed in checks}["what is stored is found"]  # pyright: ignore
+
+    assert told() is None
+    put(db, "Kortelė", "Kur gauti POLA kortelę?")
+    assert told() is True
+    with db.transaction(force_rollback=True):
+        db.execute(
+            "CREATE OR REPLACE FUNCTION information_search.terms(configuration text, content text) RETURNS tsvector"
+            " LANGUAGE sql IMMUTABLE AS 'SELECT ''zzz:1''::tsvector'"
+        )
+        put(db, "Kita", "Kur rasti reabilitaciją?")
+        assert told() is False
+    assert told() is True
+
+
 @settings(max_examples=25)
 @given(words=st.lists(WORDS, min_size=1, max_size=4), others=st.integers(0, 5))
 def test_words_in_a_title_rank_one_and_a_half_times_those_in_a_text(

@@ -172,7 +172,8 @@ def test_abstains_without_evidence(model: MiniLM):
 def test_better_sentence_raises_the_probability(embedder: str):
     estimate = estimate_for(embedder)
     at = [
-        estimate(Features(best_sentence=score / 10, familiarity=0.9, known_words=0.9, **PLAIN)) for score in range(11)
+        estimate(Features(best_sentence=score / 10, familiarity=0.9, known_words=0.9, **PLAIN), "en")
+        for score in range(11)
     ]
     assert at == sorted(at)
     assert 0 < at[0] < 0.05
@@ -183,7 +184,8 @@ def test_better_sentence_raises_the_probability(embedder: str):
 def test_foreign_question_needs_less_similarity(embedder: str):
     estimate = estimate_for(embedder)
     same, other = (
-        estimate(Features(best_sentence=0.55, familiarity=0.9, known_words=share, **PLAIN)) for share in (1.0, 0.2)
+        estimate(Features(best_sentence=0.55, familiarity=0.9, known_words=share, **PLAIN), "en")
+        for share in (1.0, 0.2)
     )
     assert other > same
 
@@ -191,7 +193,10 @@ def test_foreign_question_needs_less_similarity(embedder: str):
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_unknown_embedder_refuses_more_often(best: float, familiarity: float, known: float):
     features = Features(best_sentence=best, familiarity=familiarity, known_words=known, **PLAIN)
-    assert estimate_for("acme-7")(features) == min(estimate_for(name)(features) for name in FITTED)
+    for language in ("en", "lt"):
+        assert estimate_for("acme-7")(features, language) == min(
+            estimate_for(name)(features, language) for name in FITTED
+        )
 
 
 def test_counts_words_that_no_document_has(model: MiniLM):

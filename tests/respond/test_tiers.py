@@ -19,7 +19,7 @@ Part = TextWritten | SentenceClosed | Draft
 
 
 def draft(text: str, **fields: object) -> Draft:
-    told = {"answerability": 0.9, "abstained": False, **fields}
+    told = {"answerability": 0.9, **fields}
     return Draft(text=text, citations=(), **told)  # pyright: ignore[reportArgumentType]
 
 
@@ -66,7 +66,7 @@ def test_good_first_answer_is_used() -> None:
     ("first", "why"),
     [
         (draft("Poor.", support=0.5), "only 50% of the first model's sentences are supported"),
-        (draft("Nothing.", abstained=True), "found no answer in documents that likely contain one"),
+        (draft("Nothing.", outcome="refusal"), "found no answer in documents that likely contain one"),
         (draft("Quoted.", degraded=True, notices=("it refused",)), "it refused"),
         (ModelError("it is not there"), "it is not there"),
     ],
@@ -83,7 +83,7 @@ def test_poor_first_answer_is_replaced_unseen(first: Draft | ModelError, why: st
 
 def test_right_abstention_asks_no_second_model() -> None:
     dear = Fixed(draft("Invented."))
-    (only,) = run(Fixed(draft("They do not tell.", abstained=True, answerability=0.2)), dear)
+    (only,) = run(Fixed(draft("They do not tell.", outcome="refusal", answerability=0.2)), dear)
     assert isinstance(only, Draft)
     assert only.abstained
     assert dear.asked == 0

@@ -19,7 +19,7 @@ import numpy as np
 from ragstone.core.catalog import Stamp
 from ragstone.core.errors import EngineError, MissingExtra
 from ragstone.index.follow.collection_names import CollectionNames
-from ragstone.index.follow.protocol import StoreContext
+from ragstone.index.follow.protocol import StoreContext, unlike
 from ragstone.settings.services import ENGINE_SECONDS, ChromaSettings
 from ragstone.storage.disk import make_folder
 
@@ -129,6 +129,14 @@ class ChromaStore:
         while part := self._asked(partial(held.get, limit=READ, offset=len(found), include=[]))["ids"]:
             found += part
         return np.sort(np.array(found, dtype=np.int64))
+
+    def differing(self, rows: Rows, vectors: Vector) -> Rows:
+        current, held = self._asked(self._current), np.full(vectors.shape, np.nan, dtype=np.float32)
+        for start in range(0, len(rows), SENT):
+            found = self._asked(partial(current.get, ids=_ids(rows[start : start + SENT]), include=["embeddings"]))
+            if found["ids"]:
+                held[np.searchsorted(rows, np.array(found["ids"], dtype=np.int64))] = found["embeddings"]
+        return rows[unlike(held, vectors)]
 
     def _current(self) -> Any:
         return self._client.get_collection(self._names.current, embedding_function=None)

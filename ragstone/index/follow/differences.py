@@ -12,7 +12,7 @@ REMEDY = "start the engine, or find out why it refuses; then run: ragstone docto
 
 
 def differences(legs: Iterable[ExternalIndex], *, mend: bool) -> Iterator[Finding]:
-    """Compare each engine with the catalog.
+    """Compare the content of each engine with the catalog.
 
     Args:
         legs: the indexes in the engines.
@@ -24,10 +24,9 @@ def differences(legs: Iterable[ExternalIndex], *, mend: bool) -> Iterator[Findin
         try:
             if mend:
                 leg.follow(write=True)
-            missing, extra = leg.difference(mend=mend)
+            found = leg.difference(mend=mend)
         except EngineError as error:
             yield Finding(part=name, what=str(error), remedy=REMEDY)
             continue
-        if len(missing) or len(extra):
-            what = f"it lacks {len(missing):,} chunks and has {len(extra):,} that are gone"
-            yield Finding(part=name, what=what, mended=mend)
+        if len(found):
+            yield Finding(part=name, what=str(found), mended=mend)

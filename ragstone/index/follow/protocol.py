@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 
+ROUNDED = 1e-3
+"""Most that a component of a vector of length 1 may differ because an engine has rounded it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreContext:
     """What a store for vectors is built from.
@@ -40,6 +44,34 @@ class StoreContext:
     dimensions: int
     exact_limit: int
     services: ServiceSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Differences:
+    """Rows of an engine that differ from the catalog, apart from those it has yet to sync; each ascending.
+
+    The engine lacks ``missing``, should not have ``extra``, and holds something else for ``changed``.
+    """
+
+    missing: Rows
+    extra: Rows
+    changed: Rows
+
+    def __len__(self) -> int:
+        return len(self.missing) + len(self.extra) + len(self.changed)
+
+    def __str__(self) -> str:
+        parts = [
+            (self.missing, "it lacks {count} {chunks}"),
+            (self.extra, "it has {count} {chunks} that are gone"),
+            (self.changed, "it holds {count} {chunks} with other content"),
+        ]
+        told = [
+            text.format(count=f"{len(rows):,}", chunks="chunk" if len(rows) == 1 else "chunks")
+            for rows, text in parts
+            if len(rows)
+        ]
+        return "; ".join(told)
 
 
 class SyncedIndex(Protocol):
@@ -99,11 +131,11 @@ class ExternalIndex(Protocol):
 
     def follow(self, *, write: bool) -> None: ...
 
-    def difference(self, *, mend: bool) -> tuple[Rows, Rows]:
-        """Return the rows it lacks and the rows it should not have, apart from those it has yet to sync.
+    def difference(self, *, mend: bool) -> Differences:
+        """Compare all it holds with the catalog, row by row, by content.
 
         Args:
-            mend: put and delete these rows; only for the holder of the lock.
+            mend: put and delete what differs; only for the holder of the lock.
 
         Raises:
             EngineError: it cannot be asked.
@@ -172,6 +204,15 @@ class VectorStore(Protocol):
         """Return all rows it holds, ascending; raise `Damaged` if it checks its files and they are damaged."""
         ...
 
+    def differing(self, rows: Rows, vectors: Vector) -> Rows:
+        """Return those of these rows that it holds with another vector; none if `rows` checks its files.
+
+        Args:
+            rows: all of which it has.
+            vectors: what they should be, of length 1; see `unlike`.
+        """
+        ...
+
 
 class TermStore(Protocol):
     """What an engine must do to hold terms; `SyncedKeywords` does everything else. The rules of `VectorStore` apply."""
@@ -215,3 +256,18 @@ class TermStore(Protocol):
     def rows(self) -> Rows:
         """Return all rows it holds, ascending."""
         ...
+
+    def differing(self, chunks: Sequence[tuple[int, list[str]]]) -> Rows:
+        """Return those of these rows, all of which it has, that it holds with other terms."""
+        ...
+
+    def recount(self) -> None:
+        """Correct what it keeps about all rows together, in case somebody else has changed rows."""
+        ...
+
+
+def unlike(held: Vector, wanted: Vector) -> NDArray[np.bool_]:
+    """Return a mask of the vectors that are not what they should be, rounding aside; both (n, dimensions)."""
+    import numpy as np
+
+    return ~(np.abs(held - wanted).max(axis=1, initial=0.0) <= ROUNDED)  # NaN differs

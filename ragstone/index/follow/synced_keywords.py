@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from ragstone.core.errors import Behind, EngineError
 from ragstone.core.filters import Filter
 from ragstone.core.protocols import Closable
 from ragstone.core.records import Matches
-from ragstone.index.follow.protocol import TermStore
+from ragstone.index.follow.protocol import Differences, TermStore
 from ragstone.index.follow.synced_vectors import LATE, LOOK_AGAIN
 from ragstone.index.keyword.scoring import Weighed, idf
 from ragstone.services.breaker import Breaker
@@ -127,22 +127,31 @@ class SyncedKeywords:
             done = since.generation if self._catalog.knows(since) else 0
         return EngineStatus(leg="keywords", engine=self._store.name, behind=now.generation - done)
 
-    def difference(self, *, mend: bool) -> tuple[Rows, Rows]:
-        """Return the rows the engine lacks and those it should not have, apart from what it has yet to sync."""
+    def difference(self, *, mend: bool) -> Differences:
+        """Compare the terms of every row with those of the catalog's text."""
         with self._following, self._engine.guard(insist=True), self._catalog.snapshot():
             since = self._store.stamp()
             if not self._catalog.knows(since):
-                return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+                return Differences(missing=_none(), extra=_none(), changed=_none())
             wanted, held = self._catalog.rows_since(0), self._store.rows()
             gone = np.array(self._catalog.removed_since(since.generation), dtype=np.int64)
             missing = np.setdiff1d(np.setdiff1d(wanted, self._catalog.rows_since(since.generation)), held)
             extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
-            if mend and (len(missing) or len(extra)):
-                self._store.drop(extra)
-                found = iter(self._catalog.chunks(missing.tolist()).items())
-                while part := [(row, self._terms.analysed(chunk)) for row, chunk in islice(found, AT_ONCE)]:
+            changed = [self._store.differing(part) for part in self._analysed(np.intersect1d(wanted, held))]
+            found = Differences(missing=missing, extra=extra, changed=np.concatenate([_none(), *changed]))
+            if mend and len(found):
+                self._store.drop(found.extra)
+                for part in self._analysed(np.union1d(found.missing, found.changed)):
                     self._store.put(part)
-            return missing, extra
+            if mend:
+                self._store.recount()
+            return found
+
+    def _analysed(self, rows: Rows) -> Iterator[list[tuple[int, list[str]]]]:
+        """Yield rows with the terms of their chunks, as many as are stored at once."""
+        for start in range(0, len(rows), AT_ONCE):
+            chunks = self._catalog.chunks(rows[start : start + AT_ONCE].tolist())
+            yield [(row, self._terms.analysed(chunk)) for row, chunk in chunks.items()]
 
     # ------------------------------------------------------------ searching
 
@@ -184,3 +193,7 @@ class SyncedKeywords:
             gone = np.array(self._catalog.removed_since(since.generation), dtype=np.int64)
         self._seen = _Lag(since=since, now=now, added=added, gone=gone, looked=clock)
         return self._seen
+
+
+def _none() -> Rows:
+    return np.empty(0, dtype=np.int64)

@@ -20,7 +20,7 @@ from ragstone.core.filters import Filter
 from ragstone.core.protocols import Closable
 from ragstone.core.records import Matches
 from ragstone.index.exact import nearest_of, nearest_rows
-from ragstone.index.follow.protocol import VectorStore
+from ragstone.index.follow.protocol import Differences, VectorStore
 from ragstone.services.breaker import Breaker
 from ragstone.services.engine_calls import EngineCalls
 
@@ -139,41 +139,48 @@ class SyncedVectors:
         return EngineStatus(leg="vectors", engine=self._store.name, behind=behind)
 
     def verify(self) -> None:
-        missing, extra = self.difference(mend=False)
-        if len(missing) or len(extra):
-            raise Damaged(f"{self._store.name} lacks {len(missing)} chunks and has {len(extra)} that are gone")
+        if len(found := self.difference(mend=False)):
+            raise Damaged(f"{self._store.name}: {found}")
 
-    def difference(self, *, mend: bool) -> tuple[Rows, Rows]:
-        """Return the rows the engine lacks and those it should not have, apart from what it has yet to sync."""
+    def difference(self, *, mend: bool) -> Differences:
+        """Compare the vector of every row with the catalog's."""
         with self._following, self._engine.guard(insist=True):
             try:
                 return self._compared(mend=mend)
             except Damaged:
                 if mend:
                     self._sync(restart=True)
-                return self._every_row(), _none()
+                return Differences(missing=self._every_row(), extra=_none(), changed=_none())
             finally:
                 self._seen = None
 
-    def _compared(self, *, mend: bool) -> tuple[Rows, Rows]:
+    def _compared(self, *, mend: bool) -> Differences:
         since = self._store.stamp()
         if not self._catalog.knows(since):
-            return _none(), _none()
+            return Differences(missing=_none(), extra=_none(), changed=_none())
         with self._catalog.snapshot():
             wanted, held = self._every_row(), self._store.rows()
             late = np.concatenate([_none(), *(rows for rows, _ in self._since(since))])
             gone = np.array(self._catalog.removed_since(since.generation), dtype=np.int64)
             missing = np.setdiff1d(np.setdiff1d(wanted, late), held)
             extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
-            if mend and (len(missing) or len(extra)):
-                self._store.drop(extra)
-                found = self._catalog.vectors(missing.tolist())
-                if found:
-                    self._store.put(
-                        np.array(sorted(found), dtype=np.int64), np.stack([found[r] for r in sorted(found)])
-                    )
+            found = Differences(missing=missing, extra=extra, changed=self._changed(held))
+            if mend and len(found):
+                self._store.drop(np.union1d(found.extra, found.changed))
+                vectors = self._catalog.vectors(np.union1d(found.missing, found.changed).tolist())
+                if rows := sorted(vectors):
+                    self._store.put(np.array(rows, dtype=np.int64), np.stack([vectors[row] for row in rows]))
                 self._store.seal(since)
-            return missing, extra
+            return found
+
+    def _changed(self, held: Rows) -> Rows:
+        """Return the rows whose vector is not the catalog's."""
+        changed = [_none()]
+        for rows, vectors in self._catalog.vectors_since(0, self._dimensions):
+            known = np.isin(rows, held)
+            if known.any():
+                changed.append(self._store.differing(rows[known], vectors[known]))
+        return np.concatenate(changed)
 
     def _every_row(self) -> Rows:
         return np.concatenate([_none(), *(rows for rows, _ in self._catalog.vectors_since(0, self._dimensions))])

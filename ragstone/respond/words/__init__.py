@@ -48,9 +48,10 @@ class Lexicon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """The texts of a refusal and a summary in one language, with placeholders in braces."""
+    """The texts of a refusal, of the closest passages and of a summary in one language, with placeholders in braces."""
 
     refusal: str
+    nearest: str
     closest: str
     nothing_close: str
     sources: str

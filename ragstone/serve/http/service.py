@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Depends, Request
 
-from ragstone.core.answers import Answer, Answered, Event, Turn
+from ragstone.core.answers import Answer, Answered, Event, Outcome, Turn
 from ragstone.core.errors import KnowledgeBaseError, ResponseError
 from ragstone.core.filters import Filter
 from ragstone.core.protocols import Role
@@ -23,8 +23,10 @@ from ragstone.serve.http.admission import QuestionSlots
 from ragstone.serve.http.authentication import Authenticator, Caller
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import JobRunner
-from ragstone.serve.http.telemetry import Metrics, log_error
+from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
 from ragstone.settings import ServeSettings
+
+_ENDS: Mapping[Outcome, QuestionEnd] = {"answer": "answered", "closest": "closest", "refusal": "abstained"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,7 +69,7 @@ class Service:
             Refused: the key has spent its daily limit, or too many questions wait.
             RagstoneError: the question failed.
         """
-        outcome: Literal["answered", "abstained", "failed", "left"] = "left"
+        outcome: QuestionEnd = "left"
         view = caller.view
         try:
             async with self._slot(caller) as payer:
@@ -76,7 +78,7 @@ class Service:
                 async with aclosing(events):
                     async for event in events:
                         if isinstance(event, Answered):
-                            outcome = "abstained" if event.answer.abstained else "answered"
+                            outcome = _ENDS[event.answer.outcome]
                         yield view.event(event)
         except Exception:
             outcome = "failed"

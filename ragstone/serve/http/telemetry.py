@@ -22,6 +22,9 @@ FRAMES = 12
 
 disable_created_metrics()  # a timestamp for every time series, which nothing here uses
 
+QuestionEnd = Literal["answered", "closest", "abstained", "failed", "left"]
+"""How a question ended; ``left`` means that the client went away."""
+
 
 class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
@@ -84,7 +87,7 @@ class Metrics:
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
 
-    def count_question(self, outcome: Literal["answered", "abstained", "failed", "left"]) -> None:
+    def count_question(self, outcome: QuestionEnd) -> None:
         """Count a question by its outcome; ``left`` means that the client went away."""
         self._questions.labels(outcome).inc()
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ragstone.core.answers import Answer, Answered, Citation, EvidenceFound, SentenceClosed, TextWritten
+from ragstone.core.answers import Answer, Answered, Citation, EvidenceFound, Outcome, SentenceClosed, TextWritten
 from ragstone.core.records import Chunk, Hit
 from ragstone.review.compare import SettingDifference
 from ragstone.serve.lab.desk import Heard
@@ -196,8 +196,15 @@ def _growing(here: Progress, *, waiting: bool) -> Iterator[Content]:
     yield tag("div", checked or here.text, at={"class": "rs-answer"})
 
 
+_BADGES: Mapping[Outcome, tuple[str, str]] = {
+    "answer": ("answered", "answered"),
+    "closest": ("refused", "closest passages only"),
+    "refusal": ("refused", "not answered"),
+}
+
+
 def _badge(answer: Answer) -> Markup:
-    kind, text = ("refused", "not answered") if answer.abstained else ("answered", "answered")
+    kind, text = _BADGES[answer.outcome]
     by = f"by {answer.model}; {answer.retrieval_method}"
     return tag("p", tag("span", text, at={"class": f"rs-badge rs-{kind}"}), " ", tag("small", by))
 

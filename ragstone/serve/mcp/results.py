@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragstone.core import catalog as stored
-from ragstone.core.answers import Answer, Citation, Source
+from ragstone.core.answers import Answer, Citation, Outcome, Source
 from ragstone.core.errors import UsageError
 from ragstone.core.records import Document, Hit, Span
 from ragstone.serve import as_json
@@ -60,6 +60,7 @@ class Replied:
 
     response_id: str
     answer: str
+    outcome: Outcome
     abstained: bool
     citations: tuple[Citation, ...]
     sources: tuple[Source, ...]

@@ -26,10 +26,10 @@ def answer(
 ) -> Iterator[Block]:
     """Show an answer, its sources and its confidence; ``rated`` adds the command that rates it."""
     yield from _text(answer)
-    if not answer.abstained:
+    if answer.outcome != "refusal":
         yield line()
         yield from sources(answer, shown=shown)
-        if not explain:
+        if not explain and not answer.abstained:
             yield line((_confidence(answer), "dim"))
     if explain:
         yield from explanation(answer)

@@ -31,7 +31,7 @@ SHOWN_SOURCES = 3
 """Sources shown for each reason."""
 SHOWN_IDS = 20
 """Documents shown for a finding of the doctor."""
-COUNTED = ("questions", "answered", "refused", "failed", "stopped", "degraded", "searches")
+COUNTED = ("questions", "answered", "closest", "refused", "failed", "stopped", "degraded", "searches")
 
 
 # ---------------------------------------------------------------- documents
@@ -278,7 +278,7 @@ def statistics(report: Report, *, hourly: bool) -> Iterator[Block]:
         return
     rows: list[Row] = []
     for one in (*(report.hourly if hourly else report.daily), total):
-        counts = (one.questions, one.answered, one.refused, one.failed, one.stopped, one.degraded, one.searches)
+        counts = tuple(getattr(one, name) for name in COUNTED)
         took = one.times_ms.get("total")
         times = _times(took) if took else ("", "")
         rows.append((one.period.replace("T", " ") or "total", *(f"{number:,}" for number in counts), *times))

@@ -532,8 +532,14 @@ export interface components {
              */
             answer: string;
             /**
+             * Outcome
+             * @description `closest`: no sure answer, only the closest passages, and the text says so
+             * @enum {string}
+             */
+            outcome: "answer" | "closest" | "refusal";
+            /**
              * Abstained
-             * @description true if the documents do not answer the question
+             * @description true unless `outcome` is `answer`
              */
             abstained: boolean;
             /** Sources */
@@ -1345,8 +1351,13 @@ export interface components {
             /** Answered */
             answered: number;
             /**
+             * Closest
+             * @description only the closest passages were shown
+             */
+            closest: number;
+            /**
              * Refused
-             * @description abstentions
+             * @description refusals: nothing came close
              */
             refused: number;
             /** Failed */
@@ -1687,6 +1698,11 @@ export interface components {
              * @description Abstain if the probability that the evidence answers the question is below this.
              */
             "respond.abstain_below"?: number | null;
+            /**
+             * Respond.Closest From
+             * @description Instead of a refusal, show the closest passages and say that they are only that, if the probability is at least this. It has no effect above `respond.abstain_below`.
+             */
+            "respond.closest_from"?: number | null;
             /**
              * Respond.Metadata
              * @description Show the metadata of sources with the answer, and pass it to the model.

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ragstone.core.errors import EngineError, NotFound
 from ragstone.core.records import Chunk, Document
 from ragstone.index.engines.postgres.script import SCHEMA
 from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.index.follow.protocol import Differences
 from ragstone.services.breaker import Breaker
 from ragstone.services.postgres import Server
 
@@ -92,11 +93,21 @@ class PostgresDocuments:
             while part := list(islice(found, AT_ONCE)):
                 self._put(part, changed)
 
-    def difference(self, *, mend: bool) -> tuple[Rows, Rows]:
-        """Return no rows, because `follow` compares everything."""
+    def difference(self, *, mend: bool) -> Differences:
+        """Compare the texts of every chunk; what `follow` compares, the signatures, is not enough here."""
+        none = np.empty(0, dtype=np.int64)
+        if not self._names.is_in_use:
+            return Differences(missing=none, extra=none, changed=none)
+        with self._following, self._breaker.guard(insist=True):
+            late, gone = self._behind()
+            changed = self._altered(late)
+            rows = np.array(sorted(self._catalog.chunks_of(changed)), dtype=np.int64)
+            if mend:
+                with self._server.transaction(patient=True) as db:
+                    self._delete(db, [*gone, *map(self._key, changed)])
         if mend:
             self.follow(write=True)
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        return Differences(missing=none, extra=none, changed=rows)
 
     def _stored(self, ids: Iterable[str]) -> Iterator[Document]:
         for id in ids:
@@ -125,6 +136,30 @@ class PostgresDocuments:
         keys = {self._key(id): id for id in wanted}
         changed = {id: wanted[id] for key, id in keys.items() if held.get(key) != wanted[id]}
         return changed, [key for key in held if key not in keys]
+
+    def _altered(self, late: Mapping[str, str]) -> list[str]:
+        """Return the documents whose rows are not what their signatures say; ``late`` ones have other signatures."""
+        altered = list[str]()
+        documents = self._stored(id for id, _, _ in self._catalog.ordered_signatures() if id not in late)
+        while part := list(islice(documents, AT_ONCE)):
+            chunks = self._catalog.chunks_of([one.id for one in part])
+            configurations = {one.id: self._configuration(one.metadata.get("language")) for one in part}
+            keys = [self._key(one.id) for one in part]
+            columns = {key: self._columns(one)[:4] for key, one in zip(keys, part, strict=True)}
+            pieces: dict[uuid.UUID, list[tuple[Any, ...]]] = {key: [] for key in keys}
+            for _, key, *piece in self._rows(chunks.values(), configurations):
+                pieces[key].append(tuple(piece))
+            with self._server.transaction(patient=True) as db:
+                held_columns = {key: tuple(rest) for key, *rest in db.execute(_HELD_DOCUMENTS, [keys])}
+                held_pieces: dict[uuid.UUID, list[tuple[Any, ...]]] = {key: [] for key in keys}
+                for key, *piece in db.execute(_HELD_CHUNKS, [keys]):
+                    held_pieces[key].append(tuple(piece))
+            altered += [
+                one.id
+                for key, one in zip(keys, part, strict=True)
+                if held_columns.get(key) != columns[key] or held_pieces[key] != sorted(pieces[key])
+            ]
+        return altered
 
     def _configuration(self, language: object) -> str:
         return self._configurations.get(str(language), SIMPLE)
@@ -156,7 +191,9 @@ class PostgresDocuments:
         metadata = _plain(json.dumps(told, ensure_ascii=False))
         return _plain(one.title), _plain(one.url), kind, named, metadata, self._configuration(facts.get("language"))
 
-    def _rows(self, chunks: Iterable[Chunk], configurations: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
+    def _rows(
+        self, chunks: Iterable[Chunk], configurations: Mapping[str, str]
+    ) -> Iterator[tuple[uuid.UUID, uuid.UUID, int, str, str]]:
         for one in chunks:
             key, document = self._key(one.id), self._key(one.document_id)
             yield key, document, one.index, _plain(one.text), configurations[one.document_id]
@@ -169,6 +206,13 @@ class PostgresDocuments:
 _DOCUMENTS = (
     f"COPY {SCHEMA}.documents (id, knowledge_base, signature, title, url, source_type, readers, metadata,"
     " configuration) FROM STDIN"
+).encode()
+_HELD_DOCUMENTS = (
+    f"SELECT id, title, url, source_type, readers FROM {SCHEMA}.documents WHERE id = ANY(%s)"  # noqa: S608
+).encode()
+_HELD_CHUNKS = (
+    f"SELECT document_id, chunk_index, chunk_content, configuration FROM {SCHEMA}.document_chunks"  # noqa: S608
+    " WHERE document_id = ANY(%s) ORDER BY document_id, chunk_index"
 ).encode()
 _CHUNKS = (
     f"COPY {SCHEMA}.document_chunks (id, document_id, chunk_index, chunk_content, configuration) FROM STDIN"

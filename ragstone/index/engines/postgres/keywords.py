@@ -118,6 +118,32 @@ class PostgresTerms:
             found = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()  # noqa: S608
         return np.array([row for (row,) in found], dtype=np.int64)
 
+    def differing(self, chunks: Sequence[tuple[int, list[str]]]) -> Rows:
+        sql = f"""
+            SELECT c.row FROM {self._table.table} c
+            JOIN unnest(%s::bigint[], %s::integer[], %s::text[]) AS w (row, length, terms) ON c.row = w.row
+            WHERE c.length <> w.length OR c.terms <> w.terms::tsvector
+            ORDER BY c.row
+        """  # noqa: S608
+        values = [
+            [row for row, _ in chunks],
+            [len(terms) for _, terms in chunks],
+            [_vector(terms) for _, terms in chunks],
+        ]
+        with self._server.transaction(patient=True) as db:
+            found = db.execute(sql.encode(), values).fetchall()
+        return np.array([row for (row,) in found], dtype=np.int64)
+
+    def recount(self) -> None:
+        """Correct the number and the length of all chunks, from which the mean length comes."""
+        sql = f"""
+            UPDATE ragstone.indexes
+            SET (chunks, length) = (SELECT count(*), coalesce(sum(length), 0) FROM {self._table.table})
+            WHERE name = %s
+        """  # noqa: S608
+        with self._server.transaction(patient=True) as db:
+            db.execute(sql.encode(), [self._table.current])
+
     def _scored(self, terms: Sequence[Weighed], some: Sequence[Weighed], k: int, allowed: Rows | None) -> Matches:
         """Those that have some of the terms, by what all of them count."""
         among = "" if allowed is None else "AND c.row = ANY(%(allowed)s)"

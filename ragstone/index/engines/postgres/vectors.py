@@ -12,7 +12,7 @@ import numpy as np
 
 from ragstone.index.engines.postgres.tables import IndexTable, quoted
 from ragstone.index.follow.collection_names import CollectionNames
-from ragstone.index.follow.protocol import StoreContext
+from ragstone.index.follow.protocol import StoreContext, unlike
 from ragstone.services.postgres import Server
 
 if TYPE_CHECKING:
@@ -117,6 +117,15 @@ class PostgresVectors:
         with self._server.transaction(patient=True) as db:
             found = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()  # noqa: S608
         return np.array([row for (row,) in found], dtype=np.int64)
+
+    def differing(self, rows: Rows, vectors: Vector) -> Rows:
+        sql = f"SELECT row, embedding::real[] FROM {self._table.table} WHERE row = ANY(%s)"  # noqa: S608
+        held = np.full(vectors.shape, np.nan, dtype=np.float32)
+        for start in range(0, len(rows), AT_ONCE):
+            with self._server.transaction(patient=True) as db:
+                for row, vector in db.execute(sql.encode(), [rows[start : start + AT_ONCE].tolist()]):
+                    held[np.searchsorted(rows, row)] = vector
+        return rows[unlike(held, vectors)]
 
     def _rows(self, sql: str, values: list[object], k: int, *, exact: bool) -> Rows:
         with self._server.transaction() as db:

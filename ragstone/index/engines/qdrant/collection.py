@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 Connect = Callable[[QdrantSettings, float], QdrantClient]
 READ = 10_000
 """Ids in a request or a reply."""
+SENT = 512
+"""Points with their vectors in a request or a reply."""
 PATIENT = 120.0
 """Seconds for a change, which no question waits for; a server that builds graphs may be slow."""
 ABOUT = 0
@@ -146,6 +148,13 @@ class Collection:
 
     def rows(self) -> Rows:
         return np.array(sorted(self._ids()), dtype=np.int64)
+
+    def points(self, rows: Rows, *, with_payload: bool = False) -> Iterator[models.Record]:
+        """Yield points with their vectors."""
+        for start in range(0, len(rows), SENT):
+            ids = rows[start : start + SENT].tolist()
+            with self.translating():
+                yield from self.client.retrieve(self._names.current, ids, with_vectors=True, with_payload=with_payload)
 
     def _ids(self) -> Iterator[int]:
         offset = None

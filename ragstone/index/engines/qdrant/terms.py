@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -196,6 +196,20 @@ class QdrantTerms:
     def rows(self) -> Rows:
         return self._collection.rows()
 
+    def differing(self, chunks: Sequence[tuple[int, list[str]]]) -> Rows:
+        self._filling = self._searched().mean
+        wanted = {row: self._point(row, len(terms), Counter(terms)) for row, terms in chunks}
+        rows = np.array(sorted(wanted), dtype=np.int64)
+        same = {
+            int(point.id)
+            for point in self._collection.points(rows, with_payload=True)
+            if _is_same(point, wanted[int(point.id)])
+        }
+        return np.array([row for row in rows.tolist() if row not in same], dtype=np.int64)
+
+    def recount(self) -> None:
+        """Do nothing: the server counts, and the mean length is that of the embedded index."""
+
     def _searched(self) -> _Known:
         """The collection that is searched; another than before, where another process has made one since."""
         if self._collection.current != self._known.name:
@@ -226,6 +240,22 @@ def _parts(chunks: Sequence[tuple[int, list[str]]]) -> Iterator[list[tuple[int, 
         part.append((row, terms))
     if part:
         yield part
+
+
+def _is_same(held: models.Record, wanted: models.PointStruct) -> bool:
+    """Return whether a point has the payload and the sparse vector that it was stored with, rounding aside."""
+    here, there = _weights(held.vector), _weights(wanted.vector)
+    return (
+        held.payload == wanted.payload
+        and here.keys() == there.keys()
+        and all(abs(here[place] - there[place]) <= ROUNDED * there[place] for place in there)
+    )
+
+
+def _weights(vector: object) -> dict[int, float]:
+    """Return the sparse vector of a point as its values by place."""
+    words = cast("dict[str, object]", vector).get(WORDS) if isinstance(vector, dict) else None
+    return dict(zip(words.indices, words.values, strict=True)) if isinstance(words, models.SparseVector) else {}
 
 
 @lru_cache(maxsize=100_000)

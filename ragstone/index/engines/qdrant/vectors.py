@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragstone.core.catalog import Stamp
-from ragstone.index.engines.qdrant.collection import ABOUT, Collection, Connect, connect, models, with_ids
+from ragstone.index.engines.qdrant.collection import ABOUT, SENT, Collection, Connect, connect, models, with_ids
 from ragstone.index.follow.collection_names import CollectionNames
-from ragstone.index.follow.protocol import StoreContext
+from ragstone.index.follow.protocol import StoreContext, unlike
 from ragstone.settings.services import ENGINE_SECONDS, QdrantSettings
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-SENT = 512
-"""Points in a request."""
 EFFORT = 400
 """Candidates of a search in the graph."""
 TEXT = "text"
@@ -100,6 +98,14 @@ class QdrantVectors:
 
     def rows(self) -> Rows:
         return self._collection.rows()
+
+    def differing(self, rows: Rows, vectors: Vector) -> Rows:
+        held = np.full(vectors.shape, np.nan, dtype=np.float32)
+        for point in self._collection.points(rows):
+            vector = point.vector.get(TEXT) if isinstance(point.vector, dict) else None
+            if isinstance(vector, list):
+                held[np.searchsorted(rows, int(point.id))] = vector
+        return rows[unlike(held, vectors)]
 
 
 def build(context: StoreContext) -> QdrantVectors:

@@ -13,7 +13,7 @@ from fastapi import Response as HttpResponse
 from pydantic import Field
 
 from ragstone.core.answers import Answer as AnswerRecord
-from ragstone.core.answers import Answered, Event, EvidenceFound, SentenceClosed, TextWritten
+from ragstone.core.answers import Answered, Event, EvidenceFound, Outcome, SentenceClosed, TextWritten
 from ragstone.core.records import Hit as HitRecord
 from ragstone.engine.knowledge_base import Change
 from ragstone.serve import as_json
@@ -179,7 +179,8 @@ class Answer(Response):
     response_id: str
     question: str
     answer: str = Field(description="plain text with citation markers such as [1]; never HTML")
-    abstained: bool = Field(description="true if the documents do not answer the question")
+    outcome: Outcome = Field(description="`closest`: no sure answer, only the closest passages, and the text says so")
+    abstained: bool = Field(description="true unless `outcome` is `answer`")
     sources: list[Source]
     confidence: Share
     answerability: Share = Field(description="probability, estimated before answering, that the evidence answers")

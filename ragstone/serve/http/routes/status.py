@@ -99,7 +99,8 @@ class Period(Response):
     period: str
     questions: int
     answered: int
-    refused: int = Field(description="abstentions")
+    closest: int = Field(description="only the closest passages were shown")
+    refused: int = Field(description="refusals: nothing came close")
     failed: int
     stopped: int = Field(description="stopped by the client")
     degraded: int = Field(description="answered although a part was unavailable")
