@@ -129,14 +129,14 @@ class CachedService:
     def _remembered(self) -> int:
         """Return the dimensions that an earlier call has told, perhaps in another process; 0 if none has."""
         if not self._dimensions:
-            name = key(self.fingerprint, "dimensions")
-            found = self._cache.peek("embeddings", [name])
+            name = key(self.fingerprint)
+            found = self._cache.peek("dimensions", [name])
             self._dimensions = int.from_bytes(found[name]) if found else 0
         return self._dimensions
 
     def _noted(self, dimensions: int) -> int:
         self._dimensions = dimensions
-        self._cache.put("embeddings", {key(self.fingerprint, "dimensions"): dimensions.to_bytes(4)})
+        self._cache.put("dimensions", {key(self.fingerprint): dimensions.to_bytes(4)})
         return dimensions
 
 

@@ -42,6 +42,9 @@ its response; all of that and the state of the index decide the result of a quer
 QUESTIONS_BYTES = 256_000
 """Room for the latest questions: a few thousand of usual length."""
 
+DIMENSIONS_BYTES = 10_000
+"""Room for the number of dimensions of a service's models."""
+
 
 def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, Limit]:
     """Return the room for each kind of value, with an embedding service or without. Only results of queries expire."""
@@ -51,7 +54,9 @@ def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, Limit
     rooms = {kind: Limit(bytes=settings.megabytes * MEGABYTE * percent // 100) for kind, percent in shares.items()}
     for kind in LEVELS["query"]:
         rooms[kind] = replace(rooms[kind], entries=settings.entries, seconds=settings.seconds)
-    return {**rooms, "questions": Limit(bytes=QUESTIONS_BYTES * settings.questions)}
+    rooms["questions"] = Limit(bytes=QUESTIONS_BYTES * settings.questions)
+    rooms["dimensions"] = Limit(bytes=DIMENSIONS_BYTES * service)
+    return rooms
 
 
 def by_level(statuses: Sequence[CacheStatus]) -> tuple[CacheStatus, ...]:
