@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from ragstone.chunk import split
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Answered
 from ragstone.core.protocols import Embedder
-from ragstone.core.records import Chunk, Document
+from ragstone.core.records import EXTRACTED_AT, Chunk, Document
 from ragstone.core.reports import AddReport
 from ragstone.core.request import Request
 from ragstone.engine.ask import Ask
@@ -29,6 +30,12 @@ from ragstone.settings import ChunkSettings
 
 FAST = ("index.embedder=hash_embedder:HashEmbedder", "chunk.strategy=paragraph", "chunk.size=200", "chunk.overlap=0")
 CHUNKS = ChunkSettings(strategy="paragraph", size=200, overlap=0)
+
+
+def timeless(document: Document) -> Document:
+    """Return a document without the time at which it was read, to compare it with one read at another time."""
+    kept = {name: value for name, value in document.metadata.items() if name != EXTRACTED_AT}
+    return replace(document, metadata=kept)
 
 
 def open_fast(

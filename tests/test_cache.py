@@ -15,13 +15,16 @@ from hypothesis import strategies as st
 
 import ragstone
 from ragstone.storage import cache as module
-from ragstone.storage.cache import FileCache, Limit, key
+from ragstone.storage import cache_key
+from ragstone.storage.cache import FileCache, Limit
+from ragstone.storage.cache_key import key
 
 LIMITS = {"big": Limit(bytes=1_000_000), "small": Limit(bytes=20_000)}
 WRITER = """
 import sys
 from pathlib import Path
-from ragstone.storage.cache import FileCache, Limit, key
+from ragstone.storage.cache import FileCache, Limit
+from ragstone.storage.cache_key import key
 cache = FileCache(Path(sys.argv[1]), {"big": Limit(bytes=1_000_000)})
 for i in range(300):
     cache.put("big", {key(i): key("value", i) * 20})
@@ -208,13 +211,13 @@ def test_values_do_not_outlive_the_code_that_made_them(tmp_path: Path):
     words = tmp_path / "respond" / "words.yaml"
     words.parent.mkdir()
     words.write_text("refusal: no answer")
-    before = module.stamp_of(tmp_path)
+    before = cache_key.stamp_of(tmp_path)
     words.write_text("refusal: no answer found")
-    assert module.stamp_of(tmp_path) != before
+    assert cache_key.stamp_of(tmp_path) != before
 
 
 def test_the_code_of_a_value_is_the_whole_package(monkeypatch: pytest.MonkeyPatch):
     stamped: list[Path] = []
-    monkeypatch.setattr(module, "stamp_of", lambda package: stamped.append(package) or "")
-    module.code_version.__wrapped__()
+    monkeypatch.setattr(cache_key, "stamp_of", lambda package: stamped.append(package) or "")
+    cache_key.code_version.__wrapped__()
     assert stamped == [Path(ragstone.__file__).parent]

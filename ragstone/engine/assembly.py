@@ -42,7 +42,8 @@ from ragstone.services.metered import Metered, MeteredEmbedder
 from ragstone.settings import Settings
 from ragstone.settings.services import ModelSettings
 from ragstone.settings.substitutes import Substitute
-from ragstone.storage.cache import Cache, FileCache, key
+from ragstone.storage.cache import Cache, FileCache
+from ragstone.storage.cache_key import key
 
 if TYPE_CHECKING:
     pass

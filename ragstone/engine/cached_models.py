@@ -20,7 +20,8 @@ from ragstone.core.protocols import ChatModel, Embedder, Role, TokenEmbedder
 from ragstone.core.records import Span, TokenVectors
 from ragstone.core.request import Request
 from ragstone.services.chat import has_form
-from ragstone.storage.cache import Cache, key
+from ragstone.storage.cache import Cache
+from ragstone.storage.cache_key import key
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector

@@ -22,7 +22,8 @@ from ragstone.core.filters import Filter
 from ragstone.core.records import Considered, Evidence, Hit, Step
 from ragstone.core.request import Request
 from ragstone.settings import CacheSettings, Settings
-from ragstone.storage.cache import Cache, CacheStatus, Limit, code_version, key
+from ragstone.storage.cache import Cache, CacheStatus, Limit
+from ragstone.storage.cache_key import code_version, key
 from ragstone.storage.files import state as index_state
 
 MEGABYTE = 1_000_000

@@ -76,10 +76,10 @@ def found(hits: Iterable[Hit]) -> list[Theirs]:
     out: list[Theirs] = []
     for rank, hit in enumerate(hits, start=1):
         fields = as_json.hit(hit, rank)
-        text, metadata, facts = fields.pop("text"), fields.pop("metadata"), fields.pop("facts")
+        text, metadata = fields.pop("text"), fields.pop("metadata")
         source = hit.chunk.url or hit.chunk.document_id
         own = {"source": source, "section": hit.chunk.facts.get("section", ""), "page": hit.chunk.facts.get("page", "")}
-        out.append(Theirs(page_content=text, id=hit.chunk.id, metadata={**_plain(metadata), **facts, **own, **fields}))
+        out.append(Theirs(page_content=text, id=hit.chunk.id, metadata={**_plain(metadata), **own, **fields}))
     return out
 
 

@@ -7,19 +7,16 @@ without an error. Nothing is synced to disk; each value carries a checksum inste
 
 from __future__ import annotations
 
-import hashlib
-import os
 import sqlite3
 import threading
 import time
-import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from ragstone.storage.cache_key import checksum
 from ragstone.storage.sqlite import connect_private
 
 FORMAT = 2
@@ -315,28 +312,6 @@ class FileCache:
             self._path.with_name(self._path.name + end).unlink(missing_ok=True)
 
 
-def key(*parts: object) -> bytes:
-    """Return the key for everything that decides a value: texts, numbers, bytes, and records and tuples of them."""
-    return hashlib.blake2b(repr(parts).encode(), digest_size=20).digest()
-
-
-@cache
-def code_version() -> str:
-    """Return a text that changes with any file of this package, so that no value outlives the code that made it."""
-    return stamp_of(Path(__file__).parents[1])
-
-
-def stamp_of(package: Path) -> str:
-    """Return a text that changes whenever a file below a folder is added, removed or written."""
-    stamp = hashlib.blake2b(digest_size=12)
-    for folder, folders, files in os.walk(package):
-        folders[:] = sorted(one for one in folders if one != "__pycache__")
-        for name in sorted(files):
-            about = Path(folder, name).stat()
-            stamp.update(f"\0{folder}\0{name}\0{about.st_size}\0{about.st_mtime_ns}".encode())
-    return stamp.hexdigest()
-
-
 def _within_transaction(work: Callable[[sqlite3.Connection], None]) -> Callable[[sqlite3.Connection], None]:
     def done(db: sqlite3.Connection) -> None:
         db.execute("BEGIN IMMEDIATE")
@@ -407,8 +382,3 @@ def _make_room(db: sqlite3.Connection, kind: str, limit: Limit) -> None:
         held -= length + OVERHEAD
     db.executemany("DELETE FROM entries WHERE rowid = ?", gone)
     db.execute("UPDATE totals SET entries = ?, bytes = ? WHERE kind = ?", [entries - len(gone), held, kind])
-
-
-def checksum(kind: str, key: bytes, value: bytes) -> int:
-    """Return the checksum of a value under its kind and key."""
-    return zlib.crc32(value, zlib.crc32(key, zlib.crc32(kind.encode())))

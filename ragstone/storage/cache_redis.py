@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from ragstone.core.errors import EngineError, MissingExtra, SettingsError
 from ragstone.services.engine_calls import EngineCalls
 from ragstone.settings.services import RedisSettings
-from ragstone.storage.cache import CacheStatus, FileCache, checksum
+from ragstone.storage.cache import CacheStatus, FileCache
+from ragstone.storage.cache_key import checksum
 
 try:
     import redis

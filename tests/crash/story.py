@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import kb
-from kb import parts
+from kb import parts, timeless
 
 from crash.power import Log
 from crash.vfs import Shim
@@ -124,7 +124,7 @@ STEPS: dict[str, Callable[[Place], None]] = {
 
 
 def states(engine: KnowledgeBase) -> States:
-    return {document.id: document for document in parts(engine).catalog.documents()}
+    return {document.id: timeless(document) for document in parts(engine).catalog.documents()}
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -85,22 +86,23 @@ def test_the_time_to_load_what_one_leg_needs_is_not_the_others(
 
 def test_a_preset_goes_on_without_its_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     key = "services.exa.api_key=a-key"
-    whole = load([key], preset="news")
+    key_of_models = "services.openai.api_key=another-key"
+    whole = load([key, key_of_models], preset="news")
     assert whole.substitutes == ()
     assert (whole.settings.index.vectors, whole.settings.query.web.engine) == ("faiss:Flat", "exa")
-    monkeypatch.setattr(substitutes, "find_spec", lambda _: None)
-    loaded = load([key], preset="news")
+    monkeypatch.setattr(substitutes, "find_spec", lambda name: None if name == "faiss" else find_spec(name))
+    loaded = load([key, key_of_models], preset="news")
     assert loaded.settings.index.vectors == "embedded"
     assert [one.told for one in loaded.substitutes] == [
         "the preset news keeps vectors in faiss:Flat, but faiss-cpu is not installed: the embedded index is used"
         " instead. To use faiss:Flat: pip install 'ragstone[faiss]'. To keep it so: index.vectors=embedded"
     ]
-    without = load(["index.vectors=embedded"], preset="news")
+    without = load([key_of_models, "index.vectors=embedded"], preset="news")
     assert without.settings.query.web.engine == "none"
     assert [one.told.split(":")[0] for one in without.substitutes] == [
         "the preset news searches the web with exa, but there is no key"
     ]
-    assert load(["index.vectors=embedded", "query.web.engine=none"], preset="news").substitutes == ()
+    assert load([key_of_models, "index.vectors=embedded", "query.web.engine=none"], preset="news").substitutes == ()
 
 
 def test_an_engine_that_is_named_is_not_replaced_and_its_absence_is_told_at_once(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kb import FAST, add, check_whole, embedder_of, look, open_fast, parts
+from kb import FAST, add, check_whole, embedder_of, look, open_fast, parts, timeless
 
 from ragstone import acquire
 from ragstone.core.access import OWNER
@@ -46,7 +46,7 @@ def plan(engine: KnowledgeBase, *sources: Path | str) -> Plan:
 
 
 def stored(engine: KnowledgeBase) -> dict[str, Document]:
-    return {document.id: document for document in parts(engine).catalog.documents()}
+    return {document.id: timeless(document) for document in parts(engine).catalog.documents()}
 
 
 def changes(report: AddReport) -> tuple[int, int, int]:
@@ -407,7 +407,7 @@ def test_any_history_ends_like_a_fresh_start(engine: KnowledgeBase, docs: Path, 
         assert (planned.unchanged, planned.skipped) == (report.unchanged, report.skipped)
         # What is stored is what is there, and what was there of files that cannot be read.
         found = acquire.read(str(docs), engine.settings.acquire, base=docs.parent)
-        fresh = {one.id: one for one in found if isinstance(one, Document)}
+        fresh = {one.id: timeless(one) for one in found if isinstance(one, Document)}
         bad = tuple(str(path) for path in folder.bad)
         kept = {id: one for id, one in before.items() if one.source.startswith(bad)}
         assert after == kept | fresh

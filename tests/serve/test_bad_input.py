@@ -43,7 +43,7 @@ def folder(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["add", "articles.csv", "--kb", "new", "--set", "acquire.columns.text=[body]"], 1, "body"),
         (["add", "articles.csv", "--set", "acquire.columns.nothing=x"], 2, "no setting 'acquire.columns.nothing'"),
         (["add", "articles.csv", "--retrieval-method", "bm25"], 2, "No such option"),
-        (["add"], 2, "Missing argument"),
+        (["add"], 2, "name a file or a folder, or set acquire.sources"),
         (["ask", "Why?", "--set", "chunk.sise=3"], 2, "did you mean chunk.size?"),
         (["ask", "Why?", "--set", "rank.top_k"], 2, "write it as path=value"),
         (["ask", "Why?", "--preset", "nothing"], 2, "no preset 'nothing'"),

@@ -1,0 +1,36 @@
+"""The keys of cached values: everything that decides a value, and the code that computed it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zlib
+from functools import cache
+from pathlib import Path
+
+
+def key(*parts: object) -> bytes:
+    """Return the key for everything that decides a value: texts, numbers, bytes, and records and tuples of them."""
+    return hashlib.blake2b(repr(parts).encode(), digest_size=20).digest()
+
+
+@cache
+def code_version() -> str:
+    """Return a text that changes with any file of this package, so that no value outlives the code that made it."""
+    return stamp_of(Path(__file__).parents[1])
+
+
+def stamp_of(package: Path) -> str:
+    """Return a text that changes whenever a file below a folder is added, removed or written."""
+    stamp = hashlib.blake2b(digest_size=12)
+    for folder, folders, files in os.walk(package):
+        folders[:] = sorted(one for one in folders if one != "__pycache__")
+        for name in sorted(files):
+            about = Path(folder, name).stat()
+            stamp.update(f"\0{folder}\0{name}\0{about.st_size}\0{about.st_mtime_ns}".encode())
+    return stamp.hexdigest()
+
+
+def checksum(kind: str, key: bytes, value: bytes) -> int:
+    """Return the checksum of a value under its kind and key."""
+    return zlib.crc32(value, zlib.crc32(key, zlib.crc32(kind.encode())))
