@@ -21,8 +21,14 @@ from ragstone.settings import AUTO, Settings
 from ragstone.settings.load import load
 from ragstone.settings.substitutes import Substitute, refuse_unavailable
 
-UNCACHED = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0", "review.mlflow=")
-"""Settings under which everything is computed and nothing is kept."""
+UNCACHED = (
+    "cache.enabled=false",
+    "review.responses_days=0",
+    "review.statistics_days=0",
+    "review.mlflow=",
+    "rank.top_k_limit=0",
+)
+"""Settings under which everything is computed and nothing is kept, and comparisons may look as deep as they need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,11 @@ def test_search_and_answers_are_measured(folder: Path) -> None:
     assert told[-1] == "3 of 3 questions asked"
 
 
+def test_measures_look_beyond_the_limit_of_results(folder: Path) -> None:
+    limited = ["rank.top_k=1", "rank.top_k_limit=1"]
+    assert measured(asyncio.run(evaluate_dataset(folder, limited, answers=False)))["recall@5"] == 1.0
+
+
 def test_a_knowledge_base_that_is_kept_embeds_nothing_again(folder: Path, workdir: Path) -> None:
     kb, told = workdir / "kb", list[str]()
     first = asyncio.run(evaluate_dataset(folder, kb=kb, answers=False))

@@ -132,9 +132,11 @@ async def open_bench(
 
 
 def uncached(settings: Settings) -> Settings:
-    """Return the settings without caches and history, so that measuring repeats all work and stores nothing."""
+    """Return the settings for measuring: nothing is cached or kept, and measures may look beyond `top_k_limit`."""
     review = settings.review.model_copy(update={"responses_days": 0.0, "statistics_days": 0.0, "mlflow": ""})
-    return settings.model_copy(update={"cache": CacheSettings(enabled=False, questions=False), "review": review})
+    rank = settings.rank.model_copy(update={"top_k_limit": 0})
+    cache = CacheSettings(enabled=False, questions=False)
+    return settings.model_copy(update={"cache": cache, "review": review, "rank": rank})
 
 
 def is_questions(data: Path) -> bool:
