@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sqlite3
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -315,16 +316,44 @@ def prompt(room: Room) -> str:
     return "two questions, /sources, /set and /explain"
 
 
-@SYSTEM.feature("runs tracked in MLflow", "ragstone eval run questions.csv --mlflow DIR")
+@SYSTEM.feature("runs tracked in MLflow", "RAGSTONE_REVIEW__MLFLOW=mlruns ragstone ask QUESTION")
 def mlflow(room: Room) -> str:
     if not find_spec("mlflow"):
         raise Unavailable("mlflow is not installed")
-    questions = room.folder / "questions.csv"
-    questions.write_text(f"question,source\n{QUESTION},kb0002\n")
-    store = room.folder / "mlruns"
-    room.ok("eval", "run", questions, "--kb", hosted(room), "--search-only", "--mlflow", store, **keys())
-    expect(any(store.rglob("metrics")), f"no metrics in {store}")
-    return "parameters, metrics and artefacts"
+    articles, kb, variables = (
+        room.folder / "articles.csv",
+        room.folder / "tracked",
+        {"RAGSTONE_REVIEW__MLFLOW": "mlruns"},
+    )
+    articles.write_text(
+        "id,title,text\n1,Lab,The lab stands beside the mill.\n2,Parking,Visitors park behind the mill.\n"
+    )
+    (room.folder / "q.csv").write_text("question,source\nWhere do visitors park?,2\n")
+    room.ok("add", articles, "--kb", kb, "--preset", "knowledge-base", **variables)
+    room.ok("ask", "Where do visitors park?", "--kb", kb, **variables)
+    room.ok("chat", "--kb", kb, stdin="Where do visitors park?\nWhere is the lab?\n", **variables)
+    room.ok("eval", "q.csv", "--kb", kb, "--mlflow", "mlruns")
+    with sqlite3.connect(room.folder / "mlruns" / "mlflow.db") as db:
+        runs = db.execute("SELECT name, run_uuid, status FROM runs ORDER BY start_time").fetchall()
+        figures = [
+            dict(db.execute("SELECT key, value FROM latest_metrics WHERE run_uuid = ?", [id])) for _, id, _ in runs
+        ]
+        parameters = [
+            db.execute("SELECT count(*) FROM params WHERE run_uuid = ?", [id]).fetchone()[0] for _, id, _ in runs
+        ]
+    names = [name for name, *_ in runs]
+    expect(names == ["add", "questions", "questions", "eval"], f"runs {names}")
+    expect({status for *_, status in runs} == {"FINISHED"} and min(parameters) > 100, f"{runs}, {parameters}")
+    expect(figures[0]["added"] == 2 and figures[2]["sum/questions"] == 2, f"{figures[0]}")
+    expect(
+        {"latency_ms/search", "latency_ms/total", "tokens/prompt", "cost", "confidence"} <= set(figures[1]), "metrics"
+    )
+    expect(figures[2]["sum/cache_hits"] >= 1, "the question asked again was not in the cache")
+    files = [path.name for path in (room.folder / "mlruns/artefacts").rglob("*") if path.is_file()]
+    expect({"report.json", "000001.jsonl", "report.html"} <= set(files), f"artefacts {files}")
+    return (
+        f"runs {', '.join(names)} with {parameters[0]} parameters in SQLite; artefacts {', '.join(sorted(set(files)))}"
+    )
 
 
 # ---------------------------------------------------------------- cost

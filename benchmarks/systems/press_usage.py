@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import ssl
 import subprocess
 import time
@@ -19,7 +18,6 @@ from benchmarks.common import COMMAND, ROOT
 from benchmarks.systems.feature import SECONDS, Failed, Room, Unavailable, expect, short
 from benchmarks.systems.press import (
     QUESTION,
-    RELEASE,
     SYSTEM,
     await_ready,
     needs,
@@ -263,41 +261,3 @@ def rebuilds(room: Room) -> str:
 
 
 # ---------------------------------------------------------------- every preset
-
-
-@SYSTEM.feature("mlflow-tracking", "RAGSTONE_REVIEW__MLFLOW=mlruns ragstone ask QUESTION")
-def mlflow_tracking(room: Room) -> str:
-    """Tracking is of the preset `knowledge-base`, and the same in all."""
-    needs("mlflow", "mlflow-skinny")
-    articles, kb, variables = (
-        room.folder / "articles.csv",
-        room.folder / "tracked",
-        {"RAGSTONE_REVIEW__MLFLOW": "mlruns"},
-    )
-    articles.write_text(f"id,title,text\n1,Lab,{RELEASE}\n2,Parking,Visitors park behind the mill.\n")
-    (room.folder / "q.csv").write_text("question,source\nWhere do visitors park?,2\n")
-    room.ok("add", articles, "--kb", kb, "--preset", "knowledge-base", **variables)
-    room.ok("ask", "Where do visitors park?", "--kb", kb, **variables)
-    room.ok("chat", "--kb", kb, stdin="Where do visitors park?\nWhere is the lab?\n", **variables)
-    room.ok("eval", "q.csv", "--kb", kb, "--mlflow", "mlruns")
-    with sqlite3.connect(room.folder / "mlruns" / "mlflow.db") as db:
-        runs = db.execute("SELECT name, run_uuid, status FROM runs ORDER BY start_time").fetchall()
-        figures = [
-            dict(db.execute("SELECT key, value FROM latest_metrics WHERE run_uuid = ?", [id])) for _, id, _ in runs
-        ]
-        parameters = [
-            db.execute("SELECT count(*) FROM params WHERE run_uuid = ?", [id]).fetchone()[0] for _, id, _ in runs
-        ]
-    names = [name for name, *_ in runs]
-    expect(names == ["add", "questions", "questions", "eval"], f"runs {names}")
-    expect({status for *_, status in runs} == {"FINISHED"} and min(parameters) > 100, f"{runs}, {parameters}")
-    expect(figures[0]["added"] == 2 and figures[2]["sum/questions"] == 2, f"{figures[0]}")
-    expect(
-        {"latency_ms/search", "latency_ms/total", "tokens/prompt", "cost", "confidence"} <= set(figures[1]), "metrics"
-    )
-    expect(figures[2]["sum/cache_hits"] >= 1, "the question asked again was not in the cache")
-    files = [path.name for path in (room.folder / "mlruns/artefacts").rglob("*") if path.is_file()]
-    expect({"report.json", "000001.jsonl", "report.html"} <= set(files), f"artefacts {files}")
-    return (
-        f"runs {', '.join(names)} with {parameters[0]} parameters in SQLite; artefacts {', '.join(sorted(set(files)))}"
-    )
