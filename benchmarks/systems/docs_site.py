@@ -329,7 +329,7 @@ def refuses_to_mix(room: Room) -> str:
     size = room.run("search", KERNEL, "--kb", kb, "--set", "chunk.size=256")
     refused(size, "chunk.size=512", "256", "ragstone rebuild")
     model = room.run("search", KERNEL, "--kb", kb, "--set", "index.embedder=e5-small")
-    return refused(model, "index.embedder", "ragstone rebuild")
+    return refused(model, "index.embedder", "ragstone rebuild").replace(str(room.folder), "")
 
 
 @SYSTEM.feature("profiles by name, also over HTTP", "ragstone search QUESTION --profile quick")
