@@ -128,7 +128,7 @@ class CachedService:
         return key(self.fingerprint, " ".join(text.split()).lower())
 
     def _remembered(self) -> int:
-        """Return the dimensions that an earlier call has told, perhaps in another process; 0 if none has."""
+        """Return the dimensions that an earlier call found, perhaps in another process; 0 if there was none."""
         if not self._dimensions:
             name = key(self.fingerprint)
             found = self._cache.peek("dimensions", [name])

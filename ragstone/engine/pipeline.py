@@ -225,21 +225,22 @@ async def _group_changes(
     stop: Event,
 ) -> AsyncGenerator[Group, None]:
     """Yield the new and changed documents with their chunks, in groups of about one commit each."""
-    group, started = Group(), time.monotonic()
+    group, chunks, started = Group(), 0, time.monotonic()
     async for batch in _read_batches(stream, stop):
         for document, current, before in _find_changed(batch, catalog, tally):
             prepared = await in_thread(partial(_prepare, document, settings, embedder), stop)
             group.items.append(Change(prepared=prepared, signature=current, before=before))
+            chunks += len(prepared.chunks)
             tally.pending[document.id] = current
             if READERS in document.metadata:
                 tally.pending_groups[document.id] = groups_in(document.metadata[READERS])
-            if group.chunks >= tally.commit_chunks:
+            if chunks >= tally.commit_chunks:
                 yield group
-                group, started = Group(), time.monotonic()
+                group, chunks, started = Group(), 0, time.monotonic()
         group.items += [one for one in batch if isinstance(one, Finished | Unchanged)]
         if group.changes and time.monotonic() - started > COMMIT_SECONDS:
             yield group
-            group, started = Group(), time.monotonic()
+            group, chunks, started = Group(), 0, time.monotonic()
     yield group
 
 
