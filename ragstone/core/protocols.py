@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from ragstone.core.answers import Adequacy, Draft, JudgeScores, Message, Piece, SentenceClosed, TextWritten, Turn
 from ragstone.core.filters import Filter
-from ragstone.core.records import Document, Evidence, Hit, Matches, Span, TokenMatches, TokenVectors
+from ragstone.core.records import Document, Evidence, Hit, Judgement, Matches, Reading, Span, TokenMatches, TokenVectors
 from ragstone.core.request import Request
 
 if TYPE_CHECKING:
@@ -135,6 +135,26 @@ class TokenEmbedder(Protocol):
     def fingerprint(self) -> str: ...
 
     async def embed_tokens(self, texts: Sequence[str], *, role: Role, request: Request) -> list[TokenVectors]: ...
+
+
+class Entailment(Protocol):
+    """Judges whether evidence supports a claim."""
+
+    def familiarity(self, text: str) -> float:
+        """Return the share of the words of a text that the model knows, 0 to 1."""
+        ...
+
+    async def judge(self, claims: Sequence[str], evidence: Sequence[str], request: Request) -> list[Judgement]:
+        """Return what is to be said of each claim by the text of the evidence beside it."""
+        ...
+
+
+class Comprehension(Protocol):
+    """Reads passages for the answer to a question."""
+
+    async def read(self, question: str, passages: Sequence[str], request: Request) -> list[Reading]:
+        """Return what was found in each passage."""
+        ...
 
 
 class TokenMatcher(Protocol):

@@ -337,3 +337,34 @@ class TokenMatches:
         """Return the mean over question tokens, by weight, of the best cosine with a token of the text or a part."""
         part = [within is None or within.start <= s.start < within.end for s in self.spans]
         return float(self.weights @ self.similarity[:, part].max(axis=1)) if any(part) else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a model that read a claim and its evidence says of the claim.
+
+    ``supported``, ``contradicted`` and ``unknown`` are probabilities that sum to 1. ``unsupported`` (tokens,) is for
+    each token of the claim the probability that nothing in the evidence says it; ``spans`` locate the tokens.
+    """
+
+    supported: float
+    contradicted: float
+    unknown: float
+    unsupported: Vector
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a model that read a question and a passage says of the passage.
+
+    ``answers`` is the log odds that the passage answers. ``evidence``, ``start`` and ``end`` (tokens,) are logits for
+    each token of the passage: that it is evidence, and that the short answer starts or ends with it. ``spans`` locate
+    the tokens; those of a passage that is too long are missing at its end.
+    """
+
+    answers: float
+    evidence: Vector
+    start: Vector
+    end: Vector
+    spans: tuple[Span, ...]

@@ -23,6 +23,7 @@ from ragstone.settings import IndexSettings
 from ragstone.settings.services import ServiceSettings
 
 if TYPE_CHECKING:
+    from ragstone.index.embed.minilm.pairs import PairModel
     from ragstone.index.keyword.bm25 import TermIndex
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "build_documents",
     "build_embedder",
     "build_keyword_index",
+    "build_pair_model",
     "build_term_index",
     "build_token_embedder",
     "build_vector_index",
@@ -105,6 +107,18 @@ def build_token_embedder(settings: IndexSettings) -> TokenEmbedder:
     from ragstone.index.embed.local import MiniLM
 
     return MiniLM(threads=settings.threads)
+
+
+def build_pair_model(settings: IndexSettings = IndexSettings()) -> PairModel:  # noqa: B008  # they are frozen
+    """Return the packaged model that judges claims by evidence, and reads passages for questions.
+
+    Raises:
+        Damaged: its weights are missing, or not the expected ones.
+    """
+    from ragstone.index.embed.local import MiniLM
+    from ragstone.index.embed.minilm.pairs import PairModel
+
+    return PairModel(MiniLM(threads=settings.threads), threads=settings.threads)
 
 
 def build_analyzer(settings: IndexSettings) -> Analyzer:

@@ -38,8 +38,11 @@ def verified_map(path: Path, sha256: str, remedy: str) -> mmap.mmap:
     Raises:
         Damaged: it is not the file expected; ``remedy`` is the command that helps.
     """
-    with path.open("rb") as file:
-        blob = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    try:
+        with path.open("rb") as file:
+            blob = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:  # an empty file cannot be mapped
+        raise Damaged(f"{path.name} of the embedded model cannot be read: {error}; {remedy}") from error
     verify(path.name, blob, sha256, remedy)
     return blob
 

@@ -1,0 +1,92 @@
+"""The packaged model that reads pairs of texts: its form, its limits, and its weights."""
+
+import asyncio
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragstone.core.errors import Damaged
+from ragstone.core.records import Judgement, Reading
+from ragstone.core.request import Request
+from ragstone.index import build_pair_model
+from ragstone.index.embed.minilm import pairs
+from ragstone.index.embed.minilm.pairs import LONGEST, PairModel
+
+PASSAGE = "Vilnius is the capital of Lithuania. It was first mentioned in 1323. Some of its churches are closed."
+
+
+@pytest.fixture(scope="module")
+def model() -> PairModel:
+    return build_pair_model()
+
+
+def judged(model: PairModel, *claims: str, evidence: str = PASSAGE) -> list[Judgement]:
+    return asyncio.run(model.judge(claims, [evidence] * len(claims), Request.by_owner()))
+
+
+def read(model: PairModel, question: str, *passages: str) -> list[Reading]:
+    return asyncio.run(model.read(question, passages, Request.by_owner()))
+
+
+def test_a_claim_that_the_evidence_says_is_more_supported_than_one_that_it_denies(model: PairModel) -> None:
+    true, false = judged(model, "Vilnius is Lithuania's capital.", "Vilnius is not the capital of Lithuania.")
+    assert true.supported > 0.5 > false.supported
+    assert false.contradicted > false.unknown
+    for one in (true, false):
+        assert one.supported + one.contradicted + one.unknown == pytest.approx(1, abs=1e-5)
+
+
+def test_the_words_of_an_invented_clause_stand_out(model: PairModel) -> None:
+    claim = "Vilnius was first mentioned in 1323, and its mayor plays chess."
+    [one] = judged(model, claim)
+    invented = np.array([span.start >= claim.index("its mayor") for span in one.spans])
+    assert len(one.unsupported) == len(one.spans)
+    assert one.unsupported[invented].mean() > one.unsupported[~invented].mean() + 0.3
+
+
+def test_the_short_answer_and_its_sentence_are_found(model: PairModel) -> None:
+    [one] = read(model, "When was Vilnius first mentioned?", PASSAGE)
+    start, end = one.spans[int(one.start.argmax())], one.spans[int(one.end.argmax())]
+    assert PASSAGE[start.start : end.end] == "1323"
+    in_sentence = np.array([37 <= span.start < 69 for span in one.spans])
+    assert one.evidence[in_sentence].mean() > one.evidence[~in_sentence].mean()
+
+
+def test_a_passage_that_answers_scores_above_one_that_does_not(model: PairModel) -> None:
+    other = "The harbour of Klaipeda is free of ice. Its first cranes were built in 1924."
+    right, wrong = read(model, "When was Vilnius first mentioned?", PASSAGE, other)
+    assert right.answers > wrong.answers
+
+
+def test_what_is_read_does_not_depend_on_what_is_read_with_it(model: PairModel) -> None:
+    together = judged(model, "Vilnius is a capital.", "It was mentioned in 1323. " * 5, "Churches are closed.")
+    alone = [judged(model, text)[0] for text in ("Vilnius is a capital.", "Churches are closed.")]
+    for one, other in zip((together[0], together[2]), alone, strict=True):
+        assert one.supported == pytest.approx(other.supported, abs=1e-3)
+
+
+def test_nothing_and_too_much_are_read_too(model: PairModel) -> None:
+    assert read(model, "Who?") == []
+    assert judged(model, "", evidence="")[0].spans == ()
+    [one] = read(model, "Who?", "word " * 2000)
+    assert len(one.spans) == len(one.evidence) < LONGEST
+    assert one.spans[0].start == 0
+
+
+def test_damaged_or_missing_weights_say_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = pairs.FOLDER
+    monkeypatch.setattr(pairs, "FOLDER", tmp_path)
+    (tmp_path / "pairs.json").write_bytes((folder / "pairs.json").read_bytes())
+    with pytest.raises(Damaged, match="pip install --force-reinstall ragstone"):
+        build_pair_model()
+    blob = bytearray((folder / "pairs.bin").read_bytes())
+    blob[1000] ^= 1
+    (tmp_path / "pairs.bin").write_bytes(blob)
+    with pytest.raises(Damaged, match="SHA-256"):
+        build_pair_model()
+
+
+def test_the_weights_are_those_that_are_named() -> None:
+    assert hashlib.sha256((pairs.FOLDER / "pairs.bin").read_bytes()).hexdigest() == pairs.SHA256

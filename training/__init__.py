@@ -1,0 +1,1 @@
+"""Training of the models that read: data, network, loop and export. See README.md in this folder."""

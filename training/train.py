@@ -1,0 +1,196 @@
+"""Train the trunk and its heads on claims and questions.
+
+    python -m training.train --data DATA --out FOLDER --steps 3500 [--only proof|reader] [--threads 1] [--seed 1]
+
+Resumes from FOLDER/last.npz if it is there. A step is a batch of claims or of questions; the share of each is that of
+its tokens. Method: AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) with a linear rise and fall of the rate.
+"""
+
+# pyright: basic, reportMissingImports=false
+# torch is installed only for training.
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from training.changes import SUPPORTED
+from training.claims import claims, made_claims
+from training.measure import summary
+from training.pairs import Tokens, tokenized
+from training.questions import questions
+from training.trunk import CLASSES, Heads, Trunk
+
+BATCH_TOKENS = 4096
+RATE, RISE, DECAY = 1.2e-4, 0.06, 0.01
+SAVE_EVERY, MEASURE_EVERY, SAY_EVERY = 200, 600, 20
+UNSUPPORTED_WEIGHT, EVIDENCE_WEIGHT, SPAN_WEIGHT = 0.5, 0.5, 0.5
+
+
+def batches(rows: Sequence[Tokens], chance: random.Random) -> list[list[Tokens]]:
+    """Return the rows in batches of similar length, in random order."""
+    ordered = sorted(rows, key=lambda row: len(row.ids) + chance.random() * 8)
+    out: list[list[Tokens]] = [[]]
+    for row in ordered:
+        if (len(out[-1]) + 1) * len(row.ids) > BATCH_TOKENS:
+            out.append([])
+        out[-1].append(row)
+    chance.shuffle(out)
+    return out
+
+
+def run(model: Trunk, batch: Sequence[Tokens]) -> Heads:
+    lengths = torch.tensor([len(row.ids) for row in batch])
+    ids = torch.zeros(len(batch), int(lengths.max()), dtype=torch.long)
+    for row, one in zip(ids, batch, strict=True):
+        row[: len(one.ids)] = torch.from_numpy(one.ids)
+    with torch.autocast("cpu", torch.bfloat16):
+        return model(ids, torch.tensor([row.second for row in batch]), lengths)
+
+
+def loss_of(heads: Heads, batch: Sequence[Tokens]) -> Tensor:
+    """Return the mean loss of a batch of claims or of a batch of questions."""
+    return _claim_loss(heads, batch) if batch[0].pair.label else _question_loss(heads, batch)
+
+
+def _claim_loss(heads: Heads, batch: Sequence[Tokens]) -> Tensor:
+    logs = functional.log_softmax(heads.label, dim=1)
+    supported = logs[:, 0]
+    not_supported = torch.logsumexp(logs[:, 1:], dim=1)
+    losses: list[Tensor] = []
+    places: list[Tensor] = []
+    for number, row in enumerate(batch):
+        label = row.pair.label
+        losses.append(-not_supported[number] if label == "unsupported" else -logs[number, CLASSES.index(label)])
+        if row.unsupported is not None and len(row.unsupported):
+            logits = heads.unsupported[number, 1 : 1 + len(row.unsupported)]
+            places.append(functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(row.unsupported)))
+    assert supported.shape == not_supported.shape
+    total = torch.stack(losses).mean()
+    return total + UNSUPPORTED_WEIGHT * torch.stack(places).mean() if places else total
+
+
+def _question_loss(heads: Heads, batch: Sequence[Tokens]) -> Tensor:
+    answers = torch.tensor([row.pair.answers for row in batch])
+    total = functional.binary_cross_entropy_with_logits(heads.answers, answers)
+    chosen: list[Tensor] = []
+    spans: list[Tensor] = []
+    for number, row in enumerate(batch):
+        if row.evidence is not None and row.sentences:
+            logits = sentence_logits(heads.evidence[number], row.sentences)
+            chosen.append(functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(row.evidence)))
+        if row.answer is not None:
+            for logits, place in ((heads.start, row.answer[0]), (heads.end, row.answer[1])):
+                logs = functional.log_softmax(logits[number, row.second : len(row.ids) - 1], dim=0)
+                spans.append(-logs[place - row.second] / 2)
+    if chosen:
+        total = total + EVIDENCE_WEIGHT * 2 * torch.stack(chosen).mean()
+    return total + SPAN_WEIGHT * torch.stack(spans).mean() if spans else total
+
+
+def sentence_logits(tokens: Tensor, sentences: Sequence[tuple[int, int]]) -> Tensor:
+    """Return the mean logit of the tokens of each sentence, (sentences,)."""
+    return torch.stack([tokens[start:end].mean() for start, end in sentences])
+
+
+def train(args: argparse.Namespace) -> None:
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.threads)
+    chance = random.Random(args.seed)
+    args.out.mkdir(parents=True, exist_ok=True)
+    sets = {"train": list[Tokens](), "valid": list[Tokens]()}
+    for split, rows in sets.items():
+        if args.only != "reader":
+            rows += tokenized([*claims(args.data, split), *made_claims(args.data, split)])
+        if args.only != "proof":
+            rows += tokenized(questions(args.data, split))
+    model = Trunk()
+    names = model.trained()
+    free = [value for name, value in names.items() if value.ndim > 1]
+    plain = [value for name, value in names.items() if value.ndim == 1]
+    optimiser = torch.optim.AdamW(
+        [{"params": free, "weight_decay": DECAY}, {"params": plain, "weight_decay": 0.0}], lr=RATE, fused=True
+    )
+    begin = load(args.out / "last.npz", model, optimiser) if (args.out / "last.npz").exists() else 0
+    order: list[list[Tokens]] = []
+    while len(order) < args.steps:
+        some = [row for row in sets["train"] if row.pair.label]
+        order += _mixed(batches(some, chance), batches([r for r in sets["train"] if not r.pair.label], chance), chance)
+    print(json.dumps({"rows": len(sets["train"]), "batches": len(order), "from": begin}), flush=True)
+    model.train()
+    started, mean = time.time(), 0.0
+    for step in range(begin, args.steps):
+        done = step / args.steps
+        for group in optimiser.param_groups:
+            group["lr"] = RATE * min(done / RISE, (1 - done) / (1 - RISE))
+        loss = loss_of(run(model, order[step]), order[step])
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(names.values(), 1.0)
+        optimiser.step()
+        mean = 0.95 * mean + 0.05 * loss.item() if mean else loss.item()
+        if (step + 1) % SAY_EVERY == 0:
+            each = (time.time() - started) / (step + 1 - begin)
+            print(f"step {step + 1} loss {mean:.3f} {each:.2f} s a step", flush=True)
+        if (step + 1) % SAVE_EVERY == 0 or step + 1 == args.steps:
+            save(args.out / "last.npz", model, optimiser, step + 1)
+        if (step + 1) % MEASURE_EVERY == 0 or step + 1 == args.steps:
+            print(json.dumps(summary(model, sets["valid"], run, small=step + 1 < args.steps)), flush=True)
+
+
+def _mixed(one: list[list[Tokens]], other: list[list[Tokens]], chance: random.Random) -> list[list[Tokens]]:
+    out = [*one, *other]
+    chance.shuffle(out)
+    return out
+
+
+def save(path: Path, model: Trunk, optimiser: torch.optim.Optimizer, step: int) -> None:
+    """Write the trained parameters, their moments and the step; no pickle."""
+    arrays: dict[str, np.ndarray] = {"step": np.array(step)}
+    for name, value in model.trained().items():
+        arrays[f"value/{name}"] = value.detach().numpy()
+        for part in ("exp_avg", "exp_avg_sq"):
+            if state := optimiser.state.get(value):
+                arrays[f"{part}/{name}"] = state[part].numpy()
+    new = path.with_suffix(".new.npz")
+    np.savez(new, allow_pickle=False, **arrays)
+    new.replace(path)
+
+
+def load(path: Path, model: Trunk, optimiser: torch.optim.Optimizer | None = None) -> int:
+    """Read what `save` has written; return the step."""
+    with np.load(path, allow_pickle=False) as arrays, torch.no_grad():
+        step = int(arrays["step"])
+        for name, value in model.trained().items():
+            value.copy_(torch.from_numpy(arrays[f"value/{name}"]))
+            if optimiser is not None and f"exp_avg/{name}" in arrays:
+                optimiser.state[value] = {
+                    "step": torch.tensor(float(step)),
+                    **{part: torch.from_numpy(arrays[f"{part}/{name}"]) for part in ("exp_avg", "exp_avg_sq")},
+                }
+    return step
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--steps", type=int, default=3500)
+    parser.add_argument("--only", choices=("proof", "reader"))
+    parser.add_argument("--threads", type=int, default=1, help="more only help on a machine with nothing else to do")
+    parser.add_argument("--seed", type=int, default=1)
+    train(parser.parse_args())
+
+
+if __name__ == "__main__":
+    assert SUPPORTED in CLASSES
+    main()

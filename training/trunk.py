@@ -1,0 +1,128 @@
+"""The network that is trained: all-MiniLM-L6-v2 over a pair of texts, with heads for proving and for reading.
+
+Word embeddings and the lowest layers stay as they are, because Ragstone has them installed already: only what is
+above is trained and shipped. At run time the layers are computed by the graph of the embedder
+(``ragstone/index/embed/minilm/graph.onnx``) with other weights, and the heads, all of them linear, in NumPy.
+
+Pair encoding: Devlin et al. 2019, "BERT" (arXiv 1810.04805). Cross-encoders: Nogueira and Cho 2019 (arXiv 1901.04085).
+"""
+
+# pyright: basic, reportMissingImports=false
+# torch is installed only for training.
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ragstone.index.embed.minilm.weights import DIMENSIONS, HEADS, LAYERS, Weights
+
+FROZEN = 2
+"""Lowest layers that are not trained."""
+EPSILON = 1e-12
+CLASSES = ("supported", "contradicted", "unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heads:
+    """What the heads return for a batch of pairs.
+
+    ``label`` (pairs, 3) are logits of `CLASSES`; ``unsupported`` (pairs, tokens) of "nothing in the evidence says this
+    word"; ``answers`` (pairs,) of "the passage answers"; ``evidence``, ``start`` and ``end`` (pairs, tokens) of
+    "this token is evidence" and of where the short answer starts and ends.
+    """
+
+    label: Tensor
+    unsupported: Tensor
+    answers: Tensor
+    evidence: Tensor
+    start: Tensor
+    end: Tensor
+
+
+class Layer(nn.Module):
+    """A layer of BERT, normalised after each part."""
+
+    def __init__(self, weights: Weights, number: int) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(DIMENSIONS, 3 * DIMENSIONS)
+        self.out = nn.Linear(DIMENSIONS, DIMENSIONS)
+        self.up = nn.Linear(DIMENSIONS, 4 * DIMENSIONS)
+        self.down = nn.Linear(4 * DIMENSIONS, DIMENSIONS)
+        self.norm1, self.norm2 = (nn.LayerNorm(DIMENSIONS, EPSILON) for _ in range(2))
+        tensors = weights.tensors()
+        with torch.no_grad():
+            for name, module in self.named_children():
+                matrix = torch.from_numpy(np.array(tensors[f"{number}.{name}.weight"], dtype=np.float32))
+                module.weight.copy_(matrix if matrix.ndim == 1 else matrix.T)
+                module.bias.copy_(torch.from_numpy(np.array(tensors[f"{number}.{name}.bias"], dtype=np.float32)))
+
+    def forward(self, x: Tensor, mask: Tensor, dropout: float) -> Tensor:
+        pairs, tokens, _ = x.shape
+        qkv = self.qkv(x).view(pairs, tokens, 3, HEADS, DIMENSIONS // HEADS).permute(2, 0, 3, 1, 4)
+        # Written out, because the fused operator's way back takes four times as long on a processor.
+        scores = qkv[0] @ qkv[1].transpose(2, 3) * (DIMENSIONS // HEADS) ** -0.5
+        shares = (scores + mask).softmax(dim=-1).to(qkv.dtype)
+        attended = self.out((shares @ qkv[2]).transpose(1, 2).reshape(pairs, tokens, DIMENSIONS))
+        x = self.norm1(x + functional.dropout(attended, dropout, self.training and dropout > 0))
+        fed = self.down(functional.gelu(self.up(x)))
+        return self.norm2(x + functional.dropout(fed, dropout, self.training and dropout > 0))
+
+
+class Trunk(nn.Module):
+    """Reads pairs of texts: a claim or a question, and evidence or a passage."""
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__()
+        weights, self.dropout = Weights(), dropout
+        tensors = {"word": weights.matrix("word"), "position": weights.matrix("position"), "type": weights.raw("type")}
+        for name, value in tensors.items():
+            self.register_buffer(f"{name}_rows", torch.from_numpy(np.array(value, dtype=np.float32)), persistent=False)
+        self.norm = nn.LayerNorm(DIMENSIONS, EPSILON)
+        with torch.no_grad():
+            self.norm.weight.copy_(torch.from_numpy(weights.raw("norm.weight").copy()))
+            self.norm.bias.copy_(torch.from_numpy(weights.raw("norm.bias").copy()))
+        self.layers = nn.ModuleList(Layer(weights, number) for number in range(LAYERS))
+        self.label = nn.Linear(3 * DIMENSIONS, len(CLASSES))
+        self.answers = nn.Linear(3 * DIMENSIONS, 1)
+        self.places = nn.Linear(DIMENSIONS, 4)  # unsupported, evidence, start, end
+        for part in (self.norm, *self.layers[:FROZEN]):
+            part.requires_grad_(False)
+
+    def forward(self, ids: Tensor, second: Tensor, lengths: Tensor) -> Heads:
+        """Read a batch.
+
+        Args:
+            ids: tokens of the pairs, (pairs, longest).
+            second: where the second text of each pair begins, (pairs,).
+            lengths: tokens of each pair, (pairs,).
+        """
+        place = torch.arange(ids.shape[1])
+        kind = (place >= second[:, None]).long()
+        with torch.no_grad():
+            x = self.norm(self.word_rows[ids] + self.position_rows[place] + self.type_rows[kind])
+            mask = torch.where(place < lengths[:, None], 0.0, -1e4)[:, None, None, :]
+            for layer in self.layers[:FROZEN]:
+                x = layer(x, mask, 0.0)
+        for layer in self.layers[FROZEN:]:
+            x = layer(x, mask, self.dropout)
+        first = ((place > 0) & (place < second[:, None] - 1))[:, :, None]
+        mean = (x * first).sum(1) / first.sum(1).clamp(min=1)
+        pooled = torch.cat([x[:, 0], mean, x.masked_fill(~first, -1e4).amax(1)], dim=1)
+        unsupported, evidence, start, end = self.places(x).float().unbind(-1)
+        return Heads(
+            label=self.label(pooled).float(),
+            unsupported=unsupported,
+            answers=self.answers(pooled).float()[:, 0],
+            evidence=evidence,
+            start=start,
+            end=end,
+        )
+
+    def trained(self) -> dict[str, nn.Parameter]:
+        """Return the parameters that are trained, by name."""
+        return {name: value for name, value in self.named_parameters() if value.requires_grad}
