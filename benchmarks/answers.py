@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from benchmarks import calibration, judge, support
+from benchmarks import calibration, judge
 from benchmarks.common import Options, Result, Table, main, progress, skipped
+from benchmarks.question_sets import is_there
+from benchmarks.recorded import Found, recorded
+from ragstone.core.answers import Draft
+from ragstone.core.request import Request
 from ragstone.engine.experiments import dataset_folder, evaluate_dataset
 from ragstone.index import build_embedder
+from ragstone.respond import drafted
 from ragstone.review.report import AnswerReport, Share
 from ragstone.settings.load import load
 
 SET = "clapnq"
-QUICK_LIMIT = 60
+CONVERSATIONS, FACTS = "mtrag_un", "xquad en"
+QUICK_LIMIT, QUICK_EVERY = 60, 8
 MEANING = {
     "citation_precision": "citations that touch a sentence an annotator chose, of all citations",
     "citation_recall": "sentences the annotators chose that a citation touches, of all such sentences",
+    "answers_right": "answers that touch a sentence the annotators chose, of all answers given",
     "refusal_precision": "unanswerable questions, of all that were refused",
     "refusal_recall": "refused questions, of all that are unanswerable",
     "quotes_exact": "quotes that are, character by character, what the document says, of all quotes",
@@ -38,15 +45,62 @@ async def measure(options: Options) -> Result:
     if report.answers is None:
         raise ValueError(f"{SET} has neither evidence sentences nor unanswerable questions")
     cited = summary(report.answers)
+    others = await _others(options)
     parts = {
-        "support": await support.measure(options),
         "answerability": await calibration.measure(options),
         "judge": await judge.measure(options),
     }
     return Result(
-        tables=[*cited.tables, *(table for part in parts.values() for table in part.tables)],
-        figures=cited.figures | {name: part.figures for name, part in parts.items()},
+        tables=[*cited.tables, others.tables[0], *(table for part in parts.values() for table in part.tables)],
+        figures={
+            **cited.figures,
+            "confidence_error_left_out": parts["answerability"].figures["confidence_error_left_out"],
+            **others.figures,
+            **{name: part.figures for name, part in parts.items()},
+        },
     )
+
+
+async def _others(options: Options) -> Result:
+    """Measure refusals in conversations, and how many questions of fact are answered in the words of the annotators."""
+    assert options.data is not None
+    every = QUICK_EVERY if options.quick else 1
+    rows: list[list[str]] = []
+    figures: dict[str, float | None] = {}
+    if is_there(options.data, CONVERSATIONS):
+        told = await _drafts(options, CONVERSATIONS, every)
+        refused = [found for found, draft in told if draft.abstained]
+        wrongly, unanswerable = sum(one.answerable for one in refused), sum(not one.answerable for one, _ in told)
+        shares = {
+            "conversations_refusal_precision": (len(refused) - wrongly, len(refused)),
+            "conversations_refusal_recall": (len(refused) - wrongly, unanswerable),
+        }
+        rows += [[CONVERSATIONS, name, *_share(*counts)] for name, counts in shares.items()]
+        figures |= {name: _value(*counts) for name, counts in shares.items()}
+    if is_there(options.data, FACTS):
+        told = await _drafts(options, FACTS, every)
+        right = sum(not draft.abstained and found.asked.is_answered_by(draft.citations) for found, draft in told)
+        rows.append([FACTS, "facts_answered", *_share(right, len(told))])
+        figures["facts_answered"] = _value(right, len(told))
+    return Result(
+        tables=[Table(title="other sets", columns=["set", "measure", "share", "count"], rows=rows)], figures=figures
+    )
+
+
+async def _drafts(options: Options, name: str, every: int) -> list[tuple[Found, Draft]]:
+    """Return the answers to every nth question of a set, each with what was found for it."""
+    assert options.data is not None
+    record = await recorded(options.data, options.keep, name, options.embedders[0])
+    answerer = record.answerer(load().settings.respond)
+    return [(one, await drafted(answerer, one.evidence, Request.by_owner())) for one in record.found[::every]]
+
+
+def _share(part: int, whole: int) -> tuple[str, str]:
+    return (f"{part / whole:.3f}" if whole else "-", f"{part} of {whole}")
+
+
+def _value(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
 
 
 def summary(answers: AnswerReport) -> Result:

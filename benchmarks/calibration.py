@@ -1,137 +1,120 @@
-"""How far the probability of an answer, and the risk promised with it, can be trusted."""
+"""How far the probability that an answer is right, and the risk promised with it, can be trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import POOLED, SOURCES, Case, cases
+from benchmarks.cases import FITTED, SMALL, UNSEEN, Case, cases
 from benchmarks.common import Options, Result, Table
+from benchmarks.judge import auc
+from benchmarks.question_sets import is_there
 from ragstone.index import build_embedder
 from ragstone.respond.answerability import NEVER, estimate_for, threshold_for
 from ragstone.settings.load import load
 
 BINS = 10
-RESAMPLES = 1000
-RISKS = (0.05, 0.1, 0.2)
+RISKS = (0.15, 0.2, 0.3)
 QUICK = 8
-COLUMNS = (
-    "set",
-    "cases",
-    "refusals that were right",
-    "unanswerable refused",
-    "answerable answered",
-    "calibration error",
-    "Brier score",
-    "of a constant",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """Cases with their probabilities; arrays have the shape (cases,)."""
-
-    probability: NDArray[np.float64]
-    answerable: NDArray[np.float64]
-    wrong: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.probability)
+QUICK_SETS = ("clapnq", "xquad en")
+COLUMNS = ("set", "cases", "right", "stated", "calibration error", "AUC", "Brier score", "of a constant")
 
 
 async def measure(options: Options) -> Result:
-    """Measure on cases that no coefficient was fitted to, and the risk on those that no threshold was either."""
+    """Measure the shipped coefficients, and on each set those that were fitted to the others."""
     assert options.data is not None
     embedder = options.embedders[0]
-    settings = load([f"index.embedder={embedder}"]).settings
-    fingerprint, below = build_embedder(settings.index).fingerprint, settings.respond.abstain_below
-    found: list[Case] = []
-    for name in POOLED:
-        if options.folder(SOURCES[name].documents):
-            found += await cases(options.data, options.keep, name, embedder, every=QUICK - 1 if options.quick else 1)
-    unseen = [one for one in found if one.part != "fit"]
-    by_source = {name: [one for one in unseen if one.source == name] for name in POOLED}
-    judged = {name: _judged(some, fingerprint) for name, some in by_source.items() if some}
-    judged["all"] = _judged(unseen, fingerprint)
-    error, (low, high) = calibration_error(judged["all"]), _interval(judged["all"])
-    trust = Table(
-        title="the probability of an answer, on questions it was not fitted to; all: calibration error"
-        f" {error:.3f} [{low:.3f} {high:.3f}]",
-        columns=COLUMNS,
-        rows=[[name, *_row(one, below)] for name, one in judged.items()],
-    )
-    apart = _judged([one for one in unseen if one.part == "test" and SOURCES[one.source].judged], fingerprint)
-    risks = Table(
-        title="respond.risk, on judged questions to which neither probability nor threshold was fitted",
-        columns=["risk accepted", "threshold", "answered", "wrong, of those answered"],
-        rows=[_risk(share, apart, threshold_for(fingerprint, share)) for share in RISKS],
-    )
-    figures = {"calibration_error": error, "calibration_error_high": high, "brier": _brier(judged["all"])}
-    rounded = {name: round(value, 4) for name, value in figures.items()}
-    return Result(tables=[trust, risks], figures={**rounded, "cases": len(unseen)})
+    fingerprint = build_embedder(load([f"index.embedder={embedder}"]).settings.index).fingerprint
+    every = QUICK if options.quick else 1
 
+    async def read(names: Sequence[str]) -> dict[str, list[Case]]:
+        assert options.data is not None
+        there = [name for name in names if is_there(options.data, name)]
+        return {name: await cases(options.data, options.keep, name, embedder, every=every) for name in there}
 
-def _judged(some: Sequence[Case], fingerprint: str) -> Judged:
+    sets, unseen = await read(QUICK_SETS if options.quick else FITTED), await read(() if options.quick else UNSEEN)
     estimate = estimate_for(fingerprint)
-    return Judged(
-        probability=np.array([estimate(one.features, SOURCES[one.source].language) for one in some]),
-        answerable=np.array([one.answerable for one in some], dtype=float),
-        wrong=np.array([one.wrong for one in some], dtype=bool),
-    )
+    shipped = {name: np.array([estimate(one.features) for one in some]) for name, some in sets.items()}
+    right = {name: np.array([one.right for one in some], dtype=float) for name, some in sets.items()}
+    apart = _left_out(sets) if len(sets) > len(QUICK_SETS) else {}
+    for name, some in unseen.items():
+        apart[name] = np.array([estimate(one.features) for one in some])
+        right[name] = np.array([one.right for one in some], dtype=float)
+    judged = [name for name in apart if len(right[name]) >= SMALL]
+    errors = [calibration_error(apart[name], right[name]) for name in judged]
+    mean = float(np.mean(errors)) if errors else None
+    tables = [
+        Table(
+            title="the probability that an answer is right, on sets it was not fitted to",
+            columns=COLUMNS,
+            rows=[[name, *_row(p, right[name])] for name, p in apart.items()],
+        ),
+        Table(
+            title="as shipped, fitted to all of these sets",
+            columns=COLUMNS,
+            rows=[[name, *_row(p, right[name])] for name, p in shipped.items()],
+        ),
+        Table(
+            title="respond.risk, on sets it was not fitted to",
+            columns=["risk accepted", "threshold", "answered", "wrong, of those answered"],
+            rows=[_risk(share, apart or shipped, right, threshold_for(fingerprint, share)) for share in RISKS],
+        ),
+    ]
+    figures = {
+        "confidence_error_left_out": None if mean is None else round(mean, 4),
+        "worst_set": round(max(errors), 4) if errors else None,
+        "cases": sum(map(len, right.values())),
+    }
+    return Result(tables=tables if apart else tables[1:], figures=figures)
 
 
-def calibration_error(one: Judged) -> float:
-    """Return how far the mean probability is from the answerable share, over ten bins of equal size."""
-    bins = np.array_split(np.argsort(one.probability, kind="stable"), BINS)
-    gaps = [abs(one.probability[b].mean() - one.answerable[b].mean()) * len(b) for b in bins if len(b)]
-    return float(sum(gaps) / max(len(one), 1))
+def _left_out(sets: Mapping[str, Sequence[Case]]) -> dict[str, NDArray[np.float64]]:
+    from tools.fit_answerability import left_out, usual_similarity  # the fitting tool measures with this module
+
+    return left_out(sets, usual_similarity([one for some in sets.values() for one in some]))
 
 
-def _interval(one: Judged) -> tuple[float, float]:
-    """Return the 95% interval over resamples of the cases. Resampling adds noise to each bin, so it overstates."""
-    chance = np.random.default_rng(1)
-    values: list[float] = []
-    for _ in range(RESAMPLES):
-        drawn = chance.integers(0, len(one), len(one))
-        part = Judged(probability=one.probability[drawn], answerable=one.answerable[drawn], wrong=one.wrong[drawn])
-        values.append(calibration_error(part))
-    low, high = np.percentile(values, [2.5, 97.5])
-    return float(low), float(high)
+def calibration_error(probability: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+    """Return how far the mean probability is from the share that is right, over ten bins of equal size.
+
+    Args:
+        probability: of each case, shape (cases,).
+        right: 1 if it is right, else 0, shape (cases,).
+    """
+    bins = np.array_split(np.argsort(probability, kind="stable"), BINS)
+    gaps = [abs(probability[b].mean() - right[b].mean()) * len(b) for b in bins if len(b)]
+    return float(sum(gaps) / max(len(right), 1))
 
 
-def _brier(one: Judged) -> float:
-    return float(((one.probability - one.answerable) ** 2).mean())
-
-
-def _row(one: Judged, below: float) -> list[str]:
-    refused, unanswerable, rate = one.probability < below, one.answerable == 0, one.answerable.mean()
+def _row(p: NDArray[np.float64], right: NDArray[np.float64]) -> list[str]:
+    rate = right.mean()
     shares = (
-        (unanswerable & refused).sum() / max(refused.sum(), 1),
-        (unanswerable & refused).sum() / max(unanswerable.sum(), 1),
-        (~unanswerable & ~refused).sum() / max((~unanswerable).sum(), 1),
+        rate,
+        p.mean(),
+        calibration_error(p, right),
+        auc(p.tolist(), [bool(one) for one in right]) or float("nan"),
+        ((p - right) ** 2).mean(),
+        rate * (1 - rate),
     )
-    return [
-        str(len(one)),
-        *(f"{share:.3f}" for share in shares),
-        *(f"{value:.3f}" for value in (calibration_error(one), _brier(one), rate * (1 - rate))),
-    ]
+    return [str(len(right)), *(f"{share:.3f}" for share in shares)]
 
 
-def _risk(share: float, one: Judged, threshold: float) -> list[str]:
-    answered = one.probability >= threshold
+def _risk(
+    share: float,
+    probability: Mapping[str, NDArray[np.float64]],
+    right: Mapping[str, NDArray[np.float64]],
+    threshold: float,
+) -> list[str]:
+    p = np.concatenate(list(probability.values()))
+    wrong = np.concatenate([right[name] for name in probability]) == 0
+    answered = p >= threshold
     if threshold == NEVER or not answered.any():
-        return [f"{share:.0%}", "-", f"0 of {len(one)}", "cannot be promised, so nothing is answered"]
-    wrong, count = int((one.wrong & answered).sum()), int(answered.sum())
-    low, high = wilson(wrong, count)
-    return [
-        f"{share:.0%}",
-        f"{threshold:.2f}",
-        f"{count} of {len(one)}",
-        f"{wrong / count:.3f} [{low:.3f} {high:.3f}]",
-    ]
+        return [f"{share:.0%}", "-", f"0 of {len(p)}", "cannot be promised, so nothing is answered"]
+    count, of = int((wrong & answered).sum()), int(answered.sum())
+    low, high = wilson(count, of)
+    return [f"{share:.0%}", f"{threshold:.2f}", f"{of} of {len(p)}", f"{count / of:.3f} [{low:.3f} {high:.3f}]"]
 
 
 def wilson(part: int, whole: int) -> tuple[float, float]:

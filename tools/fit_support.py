@@ -1,11 +1,12 @@
-"""Fit the coefficients of `ragstone.respond.support`, and measure them on the other half of the questions.
+"""Fit the coefficients of `ragstone.respond.support` and `ragstone.respond.proof`.
 
     RAGSTONE_TEST_DATA=... python -m tools.fit_support [--keep DIR]
 
 True sentences are those of answers and evidence in CLAP NQ, and sentences of XQuAD. False sentences are the same with
-one thing changed (`benchmarks.planted`). Every kind of change has the same weight, and all of them together as much as
-the true sentences. The features do not depend on an embedder's scale, so one model serves all embedders; it is fitted
-to both that are shipped.
+one thing changed (`benchmarks.proof.planted`). Every kind of change has the same weight, and all of them together as
+much as the true sentences. Half of the questions are used; ``python -m benchmarks.proof`` measures on the others, and
+on claims written by hand that nothing is fitted to. The features do not depend on an embedder's scale, so one model
+serves all embedders; it is fitted to both that are shipped.
 """
 
 from __future__ import annotations
@@ -21,10 +22,15 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.support import SETS, Checked, checked
+from benchmarks.common import Options
+from benchmarks.proof.__main__ import SETS, planted
+from benchmarks.proof.checked import Checked
 from ragstone.respond.agreement import Agreement
+from ragstone.respond.proof import features
 
 EMBEDDERS = ("minilm", "e5-small")
+ENGLISH = ("clapnq", "xquad/dev/en")
+"""Sets whose language the trained model knows."""
 RIDGE = 0.5
 
 
@@ -52,23 +58,26 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases in DIR for the next run")
     given, data = parser.parse_args(), Path(os.environ["RAGSTONE_TEST_DATA"])
+    found: dict[str, list[Checked]] = {name: [] for name in SETS}
     with TemporaryDirectory() as folder:
-        found = {
-            (embedder, name): asyncio.run(checked(data, given.keep or Path(folder), name, embedder))
-            for embedder in EMBEDDERS
-            for name in SETS
-        }
-    some = [one for of_set in found.values() for one in of_set if one.fitted and one.agreement is not None]
-    x = np.array([one.agreement.row() for one in some if one.agreement])
-    b = fit(x, np.array([not one.claim.kind for one in some], dtype=float), weights(some))
-    print(f"BIAS = {b[0]:.2f}")
+        options = Options(keep=(given.keep or Path(folder)).absolute(), data=data)
+        for embedder in EMBEDDERS:
+            for name in SETS:
+                found[name] += asyncio.run(planted(options, name, embedder, fitted=True))
+    some = [one for of_set in found.values() for one in of_set]
+    rows = [(one, one.alignment) for one in some if one.alignment]
+    b = fit(np.array([a.agreement.row() for _, a in rows]), _true([o for o, _ in rows]), weights([o for o, _ in rows]))
+    print(f"words: BIAS = {b[0]:.2f}")
     for field, weight in zip(fields(Agreement), b[1:], strict=True):
         print(f"{field.name}={weight:.2f}")
-    for (embedder, name), of_set in found.items():
-        rest = [one for one in of_set if not one.fitted]
-        p = [0.0 if one.agreement is None else 1 / (1 + np.exp(-b[0] - one.agreement.row() @ b[1:])) for one in rest]
-        flagged, true = np.array(p) < 0.5, np.array([not one.claim.kind for one in rest])
-        print(f"{embedder} {name}: false flagged {flagged[~true].mean():.3f}, true flagged {flagged[true].mean():.3f}")
+    english = [one for name in ENGLISH for one in found[name] if one.alignment and one.judgement]
+    x = np.array([features(one.alignment, one.judgement) for one in english if one.alignment and one.judgement])
+    b = fit(x, _true(english), weights(english))
+    print(f"proof: BIAS = {b[0]:.2f}; WEIGHTS = ({', '.join(f'{weight:.2f}' for weight in b[1:])})")
+
+
+def _true(some: Sequence[Checked]) -> np.ndarray:
+    return np.array([not one.claim.kind for one in some], dtype=float)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,16 @@ from ragstone.core.errors import ModelError
 from ragstone.core.protocols import ChatModel
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond.support import THRESHOLD, UNSUPPORTED, Alignment, Proof, Quote, SupportChecker, probability
+from ragstone.respond.support import (
+    THRESHOLD,
+    UNSUPPORTED,
+    Alignment,
+    Checker,
+    Proof,
+    Quote,
+    SupportChecker,
+    probability,
+)
 from ragstone.services.chat import complete_as
 
 MIN_QUOTE = 12
@@ -35,20 +44,21 @@ class SupportReply(BaseModel):
 
 
 class ModelChecker:
-    """A checker that compares words and then asks a model."""
+    """A checker that compares words and then asks a language model."""
 
-    def __init__(self, *, by_words: SupportChecker, model: ChatModel) -> None:
-        self._by_words, self._model = by_words, model
+    def __init__(self, *, by_words: SupportChecker, otherwise: Checker, model: ChatModel) -> None:
+        """Take the parts; ``otherwise`` checks if the model fails."""
+        self._by_words, self._otherwise, self._model = by_words, otherwise, model
 
     async def check(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Proof:
-        """Return the proof of a sentence; if the model fails, the proof by words alone."""
+        """Return the proof of a sentence; if the model fails, the proof without it."""
         alignment = await self._by_words.align(sentence, hits, request, before)
         if alignment is None:
             return UNSUPPORTED
         try:
             reply = await complete_as(self._model, _messages(sentence, hits, before), SupportReply, request)
         except ModelError:
-            return await self._by_words.check(sentence, hits, request, before)
+            return await self._otherwise.check(sentence, hits, request, before)
         quote = _located(reply.quote, hits) if reply.supported else None
         support = probability(alignment.agreement)
         if quote is None or _lacks_facts(alignment):

@@ -48,11 +48,15 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """Whether a sentence is supported, how strongly (0 to 1), and by which quotes (none if it is not)."""
+    """Whether a sentence is supported, how strongly (0 to 1), and by which quotes (none if it is not).
+
+    ``unsupported`` are the parts of the sentence that nothing supports, where they are known.
+    """
 
     supported: bool
     support: float
     quotes: tuple[Quote, ...]
+    unsupported: tuple[str, ...] = ()
 
 
 UNSUPPORTED = Proof(supported=False, support=0.0, quotes=())
@@ -110,10 +114,10 @@ class SupportChecker:
         if alignment is None:
             return UNSUPPORTED
         support = probability(alignment.agreement)
-        supported = support >= THRESHOLD and self._has_content(sentence, hits)
+        supported = support >= THRESHOLD and self.has_content(sentence, hits)
         return Proof(supported=supported, support=support, quotes=alignment.quotes if supported else ())
 
-    def _has_content(self, sentence: str, hits: Sequence[Hit]) -> bool:
+    def has_content(self, sentence: str, hits: Sequence[Hit]) -> bool:
         """Return whether a sentence has two content words, or one number or name; "This is a question" has neither."""
         content = [word for word in words(sentence) if not word.stop]
         if len(content) > 1 or any(word.key for word in content):

@@ -1,5 +1,7 @@
 """Split a streamed reply into complete sentences and remove what the model must not decide.
 
+A row of a table is one sentence, and so is what stands in bold, so that marks and omissions leave the Markdown whole.
+
 Citation markers are removed and kept as claims, except in code, where brackets mean something else. Pictures and links
 are replaced by their words (`ragstone.respond.links`). The cost is linear in the length of the reply, because no
 sentence is longer than `MAX_SENTENCE`.
@@ -31,6 +33,7 @@ _MAX_HELD = 300
 """Characters of inline code that are held back until it ends."""
 _FENCE = re.compile(r"^ {0,3}```[^\n]*$", re.MULTILINE)
 _MAY_END = re.compile(r"[^\w\s,`]|\n")
+_BOLD = "**"
 _LOOKBACK = 40
 """Characters before a piece that decide whether a sentence may end in it."""
 
@@ -78,7 +81,7 @@ class Transcript:
         if not everything and not self._may_close():
             return []
         self._grown = 0
-        spans = self._spans()
+        spans = self._spans(ended=everything)
         ends = [*(span.start for span in spans[1:]), len(self._open)]
         out, start = list[Sentence](), 0
         for span, after in zip(spans, ends, strict=False):
@@ -150,14 +153,30 @@ class Transcript:
             self._claims |= {(size, int(number)): None for number in re.findall(r"\d+", found["sources"])}
         return break_links(replace_links("".join([*out, plain[last:]])) if out else plain)
 
-    def _spans(self) -> list[Span]:
+    def _spans(self, *, ended: bool) -> list[Span]:
         """Return sentences and code blocks; a code block is never split."""
         out, start = list[Span](), 0
         for code in self._codes:
-            out += [*self._within(start, code.start), *([code] if code.end > code.start else [])]
+            out += [*self._within(start, code.start, ended=True), *([code] if code.end > code.start else [])]
             start = code.end
-        return [*out, *self._within(start, len(self._open))]
+        return [*out, *self._within(start, len(self._open), ended=ended)]
 
-    def _within(self, start: int, end: int) -> list[Span]:
-        found = self._sentences(self._open[start:end])
-        return [Span(start=start + one.start, end=start + one.end) for one in found]
+    def _within(self, start: int, end: int, *, ended: bool) -> list[Span]:
+        """Return the sentences in a part of the open text; ``ended`` if its last line is complete."""
+        out: list[Span] = []
+        for one in self._sentences(self._open[start:end]):
+            span = Span(start=start + one.start, end=start + one.end)
+            if out and self._belong_together(out[-1], span, end, ended=ended):
+                span = Span(start=out.pop().start, end=span.end)
+            out.append(span)
+        return out
+
+    def _belong_together(self, one: Span, after: Span, end: int, *, ended: bool) -> bool:
+        """Return whether two sentences are in one row of a table, or in one run of bold words."""
+        if "\n" in self._open[one.end : after.start] or after.end - one.start > MAX_SENTENCE:
+            return False
+        if self._open[self._open.rfind("\n", 0, one.start) + 1 : one.end].lstrip().startswith("|"):
+            return True
+        line_end = self._open.find("\n", one.end, end)
+        rest = self._open[one.end : end if line_end < 0 else line_end]
+        return one.of(self._open).count(_BOLD) % 2 == 1 and (_BOLD in rest or (line_end < 0 and not ended))

@@ -1,13 +1,13 @@
 """Answers written by a language model from the evidence and checked against the documents.
 
 The model's answer is used only if the evidence is likely to answer. Every sentence is checked against the evidence, and
-the citations are those found by the check, not those the model claims. If the model fails, the answer is quoted.
+the citations are those found by the check, not those the model claims. If the model fails, or nothing that it writes is
+proved, the answer is quoted.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -17,22 +17,21 @@ from ragstone.core.errors import ModelError
 from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
+from ragstone.respond import markdown
+from ragstone.respond.claims import Claim, verdict
 from ragstone.respond.drafts import abstained, cite
 from ragstone.respond.prompt import REFUSAL, ComposedPrompt, Prompt, PromptBudget, compose, load_prompt
-from ragstone.respond.support import Checker, Proof, Quote
+from ragstone.respond.proving import Proved, Prover
+from ragstone.respond.support import Checker, Quote
 from ragstone.respond.transcript import Sentence, Transcript
 from ragstone.settings import RespondSettings
 
 UNSUPPORTED_MARK = "[?]"
-"""Follows a sentence that the documents do not support."""
+"""Follows the words that the documents do not support, or the sentence if they are not known."""
 MAX_REPEATS = 3
 """Repeated sentences after which the model is stopped."""
-MAX_LEAD_IN = 80
-"""Characters of a sentence that only introduces the next and is not checked."""
 MAX_REFUSAL = 2 * len(REFUSAL)
 """Characters of a refusal that are waited for, so that it ends properly and is kept; then the model is stopped."""
-_CONTENT = re.compile(r"[\d@/$€£]|\w\.\w")
-"""Numbers, money and addresses."""
 _RESERVED = 1024
 """Tokens of the window reserved for rules and examples."""
 
@@ -48,6 +47,7 @@ class WritingAnswerer:
         quoting: Answerer,
         checker: Checker,
         sentences: SentenceSplitter,
+        notices: Sequence[str] = (),
     ) -> None:
         """Take the parts of other stages.
 
@@ -57,10 +57,11 @@ class WritingAnswerer:
             quoting: estimates whether the evidence answers, and answers without a model.
             checker: checks sentences against the evidence.
             sentences: splits a text.
+            notices: what a reader of every answer should know.
         """
         self._settings, self._model = settings, model
         self._quoting, self._checker, self._sentences = quoting, checker, sentences
-        self._prompt = load_prompt(settings.prompt)
+        self._prompt, self._notices = load_prompt(settings.prompt), notices
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
         """Return the probability, 0 to 1, that the evidence answers its question."""
@@ -104,6 +105,8 @@ class WritingAnswerer:
         quoted: Draft,
     ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
         transcript, answer = Transcript(self._sentences), _Answer(self._prompt)
+        drops = self._settings.unsupported == "drop"
+        prover = Prover(evidence.question, hits, self._checker, request, strict=drops)
         waiting, shown = True, ""  # the beginning, until it is clear whether it is a refusal
         async for piece in reply:
             end = isinstance(piece, Reply)
@@ -117,26 +120,17 @@ class WritingAnswerer:
                 if waiting and not end:  # do not show the words of a refusal
                     continue
                 text, shown = shown, ""
-            if self._settings.unsupported == "flag" and text:
+            if not drops and text:
                 yield TextWritten(text=text)
-            for sentence in transcript.closed(everything=end):
-                if answer.is_repeated(sentence):
+            new = [one for one in transcript.closed(everything=end) if not answer.is_repeated(one)]
+            ready = [proved for one in new for proved in await prover.add(one)]
+            for one in [*ready, *(await prover.end() if end else ())]:
+                if drops and not one.proof.supported:
+                    answer.dropped += 1
                     continue
-                proof = await self._proof(sentence, hits, request)
-                if self._settings.unsupported == "drop":
-                    if not proof.supported:
-                        answer.dropped += 1
-                        continue
-                    yield TextWritten(text=f"{sentence.before or ' '}{sentence.text}")
-                before = len(answer.text)
-                cited = answer.add(sentence, proof)
-                yield SentenceClosed(
-                    text=sentence.text,
-                    supported=proof.supported,
-                    support=proof.support,
-                    citations=cited,
-                    as_shown=answer.text[before:],
-                )
+                if drops:
+                    yield TextWritten(text=f"{one.sentence.before or ' '}{one.sentence.text}")
+                yield answer.closed(one)
             if isinstance(piece, Reply):
                 answer.cut = piece.cut
             if answer.repeats > MAX_REPEATS:
@@ -153,28 +147,24 @@ class WritingAnswerer:
         )
         return compose(self._prompt, evidence, before, budget=budget, language=own.language, shown=own.shown)
 
-    async def _proof(self, sentence: Sentence, hits: Sequence[Hit], request: Request) -> Proof:
-        if _is_lead_in(sentence.text):
-            return Proof(supported=True, support=1.0, quotes=())
-        claimed = [hits[number - 1] for number in sentence.claimed if 0 < number <= len(hits)]
-        others = [hit for hit in hits if hit not in claimed]
-        return await self._checker.check(sentence.text, [*claimed, *others], request)
-
     def _draft(self, evidence: Evidence, answer: _Answer, quoted: Draft) -> Draft:
         name = self._model.name
-        notices = list(quoted.notices)
+        notices = [*self._notices, *quoted.notices]
         if answer.dropped:
             notices.append(f"{_counted(answer.dropped)} left out for lack of support in the documents")
         if answer.repeats > MAX_REPEATS:
             notices.append(f"{name} was stopped, because it kept repeating itself")
         if answer.cut:
             notices.append(f"The reply of {name} was cut off; raise respond.model.max_tokens for longer answers")
-        if not answer.text.strip():
+        claims = [one for one in answer.statements if one.markers or not one.supported]
+        supported = sum(one.supported for one in claims)
+        if not supported and answer.sentences and (answer.dropped or not answer.only_denies):
+            notices.append(f"Nothing that {name} wrote is supported by the documents, so they are quoted instead")
+            return replace(quoted, notices=tuple(notices), degraded=True)
+        if not supported:
             return replace(
                 abstained(evidence, quoted.answerability, (), self._settings), model=name, notices=tuple(notices)
             )
-        claims = [one for one in answer.statements if one.markers or not one.supported]
-        supported = sum(one.supported for one in claims)
         if supported < len(claims):
             notices.append(f"{len(claims) - supported} of {_counted(len(claims))} not supported by the documents")
         return Draft(
@@ -182,7 +172,7 @@ class WritingAnswerer:
             citations=tuple(answer.citations.values()),
             answerability=quoted.answerability,
             statements=tuple(answer.statements),
-            support=supported / len(claims) if claims else 0.0,
+            support=supported / len(claims),
             model=name,
             notices=tuple(notices),
         )
@@ -197,34 +187,58 @@ class _Answer:
     statements: list[Statement] = field(default_factory=list)
     citations: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
     sentences: set[str] = field(default_factory=set[str])
+    claims: set[Claim] = field(default_factory=set["Claim"])
+    last: str = ""
     dropped: int = 0
     cut: bool = False
     repeats: int = 0
 
     def is_repeated(self, sentence: Sentence) -> bool:
-        """Return whether the sentence occurred before. Repetitions are dropped; small models can repeat forever."""
+        """Return whether the sentence occurred before. Repetitions are dropped; small models can repeat forever.
+
+        The line below the head of a table, and yes or no, may occur again, but not twice in a row.
+        """
         known = sentence.text in self.sentences
         self.sentences.add(sentence.text)
+        found = verdict(sentence.text)
+        if known and sentence.text != self.last and (markdown.is_rule(sentence.text) or (found and not found.rest)):
+            known = False
+        self.last = sentence.text
         self.repeats += known
         return known
 
-    def add(self, sentence: Sentence, proof: Proof) -> tuple[Citation, ...]:
-        """Append a sentence with its markers and return its citations."""
+    @property
+    def only_denies(self) -> bool:
+        """Return whether the answer only says that the documents do not tell."""
+        return "absence" in self.claims and not self.claims & {"fact", "verdict"}
+
+    def closed(self, proved: Proved) -> SentenceClosed:
+        """Append a sentence with its markers and return its event."""
+        sentence, proof = proved.sentence, proved.proof
+        self.claims.add(proved.claim)
+        before = len(self.text)
         cited = tuple(self._citation(quote) for quote in proof.quotes)
         web = {quote.hit.chunk.document_id for quote in proof.quotes if quote.hit.chunk.is_web}
         labels = [self.prompt.label(one.marker, web=one.document_id in web) for one in cited]
-        if not proof.supported:
-            labels = [UNSUPPORTED_MARK]
         self.text += (sentence.before or " ") if self.text else ""
         start = len(self.text)
-        self.text += " ".join([sentence.text, *labels])
+        if proof.supported:
+            self.text += markdown.marked(sentence.text, labels)
+        else:
+            self.text += markdown.doubted(sentence.text, proof.unsupported, UNSUPPORTED_MARK)
         markers = tuple(one.marker for one in cited)
         self.statements.append(
             Statement(
                 start=start, end=len(self.text), support=proof.support, supported=proof.supported, markers=markers
             )
         )
-        return cited
+        return SentenceClosed(
+            text=sentence.text,
+            supported=proof.supported,
+            support=proof.support,
+            citations=cited,
+            as_shown=self.text[before:],
+        )
 
     def _citation(self, quote: Quote) -> Citation:
         new = cite(len(self.citations) + 1, quote.hit, quote.span)
@@ -243,12 +257,6 @@ async def _continued(begun: asyncio.Task[Piece | None] | None, pieces: AsyncGene
         yield first
     async for piece in pieces:
         yield piece
-
-
-def _is_lead_in(sentence: str) -> bool:
-    """Return whether a sentence claims nothing: a short question, or a few words before a list."""
-    bare = sentence.strip()
-    return bare.endswith((":", "?")) and len(bare) <= MAX_LEAD_IN and not _CONTENT.search(bare)
 
 
 def _may_refuse(shown: str) -> bool:

@@ -145,7 +145,7 @@ class Says:
 
 
 def second(checker: SupportChecker, hits: list[Hit], sentence: str, reply: str | None) -> Proof:
-    look = ModelChecker(by_words=checker, model=Says(reply))
+    look = ModelChecker(by_words=checker, otherwise=checker, model=Says(reply))
     return asyncio.run(look.check(sentence, hits, request=Request.by_owner()))
 
 

@@ -1,6 +1,7 @@
 """Answers that a model writes: what is proved stays, what is not is marked, a failing model costs only its words."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Sequence
 
 import pytest
@@ -48,7 +49,6 @@ def streamed(
         RespondSettings(**settings),  # pyright: ignore
         matcher=build_matcher(embedder, weigh),
         sentences=chunk.sentences,
-        familiarity=embedder.familiarity,
         known=lambda words, _request: [True] * len(words),
         embedder=embedder.fingerprint,
         weigh=weigh,
@@ -94,10 +94,14 @@ def test_drops_unsupported_sentences_by_setting(embedder: MiniLM):
     assert draft(parts).notices == ("1 sentence left out for lack of support in the documents",)
 
 
-def test_abstains_if_nothing_is_left(embedder: MiniLM):
-    parts = streamed(embedder, ScriptedModel("The director is Anna Berg."), evidence(embedder), unsupported="drop")
-    assert draft(parts).abstained
-    assert draft(parts).citations == ()
+@pytest.mark.parametrize("unsupported", ["flag", "drop"])
+@pytest.mark.parametrize("said", ["The director is Anna Berg.", "Yes. Anna Berg is the director.", "Where are masks?"])
+def test_quotes_if_nothing_is_proved(embedder: MiniLM, said: str, unsupported: str):
+    answer = draft(streamed(embedder, ScriptedModel(said), evidence(embedder), unsupported=unsupported))
+    assert answer.text.endswith("Masks are sold at the entrance for two euros. [1]")
+    assert (answer.outcome, answer.model, answer.degraded) == ("answer", "extractive", True)
+    notice = "Nothing that scripted:one wrote is supported by the documents, so they are quoted instead"
+    assert answer.notices[-1] == notice
 
 
 def test_events_make_up_the_answer(embedder: MiniLM):
@@ -123,8 +127,9 @@ def test_stops_a_model_that_repeats_itself(embedder: MiniLM):
     ("said", "supported"), [("This is a museum.", False), ("In March 2020.", True), ("Two euros.", True)]
 )
 def test_one_common_word_supports_nothing(embedder: MiniLM, said: str, supported: bool):
-    answer = draft(streamed(embedder, ScriptedModel(said), evidence(embedder)))
-    assert [one.supported for one in answer.statements] == [supported]
+    model = ScriptedModel(f"Masks are sold at the entrance for two euros. {said}")
+    answer = draft(streamed(embedder, model, evidence(embedder)))
+    assert [one.supported for one in answer.statements] == [True, supported]
 
 
 def test_hides_a_refusal_of_the_model(embedder: MiniLM):
@@ -202,7 +207,75 @@ def test_checks_a_lead_in_with_content(embedder: MiniLM, sentence: str):
 
 
 def test_checks_a_long_reply_in_parts(embedder: MiniLM):
-    model = ScriptedModel(" ".join(f"masks and museum {n}" for n in range(2000)))
+    proved = "Masks are sold at the entrance for two euros. "
+    model = ScriptedModel(proved + " ".join(f"Masks and museum {n}" for n in range(2000)))
     answer = draft(streamed(embedder, model, evidence(embedder)))
     assert len(answer.statements) > 5
     assert answer.text.count("museum") > 1990  # a part may end within a word
+
+
+SOLD = "Masks are sold at the entrance for two euros."
+
+
+def said(embedder: MiniLM, text: str, question: str = QUESTION, **settings: object) -> Draft:
+    return draft(streamed(embedder, ScriptedModel(text), evidence(embedder, question), **settings))
+
+
+@pytest.mark.parametrize(
+    ("reply", "supported"),
+    [
+        (f"Yes. {SOLD}", [True, True]),
+        (f"No. {SOLD}", [False, True]),
+        (f"{SOLD} Yes.", [True, True]),
+        (f"{SOLD} No.", [True, False]),
+        (f"Yes, masks are sold at the entrance. {SOLD}", [True, True]),
+        (f"No, masks are sold at the entrance. {SOLD}", [False, True]),
+        (f"Yes. The director is Anna Berg. {SOLD}", [False, False, True]),
+        (f"Yes. Here is the answer:\n\n{SOLD}", [True, True, True]),
+    ],
+)
+def test_proves_yes_or_no(embedder: MiniLM, reply: str, supported: list[bool]):
+    answer = said(embedder, reply, "Are masks sold at the entrance?")
+    assert [one.supported for one in answer.statements] == supported
+
+
+@pytest.mark.parametrize("unsupported", ["flag", "drop"])
+def test_table_stays_whole(embedder: MiniLM, unsupported: str):
+    table = "| Masks | Entrance |\n|---|---|\n| Masks are sold | two euros |\n| Photography | is allowed |"
+    answer = said(embedder, f"{SOLD}\n\n{table}", unsupported=unsupported)
+    first, _, *lines = answer.text.splitlines()
+    assert first == f"{SOLD} [1]"
+    assert lines[:2] == table.splitlines()[:2]
+    assert [re.sub(r" \[\d\]", "", line) for line in lines] == table.splitlines()
+    assert all(line.endswith("] |") for line in lines[2:])
+
+
+def test_mark_stands_below_code(embedder: MiniLM):
+    code = '```python\nprint("masks")\n```'
+    answer = said(embedder, f"{SOLD}\n\n{code}\n\n{SOLD} Photography is allowed everywhere but in the cinema.")
+    assert f"{code}\n[" in answer.text
+
+
+def test_lead_in_is_left_out_with_what_it_introduces(embedder: MiniLM):
+    reply = f"## Masks\n\n{SOLD}\n\n## Museum\n\nHere is the answer:\n\n- The director is Anna Berg."
+    assert said(embedder, reply, unsupported="drop").text == f"## Masks\n\n{SOLD} [1]"
+    flagged = said(embedder, reply)
+    assert flagged.text.count("[?]") == 1
+    assert "## Museum\n\nHere is the answer:" in flagged.text
+
+
+def test_silence_of_the_documents_needs_no_proof(embedder: MiniLM):
+    answer = said(embedder, f"{SOLD} The documents do not say where red masks are sold. The documents do not say that.")
+    assert [(one.supported, one.markers) for one in answer.statements[1:]] == [(False, ()), (True, ())]
+
+
+def test_only_silence_is_a_refusal(embedder: MiniLM):
+    answer = said(embedder, "The documents do not say where masks are sold.")
+    assert (answer.outcome, answer.degraded) == ("refusal", False)
+    assert QUESTION in answer.text
+
+
+def test_keeps_the_lines_of_a_second_table(embedder: MiniLM):
+    table = "| Masks | Entrance |\n|---|---|\n"
+    text = said(embedder, f"{SOLD}\n\n{table}| Masks | two euros |\n\nMasks:\n\n{table}| Museum | 1921 |").text
+    assert text.count("|---|---|") == 2

@@ -48,7 +48,8 @@ class Claim:
     """A sentence put to the evidence of a question.
 
     ``kind`` is empty for a true sentence. A ``quoted`` sentence is the document's, any other the annotator's;
-    ``before`` is the part of the answer that precedes it.
+    ``before`` is the part of the answer that precedes it. ``unsupported`` are the words that nothing supports, if
+    they are known.
     """
 
     query: Query
@@ -56,6 +57,12 @@ class Claim:
     kind: str
     quoted: bool
     before: str = ""
+    unsupported: tuple[str, ...] = ()
+
+
+def is_fitted(number: int) -> bool:
+    """Return whether coefficients are fitted to the claims of this question; the others measure them."""
+    return number % 2 == 0
 
 
 def claims(dataset: Dataset, seed: int = 1) -> list[Claim]:

@@ -1,0 +1,120 @@
+"""What a sentence of a written answer claims: something, nothing, yes or no, or that the documents do not say it.
+
+What claims nothing needs no proof, so it must be narrow: a lead-in or a question has no words but those of the question
+and words such as "following", and a heading has no words but those of one passage. Any other sentence is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ragstone.core.records import Hit
+from ragstone.respond import markdown
+from ragstone.respond.facts import Word, lexical, words
+from ragstone.respond.words import lexicon
+
+Claim = Literal["fact", "nothing", "verdict", "absence"]
+"""A fact to prove; nothing; yes or no alone; or that the documents do not say what the question asks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Yes or no at the beginning of a sentence, and the rest of it, which may be empty."""
+
+    agrees: bool
+    rest: str
+
+
+class Claims:
+    """Tells what the sentences of an answer to one question claim."""
+
+    def __init__(self, question: str, hits: Sequence[Hit]) -> None:
+        self._question, self._hits = words(question), hits
+
+    def of(self, sentence: str) -> Claim:
+        """Return what a sentence claims."""
+        if markdown.is_rule(sentence):
+            return "nothing"
+        text = markdown.bare(sentence)
+        content = _content(text)
+        own = self._new(content)
+        denies = _denies(words(text))
+        if (found := verdict(text)) and not found.rest:
+            return "verdict"
+        if denies:
+            return "absence" if self._is_absence(text, own) else "fact"
+        if text.endswith("?"):
+            return "fact" if own else "nothing"
+        if text.endswith(":"):
+            leads = any(map(_is_frame, content)) or len(content) <= 1
+            return "nothing" if leads and not own else "fact"
+        if markdown.is_heading(sentence) and self._is_headed(own):
+            return "nothing"
+        return "fact"
+
+    def is_head(self, row: str) -> bool:
+        """Return whether the first row of a table names its columns only: its words are of one passage or no claim."""
+        text = markdown.bare(row)
+        return not _denies(words(text)) and self._is_headed(self._new(_content(text)))
+
+    def contradicts(self, found: Verdict, statement: str) -> bool:
+        """Return whether a statement says the opposite of yes or no to the question.
+
+        It does if it repeats most of the question, and denies it after yes or does not deny it after no.
+        """
+        said = words(markdown.bare(statement))
+        content = [word for word in self._question if not word.stop and not word.negation]
+        repeated = sum(lexical(word, said) for word in content)
+        if not content or 2 * repeated <= len(content):
+            return False
+        denied = _denies(said) != _denies(self._question)
+        return denied == found.agrees and (found.agrees or repeated == len(content))
+
+    @cached_property
+    def _passages(self) -> list[list[Word]]:
+        return [words(f"{hit.chunk.headed}\n{hit.chunk.title}") for hit in self._hits]
+
+    def _new(self, content: Sequence[Word]) -> list[Word]:
+        """Return the words that the question does not have and that do more than introduce."""
+        return [word for word in content if not lexical(word, self._question) and not _is_frame(word)]
+
+    def _is_headed(self, own: Sequence[Word]) -> bool:
+        return not own or any(all(lexical(word, passage) for word in own) for passage in self._passages)
+
+    def _is_absence(self, text: str, own: Sequence[Word]) -> bool:
+        lists, said = lexicon(), [word.lower for word in words(text)]
+        if not any(map(lists.documents.fullmatch, said)) or not any(map(lists.says.fullmatch, said)):
+            return False
+        return all(
+            lists.documents.fullmatch(word.lower) or lists.says.fullmatch(word.lower) or word.lower in lists.denials
+            for word in own
+        )
+
+
+def verdict(sentence: str) -> Verdict | None:
+    """Return the yes or no with which a sentence begins; None if it begins otherwise."""
+    text = markdown.bare(sentence)
+    first = next(iter(words(text)), None)
+    if first is None or not (first.lower in lexicon().agrees or first.lower in lexicon().disagrees):
+        return None
+    end = text[first.span.end : first.span.end + 1]
+    if text[: first.span.start].strip() or end not in ("", ".", ",", "!", ";", ":", "-", "–", "—"):
+        return None
+    rest = text[first.span.end :].strip(" .,!;:-–—")
+    return Verdict(agrees=first.lower in lexicon().agrees, rest=rest)
+
+
+def _content(text: str) -> list[Word]:
+    return [word for word in words(text) if not word.negation and (not word.stop or word.value)]
+
+
+def _is_frame(word: Word) -> bool:
+    return not word.value and lexicon().frame.fullmatch(word.lower) is not None
+
+
+def _denies(said: Sequence[Word]) -> bool:
+    lists = lexicon()
+    return any(word.negation or word.lower in lists.denials for word in said)

@@ -1,0 +1,62 @@
+"""The Markdown of an answer: what a line is, its words without signs, and where a citation mark leaves it whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragstone.respond.passage_structure import HEADING_WORDS, ends_in_code
+
+_ROW = re.compile(r"\s*\|.*\|\s*", re.DOTALL)
+_RULE = re.compile(r"[\s|:*_=-]*")
+_HASHES = re.compile(r"\s*#{1,6}\s")
+_BOLD_LINE = re.compile(r"\s*(\*\*|__)(?P<words>[^*_]+)\1:?\s*")
+_SIGNS = re.compile(
+    r"^\s*(?:(?:[-*+>•]|#{1,6}|\d{1,3}[.)])\s+)+|\*\*|__|~~|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`", re.MULTILINE
+)
+
+
+def is_row(sentence: str) -> bool:
+    """Return whether a sentence is a row of a table."""
+    return bool(_ROW.fullmatch(sentence))
+
+
+def is_rule(sentence: str) -> bool:
+    """Return whether a sentence only draws a line, as below the head of a table."""
+    return bool(_RULE.fullmatch(sentence))
+
+
+def is_heading(sentence: str) -> bool:
+    """Return whether a sentence is a heading: marked as one, or a few bold words alone on their line."""
+    bold = _BOLD_LINE.fullmatch(sentence)
+    words = bold["words"] if bold else sentence if _HASHES.match(sentence) else ""
+    return 0 < len(words.split()) <= HEADING_WORDS and not words.rstrip().endswith((".", "!", "?"))
+
+
+def bare(sentence: str) -> str:
+    """Return a sentence without the signs of lists, headings, emphasis and tables; code stays as it is."""
+    if ends_in_code(sentence):
+        return sentence
+    return " ".join(_SIGNS.sub("", sentence).replace("|", " ").split())
+
+
+def doubted(sentence: str, phrases: Sequence[str], mark: str) -> str:
+    """Return a sentence with a mark behind each phrase of it, or at its end if it has none of them."""
+    ends = [place + len(phrase) for phrase in phrases if (place := sentence.find(phrase)) >= 0]
+    if not ends or ends_in_code(sentence) or is_row(sentence):
+        return marked(sentence, [mark])
+    for end in sorted(ends, reverse=True):
+        sentence = f"{sentence[:end]} {mark}{sentence[end:]}"
+    return sentence
+
+
+def marked(sentence: str, marks: Sequence[str]) -> str:
+    """Return a sentence with its citation marks: within the last cell of a row, and below code."""
+    if not marks:
+        return sentence
+    shown = " ".join(marks)
+    if ends_in_code(sentence):
+        return f"{sentence}\n{shown}"
+    if is_row(sentence):
+        return f"{sentence.rstrip()[:-1].rstrip()} {shown} |"
+    return f"{sentence} {shown}"

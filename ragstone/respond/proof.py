@@ -1,0 +1,121 @@
+"""Check sentences with the trained model of entailment, beside the comparison of words.
+
+The words find the quotes that a sentence rests on (`ragstone.respond.support`); the model reads these quotes with their
+neighbours and the sentence, and says whether they support it and which of its words nothing supports. Both enter one
+logistic model. The words alone decide where the model knows too little of the language.
+
+Training data, figures and limits: ``training/README.md``. ``tools/fit_support.py`` fits the coefficients.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.core.protocols import Entailment, SentenceSplitter
+from ragstone.core.records import Hit, Judgement, Span
+from ragstone.core.request import Request
+from ragstone.respond.support import THRESHOLD, UNSUPPORTED, Alignment, Proof, SupportChecker, probability
+
+BIAS = -0.26
+WEIGHTS = (1.05, 0.59)
+"""Coefficients of the log odds by words and of those by the model."""
+FAMILIAR = 0.7
+"""Share of a sentence's words that the model must know."""
+MOST_EVIDENCE = 1400
+"""Characters of evidence that the model reads."""
+MARKED = 0.2
+"""Probability from which nothing supports a word."""
+_GAP = 1
+"""Words between two unsupported ones that are marked with them."""
+_LIMIT = 6.0
+_WORD = re.compile(r"\w+")
+
+
+class ProofChecker:
+    """A checker that compares words and reads the evidence."""
+
+    def __init__(
+        self,
+        *,
+        by_words: SupportChecker,
+        entailment: Entailment,
+        sentences: SentenceSplitter,
+    ) -> None:
+        """Take the parts.
+
+        Args:
+            by_words: finds the quotes and compares words.
+            entailment: judges sentences.
+            sentences: splits a passage.
+        """
+        self._by_words, self._entailment, self._sentences = by_words, entailment, sentences
+
+    async def check(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Proof:
+        """Return the proof of a sentence; ``before`` is the preceding text of the same answer."""
+        if self._entailment.familiarity(sentence) < FAMILIAR:
+            return await self._by_words.check(sentence, hits, request, before)
+        alignment = await self._by_words.align(sentence, hits, request, before)
+        if alignment is None:
+            return UNSUPPORTED
+        [judgement] = await self._entailment.judge([sentence], [evidence_of(alignment, self._sentences)], request)
+        support = supported(alignment, judgement)
+        if support >= THRESHOLD and self._by_words.has_content(sentence, hits):
+            return Proof(supported=True, support=support, quotes=alignment.quotes)
+        parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
+        return Proof(supported=False, support=support, quotes=(), unsupported=parts)
+
+
+def evidence_of(alignment: Alignment, sentences: SentenceSplitter) -> str:
+    """Return the quotes of an alignment with their headings and neighbouring sentences, at most `MOST_EVIDENCE`."""
+    parts: list[str] = []
+    for number in dict.fromkeys(quote.hit.chunk.id for quote in alignment.quotes):
+        own = [quote for quote in alignment.quotes if quote.hit.chunk.id == number]
+        chunk = own[0].hit.chunk
+        spans = sentences(chunk.text)
+        held = [i for i, span in enumerate(spans) if any(_overlap(span, quote.span) for quote in own)]
+        near = sorted({j for i in held for j in (i - 1, i, i + 1) if 0 <= j < len(spans)})
+        heading = chunk.headed[: len(chunk.headed) - len(chunk.text)].strip()
+        parts.append(" ".join([heading, *(spans[j].of(chunk.text) for j in near)]).strip())
+    return "\n".join(parts)[:MOST_EVIDENCE]
+
+
+def features(alignment: Alignment, judgement: Judgement) -> NDArray[np.float64]:
+    """Return the input of the logistic model: the log odds of support by words and by the model."""
+    return np.array([_log_odds(probability(alignment.agreement)), _log_odds(judgement.supported)])
+
+
+def supported(alignment: Alignment, judgement: Judgement) -> float:
+    """Return the probability, 0 to 1, that the evidence supports the sentence."""
+    return float(1 / (1 + np.exp(-(BIAS + features(alignment, judgement) @ np.array(WEIGHTS)))))
+
+
+def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:
+    """Return the parts of a sentence, of whole words, that nothing in the evidence says."""
+    found: list[Span] = []
+    for word in _WORD.finditer(sentence):
+        shares = [
+            share
+            for span, share in zip(judgement.spans, judgement.unsupported, strict=True)
+            if span.start < word.end() and word.start() < span.end
+        ]
+        if max(shares, default=0.0) < MARKED:
+            continue
+        if found and len(_WORD.findall(sentence[found[-1].end : word.start()])) <= _GAP:
+            found[-1] = Span(start=found[-1].start, end=word.end())
+        else:
+            found.append(Span(start=word.start(), end=word.end()))
+    return tuple(found)
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _log_odds(share: float) -> float:
+    share = min(max(share, 1e-6), 1 - 1e-6)
+    return max(-_LIMIT, min(_LIMIT, math.log(share / (1 - share))))

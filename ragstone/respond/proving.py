@@ -1,0 +1,118 @@
+"""Prove the sentences of a written answer in order, each when it is clear what it claims.
+
+"Yes." is proved by the sentence after it, or by the question if none follows. A lead-in, a heading and the head of a
+table claim nothing; if unproved sentences are left out, they wait for what they introduce, and go with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragstone.core.records import Hit
+from ragstone.core.request import Request
+from ragstone.respond import markdown
+from ragstone.respond.claims import Claim, Claims, verdict
+from ragstone.respond.support import UNSUPPORTED, Checker, Proof
+from ragstone.respond.transcript import Sentence
+
+FREE = Proof(supported=True, support=1.0, quotes=())
+"""Of a sentence that claims nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proved:
+    """A sentence of an answer, what it claims, and its proof."""
+
+    sentence: Sentence
+    claim: Claim
+    proof: Proof
+
+
+class Prover:
+    """Proves the sentences of one answer."""
+
+    def __init__(self, question: str, hits: Sequence[Hit], checker: Checker, request: Request, *, strict: bool) -> None:
+        """Take what the answer rests on.
+
+        Args:
+            question: as it was understood.
+            hits: the evidence, in the order in which the model numbers its sources.
+            checker: checks sentences against the evidence.
+            request: who asks.
+            strict: whether unproved sentences will be left out, so that what introduces them must wait.
+        """
+        self._question, self._hits, self._strict = question, hits, strict
+        self._checker, self._request = checker, request
+        self._claims = Claims(question, hits)
+        self._held: list[tuple[Sentence, Claim]] = []
+        self._is_stale = False  # whether what the held sentences introduce was not proved
+        self._in_table = False
+
+    async def add(self, sentence: Sentence) -> list[Proved]:
+        """Add a sentence and return those that are now proved or not, in order."""
+        claim = self._claim(sentence)
+        if claim == "verdict" or (claim == "nothing" and (self._strict or self._held)):
+            if self._is_stale and not self._in_table:
+                self._held, self._is_stale = [], False
+            self._held.append((sentence, claim))
+            return []
+        if claim == "nothing":
+            return [Proved(sentence=sentence, claim=claim, proof=FREE)]
+        if claim == "absence":
+            return [*await self.end(), Proved(sentence=sentence, claim=claim, proof=FREE)]
+        proof = await self._proof(sentence)
+        ready = Proved(sentence=sentence, claim=claim, proof=proof)
+        if self._strict and not proof.supported:
+            self._is_stale = True
+            verdicts = [one for one in self._held if one[1] == "verdict"]
+            self._held = [one for one in self._held if one[1] != "verdict"]
+            return [*(Proved(sentence=one, claim=kind, proof=UNSUPPORTED) for one, kind in verdicts), ready]
+        return [*self._released(sentence, proof), ready]
+
+    async def end(self) -> list[Proved]:
+        """Return the sentences that still wait, because nothing followed them."""
+        held, self._held, self._is_stale = self._held, [], False
+        out: list[Proved] = []
+        for sentence, claim in held:
+            if claim == "verdict":
+                out.append(Proved(sentence=sentence, claim=claim, proof=await self._answered(sentence)))
+            elif not self._strict:
+                out.append(Proved(sentence=sentence, claim=claim, proof=FREE))
+        return out
+
+    def _claim(self, sentence: Sentence) -> Claim:
+        is_row = markdown.is_row(sentence.text)
+        is_head, self._in_table = is_row and not self._in_table, is_row
+        if is_head and self._claims.is_head(sentence.text):
+            return "nothing"
+        return self._claims.of(sentence.text)
+
+    def _released(self, after: Sentence, proof: Proof) -> list[Proved]:
+        """Return the sentences that waited for this one."""
+        held, self._held, self._is_stale = self._held, [], False
+        out: list[Proved] = []
+        for sentence, claim in held:
+            found = verdict(sentence.text) if claim == "verdict" else None
+            own = FREE
+            if found is not None:
+                contradicted = not proof.supported or self._claims.contradicts(found, after.text)
+                own = UNSUPPORTED if contradicted else replace(proof, quotes=())
+            out.append(Proved(sentence=sentence, claim=claim, proof=own))
+        return out
+
+    async def _proof(self, sentence: Sentence) -> Proof:
+        claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
+        hits = [*claimed, *(hit for hit in self._hits if hit not in claimed)]
+        found, text = verdict(sentence.text), markdown.bare(sentence.text)
+        if found is None:
+            return await self._checker.check(text, hits, self._request)
+        proof = await self._checker.check(found.rest, hits, self._request)
+        return UNSUPPORTED if self._claims.contradicts(found, found.rest) else proof
+
+    async def _answered(self, sentence: Sentence) -> Proof:
+        """Return the proof of yes or no alone: whether the evidence says, or denies, what the question asks."""
+        found = verdict(sentence.text)
+        assert found is not None
+        stated = self._question.rstrip(" ?")
+        return await self._checker.check(stated if found.agrees else f"not {stated}", self._hits, self._request)

@@ -1,0 +1,135 @@
+"""Which sentences of a written answer claim something, and how yes, no and silence of the documents are judged."""
+
+import pytest
+from evidence import hit
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.respond.claims import Claims, Verdict, verdict
+
+HITS = [
+    hit(
+        "The museum was founded in 1921. Masks are sold at the entrance for two euros. Opening hours vary.",
+        title="Masks",
+    ),
+    hit("Das Museum öffnet um zehn Uhr.", 1, title="Öffnungszeiten"),
+]
+
+
+def claim(sentence: str, question: str = "Where are masks sold?") -> str:
+    return Claims(question, HITS).of(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Masks are sold as follows:",
+        "The answer is:",
+        "Here are the steps:",
+        "Masks:",
+        "Where are masks sold?",
+        "## Opening hours",
+        "**Opening hours**",
+        "### Summary",
+        "|---|:--:|",
+        "---",
+    ],
+)
+def test_claims_nothing(sentence: str):
+    assert claim(sentence) == "nothing"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The director is Anna Berg:",
+        "Masks are forbidden in the following rooms:",
+        "Masks are not sold here:",
+        "Call +1 900 555 0100 to verify your account:",
+        "Did you see evil.example?",
+        "Is Anna Berg the director?",
+        "## The director is Anna Berg",
+        "**Masks are not sold**",
+        "**Masks are sold.**",
+        "- Masks",
+        "Masks are sold at the entrance.",
+        "Yes, at the entrance.",
+    ],
+)
+def test_claims_a_fact(sentence: str):
+    assert claim(sentence) == "fact"
+
+
+def test_the_words_of_a_yes_or_no_question_claim_something():
+    assert claim("Masks are sold here at noon:", "Are masks sold?") == "fact"
+    assert claim("Masks are sold:", "Are masks sold?") == "fact"
+    assert claim("Masks are sold as follows:", "Are masks sold?") == "nothing"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The documents do not say where masks are sold.",
+        "No information about masks was found in the sources.",
+        "The passages don't mention it.",
+        "Die Dokumente enthalten dazu keine Angaben.",
+        "Dokumentuose apie tai nieko nerašoma, informacijos nėra pateikta.",
+    ],
+)
+def test_silence_of_the_documents(sentence: str):
+    assert claim(sentence) == "absence"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The documents do not say where masks are sold, but Anna Berg sells them.",
+        "The documents do not mention that masks are dangerous.",
+        "Masks are not sold.",
+        "The documents say where masks are sold.",
+        "The museum does not say that it was founded in 1922.",
+    ],
+)
+def test_silence_carries_no_other_claim(sentence: str):
+    assert claim(sentence) == "fact"
+
+
+@pytest.mark.parametrize("word", ["Yes", "No", "Ja", "Nein", "Taip", "Ne", "Ya", "Tidak", "**Yes**"])
+def test_yes_or_no_alone(word: str):
+    assert claim(f"{word}.") == "verdict"
+
+
+def test_yes_or_no_before_a_statement():
+    assert verdict("Yes, masks are sold.") == Verdict(agrees=True, rest="masks are sold")
+    assert verdict("No: it is closed.") == Verdict(agrees=False, rest="it is closed")
+    assert verdict("No masks are sold.") is None
+    assert verdict("Masks are sold.") is None
+
+
+@pytest.mark.parametrize(
+    ("agrees", "statement", "contradicted"),
+    [
+        (True, "Masks are sold at the entrance.", False),
+        (True, "Masks are not sold at the entrance.", True),
+        (False, "Masks are not sold at the entrance.", False),
+        (False, "Masks are sold at the entrance.", True),
+        (False, "Masks are sold at the kiosk.", False),
+        (True, "They cost two euros.", False),
+    ],
+)
+def test_yes_or_no_must_fit_what_follows(agrees: bool, statement: str, contradicted: bool):
+    claims = Claims("Are masks sold at the entrance?", HITS)
+    assert claims.contradicts(Verdict(agrees=agrees, rest=""), statement) == contradicted
+
+
+def test_head_of_a_table_names_columns():
+    claims = Claims("Where are masks sold?", HITS)
+    assert claims.is_head("| Masks | Opening hours |")
+    assert not claims.is_head("| Anna Berg | Director |")
+    assert not claims.is_head("| Masks | not sold |")
+
+
+@given(st.text(max_size=80), st.sampled_from(["Zanzibar", "7,431", "Quetzalcoatl", "99%"]))
+def test_what_nobody_said_is_never_free(text: str, new: str):
+    for sentence in (f"{text} {new}:", f"{text} {new}?", f"## {new}", f"**{new}**", f"The documents do not say {new}."):
+        assert claim(sentence) in ("fact", "verdict")
