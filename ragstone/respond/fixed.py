@@ -1,0 +1,177 @@
+"""What a question fixes: the years, quarters, months, numbers, versions, places and names that it asks about.
+
+Words that only look like names are left out: those of a title in capitals, German nouns, the first word of a question,
+and words such as "TV" that name nothing in particular. "Which Irish cities" fixes nothing, because the answer need not
+say that it is Irish.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragstone.core.records import Span
+from ragstone.respond.facts import Word, words
+from ragstone.respond.periods import Period, periods
+from ragstone.respond.places import places
+from ragstone.respond.words import language_of, lexicon, plain
+
+Kind = Literal["year", "quarter", "month", "version", "number", "place", "name"]
+
+_GLUED = re.compile(r"(?<![\w/])(?=\w*[^\W\d_])(?=[\w-]*\d)\w+(?:[-.]?\w+)*(?![\w/])")
+"""Letters and digits in one word: H1N1, COVID-19, GPT-4, python3.10."""
+_VERSIONED = re.compile(r"([^\W\d_]{2,})-?(\d+(?:\.\d+)*)")
+_DECADE = re.compile(r"\d0['’]?(?:s|ern?)\b")
+_CLASS = re.compile(r"\b(?:what|which|welche[rsmn]?|kok\w*|kuri\w*|apa)(?: other| andere[rsnm]?)?$")
+_GERMAN = re.compile(r"(?:welche[rsmn]?|wie|wer|wem|wann|warum|wieso|gibt|darf|muss|kann|ist|sind)\b", re.IGNORECASE)
+"""The first word of a German question that may be too short to recognise its language."""
+_APPOSITION = re.compile(r"(?<=\s)[A-Z][\w’'-]+, $")
+"""What is before a place that only says where another one is: "Surrey, England"."""
+_PREPOSITION = re.compile(r"\b(?:in|aus|nach)$")
+_COUNT = 12
+"""A number up to this without a name counts something, and the answer may list it instead."""
+_HEADLINE, _HEADLINE_WORDS = 0.85, 2
+"""Share and number of capitalised words from which capitals say nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """Something that a question fixes, as the question writes it.
+
+    A ``place`` has its code as ``value``, a ``number`` or ``version`` the number; ``anchor`` is the word whose number a
+    version is. ``words`` are those of a name or number. An ``unsure`` one may be no name.
+    """
+
+    kind: Kind
+    text: str
+    words: tuple[Word, ...] = ()
+    value: str = ""
+    period: Period | None = None
+    anchor: Word | None = None
+    unsure: bool = False
+
+
+def requirements(question: str, language: str = "") -> list[Requirement]:
+    """Return what a question fixes.
+
+    Args:
+        question: as it was understood.
+        language: ISO 639-1 code of the question, if its words do not tell.
+    """
+    asked = words(question)
+    german = (language_of(question) or language) == "de" or bool(_GERMAN.match(question))
+    out, taken = list[Requirement](), list[Span]()
+    for period in periods(question, asked):
+        out.append(Requirement(kind=period.kind, text=period.text, period=period))
+        taken.append(period.span)
+    for code, span in places(question).items():
+        if not _is_in_name(question, span):
+            taken.append(span)
+            if not _is_class(question, span) and not _APPOSITION.search(question[: span.start]):
+                out.append(Requirement(kind="place", text=span.of(question), value=code))
+    for match in _GLUED.finditer(question):
+        span = Span(start=match.start(), end=match.end())
+        if _is_free(span, taken) and not _is_count(match[0]):
+            taken.append(span)
+            out.append(_glued(match[0]))
+    free = [word for word in asked if _is_free(word.span, taken)]
+    out += _numbers(question, asked, free)
+    if not _is_headline(question, asked):
+        out += (_german_names if german else _names)(question, free)
+    return out
+
+
+def _names(question: str, free: Sequence[Word]) -> Iterator[Requirement]:
+    for group in _groups(question, free):
+        yield _name(question, group)
+
+
+def _german_names(question: str, free: Sequence[Word]) -> Iterator[Requirement]:
+    """Yield names of several words, acronyms, and nouns after a preposition, names only if no document has them."""
+    for group in _groups(question, free):
+        unlike = any(word.span.of(question)[1:].lower() != word.span.of(question)[1:] for word in group)
+        before = question[: group[0].span.start].rstrip().lower()
+        if len(group) > 1 or unlike or _PREPOSITION.search(before):
+            yield _name(question, group, unsure=len(group) == 1 and not unlike)
+
+
+def _name(question: str, group: Sequence[Word], *, unsure: bool = False) -> Requirement:
+    text = question[group[0].span.start : group[-1].span.end]
+    return Requirement(kind="name", text=text.removesuffix("'s").removesuffix("’s"), words=tuple(group), unsure=unsure)
+
+
+def _groups(question: str, free: Sequence[Word]) -> Iterator[list[Word]]:
+    """Yield names: words with a capital that stand next to each other."""
+    group: list[Word] = []
+    for word in free:
+        is_name = word.named and not word.value and not _is_general(word)
+        if group and not (is_name and question[group[-1].span.end : word.span.start] in (" ", "-")):
+            yield group
+            group = []
+        if is_name:
+            group.append(word)
+    if group:
+        yield group
+
+
+def _is_general(word: Word) -> bool:
+    return word.lower in lexicon().general or word.lower.partition("'")[0] in ("i", "l", "d") or len(word.lower) < 2
+
+
+def _numbers(question: str, asked: Sequence[Word], free: Sequence[Word]) -> Iterator[Requirement]:
+    """Yield numbers: as versions if they follow a name or a word such as "section", else as they are."""
+    for word in free:
+        shown = word.span.of(question).split(" ")[0]
+        if not word.value or not word.lower[:1].isdigit() or _DECADE.match(question, word.span.start):
+            continue
+        around = question[word.span.start - 1 : word.span.start], question[word.span.end : word.span.end + 1]
+        before = next((one for one in reversed(asked) if one.span.end <= word.span.start), None)
+        between = question[before.span.end : word.span.start] if before else ""
+        if before and not before.value and _takes_number(before) and between in (" ", " v", " V", " no. ", " No. "):
+            text = question[before.span.start : word.span.start] + shown
+            yield Requirement(kind="version", text=text, words=(word,), value=shown, anchor=before)
+        elif "/" not in around and not (word.value.isdigit() and int(word.value) <= _COUNT):
+            yield Requirement(kind="number", text=shown, words=(word,), value=word.value)
+
+
+def _glued(text: str) -> Requirement:
+    """Return a word with letters and digits as a version, of its letters if the digits are last: python3.10."""
+    parts = _VERSIONED.fullmatch(text)
+    if parts is None:
+        return Requirement(kind="version", text=text, value=text)
+    return Requirement(kind="version", text=text, value=parts[2], anchor=words(parts[1])[0])
+
+
+def _takes_number(word: Word) -> bool:
+    return word.named or word.capitals or word.lower in lexicon().parts
+
+
+def _is_count(glued: str) -> bool:
+    """Return whether a word with digits is a number with its unit, an ordinal, or a word stuck to a number."""
+    letters = plain(re.sub(r"[\W\d_]", "", glued))
+    return (glued[0].isdigit() and (len(letters) <= 3 or "-" in glued)) or letters in lexicon().stop
+
+
+def _is_free(span: Span, taken: Sequence[Span]) -> bool:
+    return not any(one.start < span.end and span.start < one.end for one in taken)
+
+
+def _is_in_name(question: str, place: Span) -> bool:
+    """Return whether a place is part of another name, as in "Bank of America" and "Deutsche Telekom"."""
+    before, after = question[: place.start], question[place.end :]
+    if not question[place.start].isupper():
+        return False
+    return bool(re.search(r"(?<=\s)[A-Z]\w+(?: of| of the)? $", before) or re.match(r" [A-Z]", after))
+
+
+def _is_class(question: str, span: Span) -> bool:
+    """Return whether a name only limits what is asked for: "Which Irish cities"."""
+    return bool(_CLASS.search(plain(question[: span.start].rstrip()))) and question[span.end : span.end + 1] == " "
+
+
+def _is_headline(question: str, asked: Sequence[Word]) -> bool:
+    later = [word for word in asked[1:] if not word.stop and not word.value]
+    raised = sum(question[word.span.start].isupper() for word in later)
+    return raised >= _HEADLINE_WORDS and raised > _HEADLINE * len(later)

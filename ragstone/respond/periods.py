@@ -1,0 +1,136 @@
+"""The years, quarters and months that a text names, in any form: 2023, FY23, '98, the 1990s, 2019/20, 1998 to 2005."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from ragstone.core.records import Span
+from ragstone.respond.facts import Word
+from ragstone.respond.words import lexicon
+
+_YEAR = re.compile(r"(?:1\d{3}|20\d\d|21\d\d)(?P<long>'?s|['’]s|ern?|-an|[-–]?aisiais|[-–]?uju)?")
+"""A year, or with an ending a decade or century: 1990s, 1990er, 1990-an, 1700's."""
+_SHORT = re.compile(
+    r"\bfy[ -]?'?(?:20)?(?P<fiscal>\d\d)\b|(?<!\w)['’](?P<cut>\d\d)\b(?!s)|\b(?:19|20)\d\d[/–-](?P<next>\d\d)(?![\d-])",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(
+    r"\b(1\d{3}|20\d\d|21\d\d)\s*(?:[-–—/]|to|and|until|till|through|bis|und|iki|ir|hingga|sampai|dan)\s*"
+    r"(1\d{3}|20\d\d|21\d\d)\b"
+)
+_QUARTER = re.compile(r"(?<![^\W\d_])(?:q([1-4])|([1-4])q)(?![^\W\d_])", re.IGNORECASE)
+_MONEY = ("$", "€", "£", "¥", "#")
+_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
+_RECENT = 30
+"""Years of two digits up to this are in this century."""
+_EARLIEST, _LATEST = 1000, 2199
+_COUNTED = 1900
+"""A number before "years" is a year from this on: Lithuanian says "2020 years" for 2020."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """A period that a text names, as written there.
+
+    A quarter or month is ``first`` and ``last`` by its number; years are from the first to the last, so that a decade
+    is one period.
+    """
+
+    kind: Literal["year", "quarter", "month"]
+    first: int
+    last: int
+    text: str
+    span: Span
+
+
+def periods(text: str, words: Sequence[Word]) -> list[Period]:
+    """Return the periods that a text names, given its words."""
+    out = [*_years(text, words), *_quarters(text, words), *_months(text, words)]
+    return sorted(out, key=lambda one: one.span)
+
+
+class Periods:
+    """The periods of a text, for looking up whether it has one."""
+
+    def __init__(self, text: str, words: Sequence[Word]) -> None:
+        named = periods(text, words)
+        self._others = {kind: {one.first for one in named if one.kind == kind} for kind in ("quarter", "month")}
+        self._years = {int(word.value) for word in words if word.value.isdigit() and _is_year(int(word.value))}
+        for one in named:
+            if one.kind == "year":
+                self._years |= set(range(one.first, one.last + 1))
+        for first, last in _RANGE.findall(text):
+            self._years |= set(range(int(first), int(last) + 1))
+
+    def has(self, period: Period) -> bool:
+        """Return whether the text names a period, or a longer one around it."""
+        if period.kind == "year":
+            return any(year in self._years for year in range(period.first, period.last + 1))
+        return period.first in self._others[period.kind]
+
+    def names_others(self, period: Period) -> bool:
+        """Return whether the text names periods of the same kind."""
+        return bool(self._years if period.kind == "year" else self._others[period.kind])
+
+
+def _years(text: str, words: Sequence[Word]) -> Iterator[Period]:
+    for word in words:
+        match = _YEAR.match(text, word.span.start) if word.value else None
+        if match and match.end() >= word.span.end - len(word.unit) and _counts_nothing(word):
+            if text[: word.span.start].rstrip()[-1:] in _MONEY or text[match.end() : match.end() + 1] in ("%", "°"):
+                continue
+            first = int(match[0][:4])
+            years = 1 if not match["long"] else 100 if first % 100 == 0 else 10 if first % 10 == 0 else 1
+            yield _period("year", first, match[0], word.span.start, years)
+    for word, after in pairwise(words):
+        if word.value.isdigit() and len(word.value) <= 2 and after.lower in lexicon().centuries:
+            start = word.span.start
+            yield _period("year", 100 * (int(word.value) - 1), text[start : after.span.end], start, 101)
+    for match in _SHORT.finditer(text):
+        two = int(match[match.lastgroup or 0])
+        year = two + (2000 if two <= _RECENT or match["fiscal"] else 1900)
+        yield _period("year", year, match[0], match.start())
+
+
+def _quarters(text: str, words: Sequence[Word]) -> Iterator[Period]:
+    for match in _QUARTER.finditer(text):
+        yield _period("quarter", int(match[1] or match[2]), match[0], match.start())
+    quarters = lexicon().quarters
+    for word, after in pairwise(words):
+        for one, number in ((after, word), (word, after)):
+            if one.lower.startswith(quarters) and (value := _ordinal(number)) in ("1", "2", "3", "4"):
+                start, end = word.span.start, after.span.end
+                yield _period("quarter", int(value), text[start:end], start)
+                break
+
+
+def _months(text: str, words: Sequence[Word]) -> Iterator[Period]:
+    for word in words:
+        if word.value.startswith("month "):
+            yield _period("month", int(word.value.removeprefix("month ")), word.span.of(text), word.span.start)
+
+
+def _period(kind: Literal["year", "quarter", "month"], first: int, text: str, start: int, size: int = 1) -> Period:
+    return Period(
+        kind=kind, first=first, last=first + size - 1, text=text, span=Span(start=start, end=start + len(text))
+    )
+
+
+def _counts_nothing(year: Word) -> bool:
+    return year.unit in ("", "s") or (year.unit == "year" and int(year.value) >= _COUNTED)
+
+
+def _ordinal(word: Word) -> str:
+    """Return the value of an ordinal number: third, 3rd, III; empty for any other word."""
+    if word.value:
+        return word.value if word.lower[:1].isdigit() else ""
+    begins = (value for begin, value in lexicon().ordinals.items() if word.lower.startswith(begin))
+    return _ROMAN.get(word.lower, "") if word.capitals else next(begins, "")
+
+
+def _is_year(value: int) -> bool:
+    return _EARLIEST <= value <= _LATEST

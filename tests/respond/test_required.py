@@ -1,0 +1,232 @@
+"""What a question fixes, in four languages, and which of it a passage lacks."""
+
+from collections.abc import Sequence
+
+import pytest
+from evidence import hit
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.core.records import Chunk, Metadata
+from ragstone.core.request import Request
+from ragstone.respond.facts import words
+from ragstone.respond.fixed import requirements
+from ragstone.respond.names import Names, same_name
+from ragstone.respond.places import places
+from ragstone.respond.required import CAP, Lack, lacking, lowered
+
+
+def fixed(question: str, language: str = "") -> list[tuple[str, str]]:
+    return [(one.kind, one.text) for one in requirements(question, language)]
+
+
+def chunk(text: str, title: str = "", metadata: Metadata | None = None) -> Chunk:
+    made = hit(text, title=title).chunk
+    return Chunk(
+        id=made.id,
+        document_id=made.document_id,
+        index=0,
+        total=1,
+        start=0,
+        end=len(text),
+        text=text,
+        title=title,
+        metadata=metadata or {},
+    )
+
+
+def lacks(question: str, passage: Chunk, *others: Chunk, known: bool = False, weight: float = 5.0) -> list[Lack]:
+    def weigh(words: Sequence[str], request: Request) -> list[float]:
+        del request
+        return [*[weight] * (len(words) - 1), 9.0]  # the last word is one that no chunk has
+
+    return lacking(
+        question,
+        "",
+        [passage],
+        [passage, *others],
+        known=lambda words, _request: [known] * len(words),
+        weigh=weigh,
+        request=Request.by_owner(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What was net revenue in 2030?", [("year", "2030")]),
+        ("What did Best Buy earn in Q3 2022?", [("quarter", "Q3"), ("year", "2022"), ("name", "Best Buy")]),
+        ("What does the Fairphone 5 cost?", [("version", "Fairphone 5"), ("name", "Fairphone")]),
+        ("What does section 4.2 say?", [("version", "section 4.2")]),
+        ("Does it run with python3.10?", [("version", "python3.10")]),
+        ("Do Polish masks help?", [("place", "Polish")]),
+        ("Which is the largest city of Surrey, England?", [("name", "Surrey")]),
+        ("Wie hoch war der Umsatz im dritten Quartal 2022?", [("quarter", "dritten Quartal"), ("year", "2022")]),
+        ("Welche Regeln gelten in Polen?", [("place", "Polen")]),
+        ("Was kostet ein Vertrag der Deutschen Telekom?", [("name", "Deutschen Telekom")]),
+        ("Ar Lenkijoje reikia dėvėti kaukę?", [("place", "Lenkijoje")]),
+        ("Kokios buvo pajamos 2022 metų trečiąjį ketvirtį?", [("year", "2022"), ("quarter", "trečiąjį ketvirtį")]),
+        (
+            "Berapakah hasil suku ketiga 2022 di Malaysia?",
+            [("quarter", "suku ketiga"), ("year", "2022"), ("place", "Malaysia")],
+        ),
+    ],
+)
+def test_finds_what_a_question_fixes(question: str, expected: list[tuple[str, str]]):
+    assert sorted(fixed(question)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where are masks sold?",
+        "Welche Regeln gelten für eine Krankschreibung?",
+        "Time Evolution and Trotter Decomposition",
+        "What are the 3 main rules?",
+        "Which Irish cities had a mayor?",
+        "Is there a TV in the room?",
+        "What may I bring?",
+        "Kaip apsisaugti nuo viruso?",
+    ],
+)
+def test_takes_nothing_else_for_fixed(question: str):
+    assert fixed(question) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What was revenue in 2023?", "In FY23 revenue rose."),
+        ("What was revenue in 2020?", "Revenue of 2019/20 rose."),
+        ("Who ruled in 2001?", "From 1998 to 2005 the king ruled."),
+        ("Who ruled in 1994?", "In the 1990s the king ruled."),
+        ("Who ruled in the 1990s?", "In 1994 the king ruled."),
+        ("Who ruled in the 19th century?", "In 1850 the king ruled."),
+        ("What was revenue in the first quarter?", "Revenue of Q1 rose."),
+        ("What was revenue in Q2?", "Revenue of the 2nd quarter rose."),
+        ("Wie hoch war der Umsatz in Q3?", "Im dritten Quartal stieg der Umsatz."),
+        ("What does the Fairphone 5 cost?", "The Fairphone 4 and 5 cost the same."),
+        ("Does it need CUDA 12.1?", "It needs CUDA 12."),
+        ("Does it need CUDA 12?", "It needs CUDA 12.1.3."),
+        ("What about COVID-19?", "Covid 19 is an illness."),
+        ("Does it run with python3.10?", "Python version 3.10 or newer runs it."),
+        ("Who won World War 2?", "World War II was won by the Allies."),
+        ("What do the rules of the US say?", "The rules of the United States say so."),
+        ("What do the rules of the United States say?", "American rules say so."),
+        ("What does the WHO advise?", "The World Health Organization advises rest."),
+        ("What does the World Health Organization advise?", "The WHO advises rest."),
+        ("Ar Lenkijoje reikia kaukės?", "Lenkijos taisyklės reikalauja kaukės."),
+        ("Kas yra Vilniuje?", "Vilnius yra sostinė."),
+        ("Gibt es polnische Regeln?", "In Polen gibt es Regeln."),
+        ("When was Barack Obama born?", "Obama was born in 1961."),
+        ("How does the Telekom pay?", "Die Telekomaktie zahlt."),
+        ("Where is Mississippi?", "Missisippi is in the south."),
+        ("Who is served by the 500 trains?", "Between 400 - 600 trains serve all."),
+    ],
+)
+def test_recognises_other_forms(question: str, text: str):
+    assert lacks(question, chunk(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What was net revenue in 2030?", "Net revenue rose to 29 billion euros in 2022."),
+        ("What was revenue in Q4?", "Revenue of Q3 rose."),
+        ("What does the Fairphone 5 cost?", "The Fairphone 4 costs 579 euros and has 5 cameras."),
+        ("Does it need CUDA 12.1?", "It needs CUDA 12.4."),
+        ("What does section 4.2 say?", "Section 4.3 says so."),
+        ("Does it run with python3.10?", "Python version 3.12 or newer runs it."),
+        ("Do Polish masks help?", "Masks of all kinds help."),
+        ("Ar Lenkijoje reikia kaukės?", "Lietuvoje kaukės reikia."),
+        ("Where is Austria?", "Australia is in the south."),
+        ("Wer leitet die Deutsche Bahn?", "Herr Schmidt leitet das Amt."),
+        ("Siapa perdana menteri Jepun?", "Perdana menteri Malaysia ialah Anwar."),
+    ],
+)
+def test_says_what_is_missing(question: str, text: str):
+    assert lacks(question, chunk(text)) != []
+
+
+def test_reads_title_and_metadata():
+    question = "What was revenue of Best Buy in 2022?"
+    assert lacks(question, chunk("Revenue rose in 2021.")) != []
+    assert lacks(question, chunk("Revenue rose in 2021.", title="Best Buy 2022")) == []
+    of_metadata = chunk("Revenue rose in 2021.", metadata={"company": "Best Buy", "date": "2022-10-27"})
+    assert lacks(question, of_metadata) == []
+    assert lacks("What are the rules of Poland?", chunk("Masks are worn.", metadata={"country": "PL"})) == []
+    assert lacks(question, chunk("Revenue of Best Buy rose in 2021.", metadata={"extracted_at": "2022-10-27"})) != []
+
+
+def test_other_chunks_of_the_document_name_its_subject():
+    question, text = "What does Fairphone say?", "It says so."
+    other = hit("Fairphone is a company.", 1).chunk
+    assert lacks(question, chunk(text), other)[0].found
+    own = Chunk(
+        id="next", document_id="d0", index=1, total=2, start=20, end=43, text="Fairphone is a company.", title=""
+    )
+    assert lacks(question, chunk(text), own) == []
+
+
+def test_subject_of_all_documents_need_not_be_repeated():
+    passage = chunk("Fees are paid in cash.")
+    assert lacks("What are the fees of Acme?", passage, known=True, weight=0.5) == []
+    assert lacks("What are the fees of Acme?", passage, known=True, weight=5.0) != []
+
+
+def test_a_passage_without_years_may_be_of_any():
+    assert lacks("What was revenue in 2030?", chunk("Revenue rose."), known=True) == []
+    assert lacks("What was revenue in 2030?", chunk("Revenue rose."), known=False) != []
+
+
+def test_a_word_in_lower_case_is_no_name():
+    assert (
+        lacks("What is included in Customer costs?", chunk("Costs are of any kind."), hit("A customer.", 1).chunk) == []
+    )
+
+
+def test_a_comparison_may_rest_on_several_passages():
+    one, other = hit("The Fairphone 4 weighs more.", 0).chunk, hit("The Fairphone 5 weighs less.", 1).chunk
+    asked = "Compare the Fairphone 4 and the Fairphone 5."
+    known = lambda words, _request: [True] * len(words)  # noqa: E731
+    weigh = lambda words, _request: [9.0] * len(words)  # noqa: E731
+    given = {"known": known, "weigh": weigh, "request": Request.by_owner()}
+    assert lacking(asked, "en", [one, other], [one, other], **given) == []
+    assert lacking(asked, "en", [one], [one], **given) != []
+
+
+@given(st.floats(0, 1), st.sampled_from(["What of 2030?", "What of Poland?", "What of Q3 2030 in Poland?"]))
+def test_lacks_never_raise_the_probability(probability: float, question: str):
+    found = lacks(question, chunk("In 2022 and Q1 all was well."))
+    assert found
+    assert lowered(probability, found) <= min(probability, CAP)
+    assert lowered(probability, []) == probability
+
+
+NAME = st.text(st.characters(categories=["Ll"], max_codepoint=0x17F), min_size=1, max_size=12)
+
+
+@given(NAME, NAME)
+def test_same_name_is_symmetric(one: str, other: str):
+    assert same_name(one, one)
+    assert same_name(one, other) == same_name(other, one)
+
+
+@given(st.lists(NAME, min_size=1, max_size=6))
+def test_a_text_has_its_own_names(some: list[str]):
+    text = "the " + " and ".join(name.title() for name in some)
+    said = words(text)
+    assert all(Names(said).has(word) for word in said if word.named)
+
+
+@given(st.text(max_size=60))
+def test_any_passage_has_what_it_says_itself(text: str):
+    passage = chunk(text, title=text)
+    assert [one for one in requirements(text) if one.kind == "place" and lacks(text, passage)] == []
+
+
+def test_place_of_all_languages():
+    for text in ("Polish food", "in Polen", "polnische Küche", "Lenkijoje", "lenkų virtuvė", "makanan Poland"):
+        assert list(places(text)) == ["PL"], text
+    assert list(places("the US and us")) == ["US"]
+    assert places("polish the floor") == {}
