@@ -36,7 +36,7 @@ from benchmarks import (
 )
 from benchmarks.common import Options, Result, Table
 from benchmarks.peer_environments import Environment
-from benchmarks.planted import claims
+from benchmarks.proof.planted import claims
 from benchmarks.retrieval import by_embedder, summary
 from benchmarks.run import ALL
 from benchmarks.serving import Run
@@ -509,11 +509,8 @@ def test_planting_is_reproducible() -> None:
 def test_calibration_error_is_the_gap_of_bins() -> None:
     probability = np.repeat([0.25, 0.75], 40)
     right = np.tile([1.0, 0, 0, 0], 10), np.tile([1.0, 1, 1, 0], 10)
-    wrong = np.zeros(80, dtype=bool)
-    good = calibration.Judged(probability=probability, answerable=np.concatenate(right), wrong=wrong)
-    bad = calibration.Judged(probability=probability, answerable=np.zeros(80), wrong=wrong)
-    assert calibration.calibration_error(good) == pytest.approx(0)
-    assert calibration.calibration_error(bad) == pytest.approx(0.5)
+    assert calibration.calibration_error(probability, np.concatenate(right)) == pytest.approx(0)
+    assert calibration.calibration_error(probability, np.zeros(80)) == pytest.approx(0.5)
 
 
 def test_wilson_interval_contains_the_share() -> None:

@@ -1,9 +1,9 @@
 """Fit the coefficients and thresholds of `ragstone.respond.answerability`.
 
-    RAGSTONE_TEST_DATA=... python -m tools.fit_answerability [--keep DIR]
+    RAGSTONE_TEST_DATA=... python -m tools.fit_answerability [--keep DIR] [--embedders minilm,e5-small]
 
-The cases come from `benchmarks.cases`. Coefficients are fitted to half of each set and thresholds to a quarter;
-`python -m benchmarks.answers` measures on the rest.
+Coefficients are fitted to all sets of `benchmarks.cases` together. What they are worth elsewhere is measured on each
+set with coefficients fitted to the others, and so are the thresholds for `respond.risk` and the costs of the outcomes.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import astuple, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 from math import exp, lgamma, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.cases import LITHUANIAN, SOURCES, Case, cases
-from ragstone.respond.answerability import FITTED, Features
+from benchmarks.calibration import calibration_error
+from benchmarks.cases import ACROSS, FITTED, MARKED, SMALL, Case, cases
+from benchmarks.judge import auc
+from benchmarks.question_sets import is_there
+from ragstone.respond.answerability import Features, above
+from tools.logistic import fit, probabilities
 
-RIDGE = 1.0
-"""The ridge on coefficients of features with a standard deviation of 1."""
+RIDGE = 10.0
 SIZE = 300
 """The size of a set with weight 1; other sets have the square root of their share of it."""
 RISKS = (0.05, 0.1, 0.15, 0.2, 0.3)
@@ -32,53 +34,64 @@ DOUBT = 0.1
 """The largest probability that a threshold promises too much."""
 FIRST = 8
 """The first threshold tried allows this many wrong answers, so that it can pass."""
+NAMES = ("bias", "above", "covered", "mistyped", "words", "foreign")
 
 
-def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return bias and coefficients of a weighted logistic regression with a ridge, by Newton's method.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What each outcome costs if the quotes are right, and if they are wrong; a wrong answer costs 1."""
 
-    A feature that hardly varies, such as the familiarity of a model that knows all languages, gets no weight.
-    """
-    mean, spread = x.mean(axis=0), x.std(axis=0)
-    varies = spread > 0.02
-    scale = np.where(varies, spread, 1)
-    z, b = np.column_stack([np.ones(len(x)), (x - mean) / scale * varies]), np.zeros(x.shape[1] + 1)
-    ridge = RIDGE * np.diag([1e-9, *[1.0] * x.shape[1]])
-    for _ in range(100):
-        p = 1 / (1 + np.exp(-z @ b))
-        hessian = (z * (weights * p * (1 - p))[:, None]).T @ z + ridge
-        b -= np.linalg.solve(hessian, z.T @ (weights * (p - y)) + ridge @ b)
-    coefficients = b[1:] * varies / scale
-    return np.array([b[0] - coefficients @ mean, *coefficients])
+    closest_right: float = 0.3
+    closest_wrong: float = 0.4
+    refused_right: float = 0.8
+
+    def mean(self, p: np.ndarray, right: np.ndarray, answer_from: float, closest_from: float) -> float:
+        answered, shown = p >= answer_from, (p < answer_from) & (p >= closest_from)
+        refused = ~answered & ~shown
+        closest = np.where(right, self.closest_right, self.closest_wrong)
+        return float((answered * ~right + shown * closest + refused * right * self.refused_right).mean())
 
 
-def fitted(some: Sequence[Case], right: Sequence[bool]) -> np.ndarray:
+def table(some: Sequence[Case], usual: float) -> np.ndarray:
+    """Return the features as the coefficients see them, shape (cases, coefficients without bias)."""
+    return np.array([_row(one.features, usual) for one in some])
+
+
+def _row(features: Features, usual: float) -> tuple[float, ...]:
+    _, _, _, *rest = astuple(features)
+    return (above(features, usual), *rest)
+
+
+def usual_similarity(some: Sequence[Case]) -> float:
+    """Return the mean similarity of sentences that are not the most similar."""
+    return round(float(np.mean([one.features.others for one in some])), 2)
+
+
+def fitted(sets: Mapping[str, Sequence[Case]], names: Sequence[str], usual: float) -> np.ndarray:
     """Return bias and coefficients, rounded as shipped."""
-    sizes = Counter(one.source for one in some)
-    weights = np.array([np.sqrt(SIZE / sizes[one.source]) for one in some])
-    return fit(np.array([astuple(one.features) for one in some]), np.array(right, dtype=float), weights).round(2)
+    some = [one for name in names for one in sets[name]]
+    weights = np.concatenate([np.full(len(sets[name]), np.sqrt(SIZE / len(sets[name]))) for name in names])
+    return fit(table(some, usual), np.array([one.right for one in some], dtype=float), weights, RIDGE).round(2)
 
 
-def named(b: np.ndarray) -> str:
-    values = zip(("bias", *(one.name for one in fields(Features))), b, strict=True)
-    return ", ".join(f"{name}={value:.2f}" for name, value in values)
+def left_out(sets: Mapping[str, Sequence[Case]], usual: float) -> dict[str, np.ndarray]:
+    """Return the probabilities of each set by coefficients fitted to the other sets."""
+    return {
+        name: probabilities(fitted(sets, [other for other in sets if other != name], usual), table(some, usual))
+        for name, some in sets.items()
+    }
 
 
-def probabilities(b: np.ndarray, some: Sequence[Case]) -> np.ndarray:
-    return 1 / (1 + np.exp(-b[0] - np.array([astuple(one.features) for one in some]) @ b[1:]))
-
-
-def once(some: Sequence[Case]) -> list[Case]:
-    """Return one case of each question, alternating between the one with and the one without the answering evidence.
+def once(some: Sequence[Case]) -> np.ndarray:
+    """Return the places of one case of each question, alternating between that with and without its evidence.
 
     The two are not independent: a question that is answered well with the right evidence is surer without it too.
     """
-    chosen: dict[tuple[str, int], Case] = {}
-    for one in some:
-        key = (one.source, one.number)
-        if key not in chosen or one.answerable == (one.number // 4 % 2 == 0):
-            chosen[key] = one
-    return list(chosen.values())
+    chosen: dict[int, int] = {}
+    for place, one in enumerate(some):
+        if one.number not in chosen or one.answerable == (one.number % 2 == 0):
+            chosen[one.number] = place
+    return np.array(list(chosen.values()))
 
 
 def threshold(p: np.ndarray, wrong: np.ndarray, risk: float) -> float | None:
@@ -105,20 +118,56 @@ def _at_most(wrong: int, answered: int, risk: float) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases in DIR for the next run")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what was read in DIR for the next run")
+    parser.add_argument("--embedders", default="minilm,e5-small")
     given, data = parser.parse_args(), Path(os.environ["RAGSTONE_TEST_DATA"])
     with TemporaryDirectory() as folder:
         keep = given.keep or Path(folder)
-        for embedder in FITTED:
-            found = [one for name in SOURCES for one in asyncio.run(cases(data, keep, name, embedder))]
-            used = [one for one in found if embedder in SOURCES[one.source].fitted and one.part == "fit"]
-            b = fitted(used, [one.answerable for one in used])
-            print(f"{embedder}: {named(b)}")
-            law = [one for name in LITHUANIAN for one in asyncio.run(cases(data, keep, name, embedder))]
-            print(f"{embedder}, lt: {named(fitted(law, [not one.wrong for one in law]))}", flush=True)
-            kept = once([one for one in found if SOURCES[one.source].judged and one.part == "risk"])
-            p, wrong = probabilities(b, kept), np.array([one.wrong for one in kept])
-            print(f"{embedder}: {', '.join(f'{risk}: {threshold(p, wrong, risk)}' for risk in RISKS)}", flush=True)
+        for embedder in given.embedders.split(","):
+            fitted_to = (*FITTED, ACROSS) if embedder == "e5-small" else FITTED
+            there = [name for name in fitted_to if is_there(data, name)]
+            report(embedder, {name: asyncio.run(cases(data, keep, name, embedder)) for name in there})
+
+
+def report(embedder: str, sets: Mapping[str, Sequence[Case]]) -> None:
+    usual = usual_similarity([one for some in sets.values() for one in some])
+    apart = left_out(sets, usual)
+    print(f"{embedder}: each set by coefficients fitted to the others")
+    for name, p in apart.items():
+        right = np.array([one.right for one in sets[name]], dtype=float)
+        small = " (small)" if len(right) < SMALL else ""
+        area = auc(p.tolist(), [bool(one) for one in right])
+        print(
+            f"  {name:16} cases {len(right):4} right {right.mean():.3f} stated {p.mean():.3f}"
+            f" error {calibration_error(p, right):.3f} AUC {area or 0:.3f}{small}"
+        )
+    for costs in (Costs(), Costs(refused_right=0.6), Costs(closest_right=0.2, closest_wrong=0.5)):
+        print(f"  {costs}: {_cheapest(costs, sets, apart)}")
+    judged = {name: some for name, some in sets.items() if name in MARKED}
+    p = np.concatenate([apart[name][once(some)] for name, some in judged.items()])
+    wrong = np.concatenate([np.array([not one.right for one in some])[once(some)] for some in judged.values()])
+    print(f"{embedder}: {', '.join(f'{risk}: {threshold(p, wrong, risk)}' for risk in RISKS)}")
+    values = zip(NAMES, fitted(sets, list(sets), usual), strict=True)
+    print(f"{embedder}: usual={usual}, {', '.join(f'{name}={value:.2f}' for name, value in values)}", flush=True)
+
+
+def _cheapest(costs: Costs, sets: Mapping[str, Sequence[Case]], apart: Mapping[str, np.ndarray]) -> str:
+    """Return the thresholds of least cost over all sets, and in how many sets showing closest passages costs less."""
+    right = {name: np.array([one.right for one in some]) for name, some in sets.items()}
+    steps = np.round(np.arange(0.05, 0.96, 0.05), 2)
+
+    def cost(name: str, answer_from: float, closest_from: float) -> float:
+        return costs.mean(apart[name], right[name], answer_from, closest_from)
+
+    best, answer_from, closest_from = min(
+        (float(np.mean([cost(name, a, c) for name in sets])), a, c) for a in steps for c in steps if c <= a
+    )
+    gains = [cost(name, 0.5, 0.3) - cost(name, 0.5, 0.5) for name in sets if len(sets[name]) >= SMALL]
+    return (
+        f"answer from {answer_from:.2f}, closest from {closest_from:.2f} costs {best:.3f};"
+        f" with .5 and .3 instead of .5 alone less in {sum(gain < 0 for gain in gains)} of {len(gains)} sets,"
+        f" {np.mean(gains):+.3f} on average"
+    )
 
 
 if __name__ == "__main__":

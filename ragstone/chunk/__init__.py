@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ragstone.chunk import text as strategies
 from ragstone.chunk.facts import facts_of
 from ragstone.chunk.outline import Outlined, Section, section_at, sections
+from ragstone.chunk.reading import reading_sentences as sentences
 from ragstone.chunk.ruler import Characters, Ruler, Tokens
-from ragstone.chunk.sentence import sentences
 from ragstone.chunk.structure import Piece, structured
 from ragstone.core.protocols import Tokens as TokensOf
 from ragstone.core.records import Chunk, Document

@@ -3,6 +3,9 @@
 A sentence ends at a mark such as ``.`` or ``。``, unless its context shows that the sentence continues: an abbreviation
 before it, or a lower-case word after it. It also ends at a deliberate line break, such as one after a heading, but not
 at one that only wraps a paragraph.
+
+Chunks are cut at these sentences, so a change of the rules changes chunks: it needs a new version of their fingerprint,
+and every knowledge base a rebuild. What is quoted is mended by `ragstone.chunk.reading`, which may change at any time.
 """
 
 from __future__ import annotations
@@ -61,7 +64,8 @@ def _read_abbreviations() -> dict[str, str]:
     return {entry[0]: entry[1] if len(entry) > 1 else "" for entry in entries}
 
 
-_ABBREVIATIONS = _read_abbreviations()
+ABBREVIATIONS = _read_abbreviations()
+"""Abbreviations without their last stop, and when the sentence goes on after them: see ``abbreviations.txt``."""
 
 
 def sentences(text: str) -> list[Span]:
@@ -155,7 +159,7 @@ def _goes_on(text: str, start: int, stop: int, following: str) -> bool:
         return True  # "1. First item"
     if word.isdecimal():
         return len(word) <= 2 and _is_ordinal(before, following)
-    rule = _ABBREVIATIONS.get(word.casefold())
+    rule = ABBREVIATIONS.get(word.casefold())
     if rule == "":
         return True
     if rule == "#":
@@ -164,6 +168,11 @@ def _goes_on(text: str, start: int, stop: int, following: str) -> bool:
     if rule == "?" or is_initial or _ACRONYM.fullmatch(word) or _ROMAN.fullmatch(word):
         return not _STARTER.fullmatch(following)
     return False
+
+
+def begins_sentence(word: str) -> bool:
+    """Return whether this is a word that usually begins a sentence where it is capitalised."""
+    return _STARTER.fullmatch(word) is not None
 
 
 def _is_ordinal(before: str, following: str) -> bool:

@@ -244,16 +244,18 @@ def _models(
         lambda: _metered(own.model, settings, history, cache),
     )
 
+    pairs = source.shared.part("pair model", settings.index.threads, lambda: index.build_pair_model(settings.index))
+
     def answerer_with(model: ChatModel | None) -> Answerer:
         return respond.build_answerer(
             own,
             matcher=matcher(),
             sentences=chunk.sentences,
-            familiarity=embedder().familiarity,
             weigh=words().weigh,
             model=model,
             known=lambda asked, request: words().known(asked, "", request),
             embedder=tokens().fingerprint,
+            entailment=pairs,
         )
 
     def answerer() -> Answerer:

@@ -9,13 +9,18 @@ is a refusal that names the closest passages. To change the words of a refusal o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter, TokenMatcher, Weigher
+from ragstone.core.errors import Damaged
+from ragstone.core.protocols import Answerer, ChatModel, Entailment, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.request import Request
 from ragstone.respond.drafts import abstained, drafted, replayed, summary
 from ragstone.respond.words import language_of
 from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import RespondSettings
+
+if TYPE_CHECKING:
+    from ragstone.respond.support import Checker
 
 __all__ = ["abstained", "build_answerer", "build_chat_model", "choose", "drafted", "language_of", "replayed", "summary"]
 
@@ -25,11 +30,11 @@ def build_answerer(
     *,
     matcher: TokenMatcher,
     sentences: SentenceSplitter,
-    familiarity: Callable[[str], float],
     weigh: Weigher,
     known: Callable[[Sequence[str], Request], Sequence[bool]],
     embedder: str,
     model: ChatModel | None = None,
+    entailment: Callable[[], Entailment] | None = None,
 ) -> Answerer:
     """Build the answerer: one that quotes the documents, or one whose model writes and whose sentences are checked.
 
@@ -37,11 +42,11 @@ def build_answerer(
         settings: how many passages and sentences, and when to abstain.
         matcher: late interaction between a question and texts.
         sentences: splits a text.
-        familiarity: returns the share of a question's words that the embedder knows.
         weigh: weighs words.
         known: says for each word whether any document contains it.
         embedder: fingerprint of the embedder whose token vectors the matcher compares.
         model: writes the answer; without one the answer quotes.
+        entailment: returns the model that judges what ``model`` writes; without one its words are compared.
     """
     from ragstone.respond.answerability import estimate_for, threshold_for
     from ragstone.respond.extractive import ExtractiveAnswerer
@@ -50,7 +55,6 @@ def build_answerer(
         settings,
         matcher=matcher,
         sentences=sentences,
-        familiarity=familiarity,
         known=known,
         weigh=weigh,
         estimate=estimate_for(embedder),
@@ -59,9 +63,20 @@ def build_answerer(
     if model is None:
         return quoting
     from ragstone.respond.model_checker import ModelChecker
+    from ragstone.respond.proof import ProofChecker
     from ragstone.respond.support import SupportChecker
     from ragstone.respond.written import WritingAnswerer
 
     by_words = SupportChecker(matcher=matcher, sentences=sentences, weigh=weigh)
-    checker = ModelChecker(by_words=by_words, model=model) if settings.check == "model" else by_words
-    return WritingAnswerer(settings, model=model, quoting=quoting, checker=checker, sentences=sentences)
+    checker: Checker = by_words
+    notices: tuple[str, ...] = ()
+    if settings.check != "match" and entailment is not None:
+        try:
+            checker = ProofChecker(by_words=by_words, entailment=entailment(), sentences=sentences)
+        except Damaged as damage:
+            notices = (f"Sentences are checked by their words alone: {damage}",)
+    if settings.check == "model":
+        checker = ModelChecker(by_words=by_words, otherwise=checker, model=model)
+    return WritingAnswerer(
+        settings, model=model, quoting=quoting, checker=checker, sentences=sentences, notices=notices
+    )

@@ -14,7 +14,8 @@ from ragstone.core.protocols import Answerer
 from ragstone.core.records import Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.links import strip_links
-from ragstone.respond.words import phrases
+from ragstone.respond.required import Lack
+from ragstone.respond.words import Phrases, phrases
 from ragstone.settings import RespondSettings
 
 MAX_QUESTION = 300
@@ -57,25 +58,35 @@ def abstained(
     answerability: float,
     closest: Sequence[ClosestPassage] = (),
     settings: RespondSettings | None = None,
+    lacks: Sequence[Lack] = (),
 ) -> Draft:
     """Return the draft of a refusal.
 
-    It repeats the question and names the closest passages, or the best documents if no passages are given.
+    It repeats the question, says what of it was not found, and names the closest passages, or the best documents if no
+    passages are given.
     """
     texts = phrases((settings.language if settings else "") or evidence.language)
     if not closest:
         titles = {hit.chunk.title or hit.chunk.document_id: hit for hit in reversed(evidence.hits)}
         closest = [ClosestPassage(hit=hit) for hit in reversed(titles.values())][:MAX_PASSAGES]
     question = _shortened(evidence.asked or evidence.question, MAX_QUESTION)
-    lines = [texts.refusal.format(question=question)]
+    lines = [texts.refusal.format(question=question), *_lack_lines(lacks, texts)]
     lines += [texts.closest, *map(_line, closest)] if closest else [texts.nothing_close]
     return Draft(text="\n".join(lines), citations=(), answerability=answerability, outcome="refusal")
 
 
-def closest_lead(evidence: Evidence, settings: RespondSettings) -> str:
-    """Return the line that says that what follows is only the closest, not an answer."""
+def closest_lead(evidence: Evidence, settings: RespondSettings, lacks: Sequence[Lack] = ()) -> str:
+    """Return the lines that say what was not found, and that what follows is only the closest, not an answer."""
     texts = phrases(settings.language or evidence.language)
-    return texts.nearest.format(question=_shortened(evidence.asked or evidence.question, MAX_QUESTION)) + "\n"
+    nearest = texts.nearest.format(question=_shortened(evidence.asked or evidence.question, MAX_QUESTION))
+    return "\n".join([*_lack_lines(lacks, texts), nearest, ""])
+
+
+def _lack_lines(lacks: Sequence[Lack], texts: Phrases) -> list[str]:
+    """Return what nothing was found about, and what only other passages mention."""
+    named = {found: [one.requirement.text for one in lacks if one.found == found] for found in (False, True)}
+    lines = ((texts.unfound, named[False]), (texts.unmentioned, named[True]))
+    return [line.format(what=", ".join(dict.fromkeys(what))) for line, what in lines if what]
 
 
 def replayed(draft: Draft) -> Iterator[TextWritten | SentenceClosed]:

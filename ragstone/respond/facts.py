@@ -103,7 +103,7 @@ class Vocabulary:
         """Return the forms of a word that occur."""
         own = form(word)
         if word.value:
-            return {own}
+            return self._begin.get(own[:_STEM], set()) & {own}
         return {other for other in self._begin.get(own[:_STEM], ()) if alike(own, other, name=word.named)}
 
 

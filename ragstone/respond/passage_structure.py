@@ -16,10 +16,14 @@ MAX_QUOTE = 800
 HEADING_WORDS = 12
 """Words of a heading: a line on its own, without closing punctuation, that is not longer."""
 
+_TIMES_LONGER = 2
+"""How much longer the line below a heading is, at least, if no blank line sets it apart."""
+
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _HASHES = re.compile(r"#{1,6}[ \t]")
 _UNDERLINE = re.compile(r"\n {0,3}(=+|-{3,})[ \t]*(?:\n|$)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●·–][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t])")
+_STEP = re.compile(r"[ \t]*\(?\d{1,2}[.)][ \t]")
 _INDENTED = re.compile(r"[ \t]{2,}\S")
 _INDENTED_CODE = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _TABLE = ("|", "+--", "+==")
@@ -40,9 +44,12 @@ def is_heading(text: str, span: Span) -> bool:
         return False  # one sentence of several
     if _ITEM.match(line) or line.rstrip(_CLOSING).endswith(_ENDS):
         return False
-    alone_above = start == 0 or not text[text.rfind("\n", 0, start - 1) + 1 : start - 1].strip()
-    alone_below = end < len(text) and not text[end + 1 : _line_end(text, end + 1)].strip()
-    return alone_above and alone_below and len(line.split()) <= HEADING_WORDS
+    above = text[text.rfind("\n", 0, start - 1) + 1 : max(start - 1, 0)].strip() if start else ""
+    below = text[end + 1 : _line_end(text, end + 1)].strip() if end < len(text) else ""
+    stands_apart = not above and not below and end < len(text)
+    # A text without blank lines: "Prices this year" above a paragraph.
+    stands_above = (not above or above.rstrip(_CLOSING).endswith(_ENDS)) and len(below) >= _TIMES_LONGER * len(line)
+    return (stands_apart or stands_above) and len(line.split()) <= HEADING_WORDS
 
 
 def is_table(text: str, span: Span) -> bool:
@@ -53,6 +60,11 @@ def is_table(text: str, span: Span) -> bool:
 def is_directive(text: str, span: Span) -> bool:
     """Return whether a sentence begins in a reStructuredText directive, which is not shown: ``.. _place:``."""
     return _line_of(text, span).startswith(".. ")
+
+
+def is_item(text: str, span: Span) -> bool:
+    """Return whether a sentence begins in a line that is a list item."""
+    return _ITEM.match(_line_of(text, span)) is not None
 
 
 def code_around(text: str, position: int) -> Span | None:
@@ -95,6 +107,26 @@ def with_introduced(text: str, span: Span) -> Span:
     return span
 
 
+def list_around(text: str, span: Span) -> Span | None:
+    """Return the list in which a sentence stands, with the line that introduces it, if it reads only as a whole.
+
+    These are numbered steps and lists after a colon. None for other lists, and for those that are too long to quote.
+    """
+    if not is_item(text, span):
+        return None
+    start = text.rfind("\n", 0, span.start) + 1
+    while start > 0 and _belongs_to_list(line := text[text.rfind("\n", 0, start - 1) + 1 : start - 1]):
+        start -= len(line) + 1
+    first, above = start, text[:start].rstrip()
+    introduction = text.rfind("\n", 0, len(above)) + 1
+    if above.rstrip(_CLOSING).endswith(":") and not is_heading(text, Span(start=introduction, end=len(above))):
+        start = introduction + len(text[introduction:]) - len(text[introduction:].lstrip())
+    elif not _STEP.match(text, first):
+        return None
+    end = max(_list_ends(text, first))
+    return Span(start=start, end=end) if end - start <= MAX_QUOTE else None
+
+
 def introduces_next_chunk(text: str, span: Span) -> bool:
     """Return whether a sentence with a colon introduces the next chunk: at most a label follows it."""
     rest = text[span.end :].strip(_CLOSING + " \t\n")
@@ -104,6 +136,10 @@ def introduces_next_chunk(text: str, span: Span) -> bool:
 def _is_label(line: str) -> bool:
     words = line.split()
     return 0 < len(words) <= _LABEL_WORDS and "\n" not in line and not line.endswith(_ENDS) and not _ITEM.match(line)
+
+
+def _belongs_to_list(line: str) -> bool:
+    return bool(line.strip()) and (_ITEM.match(line) is not None or _INDENTED.match(line) is not None)
 
 
 def _list_ends(text: str, start: int) -> Iterator[int]:

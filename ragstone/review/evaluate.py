@@ -173,16 +173,19 @@ def _relevant(judgements: Judgements) -> list[str]:
 
 def _answer_report(dataset: Dataset, answers: Sequence[tuple[Query, Answer]]) -> AnswerReport:
     texts = _texts(dataset, answers)
-    cited = right = sentences = found = 0
+    cited = right = sentences = found = given = good = 0
     for query, answer in answers:
-        if not query.answerable or not query.evidence_sentences:
+        known = query.answerable and query.evidence_sentences
+        given += not answer.abstained and bool(known or not query.answerable)
+        if not known:
             continue
         relevant = _relevant(dataset.qrels.get(query.id, {}))
         gold = [locate(sentence, relevant, texts) for sentence in query.evidence_sentences]
         sentences += len(gold)
         if not answer.abstained:
             cited += len(answer.citations)
-            right += sum(any(touches(citation, places) for places in gold) for citation in answer.citations)
+            touched = [any(touches(citation, places) for places in gold) for citation in answer.citations]
+            right, good = right + sum(touched), good + any(touched)
             found += sum(any(touches(citation, places) for citation in answer.citations) for places in gold)
     refused = [query for query, answer in answers if answer.abstained]
     unanswerable = sum(not query.answerable for query, _ in answers)
@@ -196,6 +199,7 @@ def _answer_report(dataset: Dataset, answers: Sequence[tuple[Query, Answer]]) ->
         refusal_precision=_share(rightly_refused, len(refused)),
         refusal_recall=_share(rightly_refused, unanswerable),
         quotes_exact=_share(sum(exact), len(exact)),
+        answers_right=_share(good, given),
     )
 
 

@@ -42,6 +42,8 @@ class AnswerReport:
     """Refused questions of all unanswerable questions."""
     quotes_exact: Share
     """Citations with an exact quote of all citations."""
+    answers_right: Share = Share(part=0, whole=0, value=None)
+    """Answers with a right citation, of all answers to unanswerable questions and to those with known evidence."""
 
     def shares(self) -> dict[str, Share]:
         """Return the shares by name."""
@@ -51,6 +53,7 @@ class AnswerReport:
             "refusal precision": self.refusal_precision,
             "refusal recall": self.refusal_recall,
             "quotes exact": self.quotes_exact,
+            "answers right": self.answers_right,
         }
 
 

@@ -40,8 +40,10 @@ class RespondSettings(Section):
         description="Call the model while the evidence is still being assessed. Answers start sooner, but an"
         " abstention also costs a prompt.",
     )
-    check: Literal["match", "model"] = Field(
-        default="match", description="Verify sentences by matching words, or by asking the model as well."
+    check: Literal["match", "trained", "model"] = Field(
+        default="trained",
+        description="Verify sentences by matching words; by the trained model of entailment as well (English; other"
+        " languages by their words); or by asking the language model as well.",
     )
     risk: float = Field(
         default=0.0,
@@ -50,7 +52,11 @@ class RespondSettings(Section):
         description="Share of answers that may be wrong, instead of `respond.abstain_below`. The supported values are"
         " 0.15, 0.2 and 0.3; below 0.15, every answer is an abstention. 0 turns this off.",
     )
-    sentences: int = Field(default=3, ge=1, description="Sentences that an extractive answer quotes at most.")
+    sentences: int = Field(
+        default=4,
+        ge=1,
+        description="Sentences that an extractive answer quotes at most. Lists and code are quoted whole.",
+    )
     abstain_below: float = Field(
         default=0.5,
         ge=0,

@@ -300,7 +300,9 @@ def test_leaves_pages_that_repeat_under_every_path(site: WebSite, library: Libra
     library.crawl()
     assert library.has == sorted(["/docs/", *(f"/docs/p{i}/" for i in range(63))])
     assert len(site.pages) == 64 + 2 * 63 + 2 * 20  # the links of 20 repeated pages are followed
-    assert "links of pages that repeat another page, after 20 such pages" in library.skipped["/docs/p10/sub/"]
+    left = [reason for reason in library.skipped.values() if "links of pages that repeat another page" in reason]
+    assert left  # which pages come first is chance, as they are fetched side by side
+    assert all("after 20 such pages" in reason for reason in left)
 
 
 def test_follows_the_links_of_a_mirror(site: WebSite, library: Library) -> None:

@@ -1,10 +1,12 @@
 """Sentences in several languages; ``¦`` marks their ends in the examples."""
 
 import json
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragstone.chunk import sentences
 
@@ -37,6 +39,17 @@ EXAMPLES = {
     "list": "Bring:¦\n- a pen¦\n- Paper¦\n1. First¦\n2. Second",
     "markdown": "# Title¦\nText of it.¦\n\n| a | b |¦\n| c | d |",
     "numbered": "1. One thing.¦ 2.1. Another.",
+    "initial of a name": 'It was led by "Robert P. Smith" and John F. Kennedy.¦ He left.',
+    "motto within a sentence": 'The motto is "Designed for you. Made Fair.", and the phone is new.¦ It sells.',
+    "quotation of sentences": '"We came.¦ We saw."¦ Then we left.',
+    "marks set apart": "He left . ''¦ So it ends ( or not . )¦ Fine .",
+    "letter as a name": "We need a plan B.¦ Deutsche Telekom helps after World War I.¦ Shortly after it ends.",
+    "time of day": "The bus leaves at 2:00 a.m.¦ Passengers wait until 6 p.m. ET.¦ It is full.",
+    "word like an abbreviation": "It was built with cost in mind.¦ In May it opened.¦ It costs 17 sen.¦ Kalau naik.",
+    "bold number": "**6. Was ist das?**¦\n### 4. Bauen¦\nIII. Der Aufenthalt.",
+    "association": "Sie hilft BILD hilft e. V.¦ During the show they call.",
+    "dateline": "KUALA LUMPUR 26 Jan. - Kerajaan setuju.¦ Datuk Mohd. Azis hadir.",
+    "name with a mark": "Yahoo! Inc. grew.¦ Fine!¦ News came.",
 }
 
 
@@ -44,6 +57,18 @@ EXAMPLES = {
 def test_splits_example_sentences(example: str):
     whole = example.replace("¦", "")
     assert [span.of(whole) for span in sentences(whole)] == [part.strip() for part in example.split("¦")]
+
+
+PARTS = [*"ab P.!?\"“”')(", ". ", ' "', "\n", "\n\n", "Mr. ", " The ", "''", "5. ", "p.m. "]
+TEXTS = st.lists(st.sampled_from(PARTS)).map("".join)
+
+
+@given(TEXTS)
+def test_sentences_cover_the_text_once(text: str):
+    found = sentences(text)
+    assert all(one.end <= other.start for one, other in pairwise(found))
+    assert all(one.of(text) == one.of(text).strip() != "" for one in found)
+    assert "".join("".join(one.of(text) for one in found).split()) == "".join(text.split())
 
 
 def test_splits_lithuanian_treebank(data_dir: Path):

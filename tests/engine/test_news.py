@@ -53,7 +53,8 @@ def asked(articles: str, settings: list[str], *questions: str) -> list[Answer]:
 
 def test_offline_an_answer_is_quoted_and_judged_by_a_stand_in(articles: str, web: WebOnLoopback) -> None:
     settings = [*through_web(web), "respond.model.name=extractive"]
-    malay, english = asked(articles, settings, "Bilakah Agrobank ditubuhkan?", "Which towns will the tram connect?")
+    questions = ("Agrobank ditubuhkan pada tahun apa?", "Which towns will the tram connect?")
+    malay, english = asked(articles, settings, *questions)
     assert "Agrobank ditubuhkan pada tahun 1969" in malay.answer
     assert "connect Putrajaya and Cyberjaya" in english.answer
     (source,) = malay.sources

@@ -188,6 +188,7 @@ def test_a_knowledge_base_on_a_service(server: OpenAIServer, workdir: Path):
         f"services.openai.base_url={server.url}",
         f"services.openai.api_key={KEY}",
         "services.backoff_seconds=[0.01, 20]",
+        "respond.abstain_below=0.2",
     )
     server.faults.append(Fault(kind="status", status=503))
     documents = [Document(id=f"d{n}", source=f"d{n}", text=f"The tower {n} has {n} steps.") for n in range(5)]

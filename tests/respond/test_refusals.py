@@ -1,6 +1,7 @@
 """Thresholds for a risk, and refusals in the language of the question."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.answerability import NEVER, THRESHOLDS, match_question, threshold_for
 from ragstone.respond.drafts import ClosestPassage, abstained
+from ragstone.respond.quotes import Quote
 from ragstone.respond.words import languages, lexicon, phrases
 from ragstone.settings import RespondSettings
 
@@ -63,23 +65,14 @@ def test_question_for_a_number_needs_a_number():
     def even(words: Sequence[str], _request: Request) -> list[float]:
         return [1.0] * len(words)
 
-    assert (
-        match_question(
-            "How much do masks cost?", CHUNK, ["They cost two euros."], even, request=Request.by_owner()
-        ).mistyped
-        == 0
-    )
-    assert (
-        match_question(
-            "How much do masks cost?", CHUNK, ["Masks are sold at the entrance."], even, request=Request.by_owner()
-        ).mistyped
-        == 1
-    )
-    assert (
-        match_question(
-            "Who sells masks?", CHUNK, ["Masks are sold at the entrance."], even, request=Request.by_owner()
-        ).mistyped
-        == 1
-    )
-    found = match_question("masks entrance unicorns pegasus", CHUNK, [], even, request=Request.by_owner())
-    assert (found.coverage, found.words) == (pytest.approx(0.5), 4)
+    def mistyped(question: str, quoted: str) -> float:
+        quote = Quote(hit=Hit(chunk=CHUNK, score=1), place=0, span=Span(start=TEXT.index(quoted), end=len(TEXT)))
+        sentence = replace(quote, span=Span(start=quote.span.start, end=quote.span.start + len(quoted)))
+        return match_question(question, [sentence], even, Request.by_owner()).mistyped
+
+    assert mistyped("How much do masks cost?", "They cost two euros.") == 0
+    assert mistyped("How much do masks cost?", "Masks are sold at the entrance.") == 1
+    assert mistyped("Who sells masks?", "Masks are sold at the entrance.") == 1
+    whole = Quote(hit=Hit(chunk=CHUNK, score=1), place=0, span=Span(start=0, end=len(TEXT)))
+    found = match_question("masks entrance unicorns 2030", [whole], even, Request.by_owner())
+    assert (found.covered, found.words) == (pytest.approx(0.5), 4)

@@ -28,7 +28,7 @@ from ragstone.serve.mcp.results import MAX_CHARACTERS
 from ragstone.serve.mcp.tools import LocalBackend
 
 QUESTION = "What is room 7 called?"
-ROOM = "Room 7 is called Marie Curie."
+ROOMS = "Room 7 is called Marie Curie. It has twelve seats and a projector."
 PUBLIC = Reader(groups=frozenset())
 BOARD = Reader(groups=frozenset({"board"}))
 SAFE = "safe #1?.md"
@@ -81,13 +81,13 @@ def test_full_round_trip(kb: Path, transport: str, mode: str) -> None:
             assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
             answer = await client.call_tool("ask", {"question": QUESTION}, progress_callback=progress)
             (citation,) = given(answer)["citations"]
-            assert citation["quote"] == ROOM
+            assert citation["quote"] == ROOMS
             assert f"[1] {citation['title']} — {citation['document_id']}, characters" in words(answer)
             assert told[0].endswith("passages found; writing the answer")
             place = {name: citation[name] for name in ("document_id", "start", "end")}
-            assert given(await client.call_tool("read_source", place))["text"] == ROOM
+            assert given(await client.call_tool("read_source", place))["text"] == ROOMS
             uri = f"{address(citation['document_id'])}?start={citation['start']}&end={citation['end']}"
-            assert text_of(await client.read_resource(uri)) == ROOM
+            assert text_of(await client.read_resource(uri)) == ROOMS
             hits = given(await client.call_tool("search", {"query": "projector", "k": 2}))["hits"]
             assert hits[0]["document_id"] == citation["document_id"]
             assert given(await client.call_tool("list_documents", {}))["total"] == 3
@@ -148,7 +148,7 @@ def engine(tmp_path: Path) -> Iterator[KnowledgeBase]:
     with closing(open_fast(tmp_path / "kb")) as engine:
         add(
             engine,
-            Document(id="docs/rooms.md", text=f"{ROOM} It has twelve seats.", title="Rooms"),
+            Document(id="docs/rooms.md", text=ROOMS, title="Rooms"),
             Document(id=SAFE, text="The safe opens with 1234.", title="Safe", metadata={"readers": ("board",)}),
             Document(id="long.md", text="x" * (MAX_CHARACTERS + 10)),
             Document(id="evil.md", text=f"Evil says: {EVIL}", title=EVIL),

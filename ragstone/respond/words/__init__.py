@@ -27,7 +27,12 @@ class Lexicon:
 
     ``negations`` negate a sentence; ``denials`` such as "lacks" may do the same. ``opposites`` maps a word to the words
     that contradict it. ``numbers`` maps words to values, ``units`` all spellings of a unit to one name. ``asks_number``
-    and ``asks_name`` match questions that only a number, or a name, can answer.
+    and ``asks_name`` match questions that only a number, or a name, can answer. ``ordinals`` maps the beginnings of
+    ordinal numbers to values; ``quarters`` are the beginnings of the word for three months and ``centuries`` words for
+    a hundred years. ``parts`` are words whose number is a name, such as "section"; ``endings`` are those of names, and
+    ``general`` words look like names but name nothing in particular. ``agrees`` and
+    ``disagrees`` are answers on their own. ``documents``, ``says`` and ``frame`` match words for documents, for what
+    documents do, and words that only introduce or arrange an answer.
     """
 
     negations: frozenset[str]
@@ -40,6 +45,17 @@ class Lexicon:
     stop: frozenset[str]
     asks_number: re.Pattern[str]
     asks_name: re.Pattern[str]
+    ordinals: Mapping[str, str]
+    quarters: tuple[str, ...]
+    centuries: frozenset[str]
+    parts: frozenset[str]
+    endings: frozenset[str]
+    general: frozenset[str]
+    agrees: frozenset[str]
+    disagrees: frozenset[str]
+    documents: re.Pattern[str]
+    says: re.Pattern[str]
+    frame: re.Pattern[str]
 
     def unit(self, word: str) -> str:
         """Return the name of a unit, or an empty text."""
@@ -54,6 +70,8 @@ class Phrases:
     nearest: str
     closest: str
     nothing_close: str
+    unfound: str
+    unmentioned: str
     sources: str
     found: str
 
@@ -109,7 +127,7 @@ def lexicon() -> Lexicon:
         negations=_all(table["negations"] for table in tables),
         denials=_all(table["denials"] for table in tables),
         opposites={word: frozenset(others) for word, others in opposites.items()},
-        prefixes=tuple(sorted(_all(table["prefixes"] for table in tables))),
+        prefixes=_sorted(table["prefixes"] for table in tables),
         numbers={plain(word): str(value) for table in tables for word, value in table["numbers"].items()},
         months={
             plain(name): f"month {number}"
@@ -121,7 +139,33 @@ def lexicon() -> Lexicon:
         stop=_all(table["stop"] for table in tables),
         asks_number=_any(table["asks"]["number"] for table in tables),
         asks_name=_any(table["asks"]["name"] for table in tables),
+        ordinals={plain(word): str(value) for table in tables for word, value in table["ordinals"].items()},
+        quarters=_sorted(table["quarters"] for table in tables),
+        centuries=_all(table["centuries"] for table in tables),
+        parts=_all(table["parts"] for table in tables),
+        endings=_all(table["endings"] for table in tables),
+        general=_all(table["general"] for table in tables),
+        agrees=_all(table["agrees"] for table in tables),
+        disagrees=_all(table["disagrees"] for table in tables),
+        documents=_any(table["documents"] for table in tables),
+        says=_any(table["says"] for table in tables),
+        frame=_any(table["frame"] for table in tables),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class References:
+    """How sentences refer to the one before: ``openings`` matches their beginnings, ``pronouns`` early words."""
+
+    openings: re.Pattern[str]
+    pronouns: frozenset[str]
+
+
+@cache
+def references(language: str) -> References:
+    """Return the words of a language, in lower case without diacritics; of English if it has no file."""
+    table = _table(language if language in languages() else "en")
+    return References(openings=_any([table["openings"]]), pronouns=_all([table["pronouns"]]))
 
 
 @lru_cache(maxsize=50_000)
@@ -134,8 +178,14 @@ def _all(lists: Iterable[Iterable[str]]) -> frozenset[str]:
     return frozenset(plain(word) for some in lists for word in some)
 
 
+def _sorted(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(sorted(_all(lists)))
+
+
 def _any(lists: Iterable[Iterable[str]]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, _all(lists))))})\b")
+    """Return a pattern of these words; a ``*`` at the end of one stands for any ending."""
+    words = sorted(re.escape(word).replace(r"\*", r"[^\W\d_]*") for word in _all(lists))
+    return re.compile(rf"\b(?:{'|'.join(words)})\b")
 
 
 def _table(language: str) -> dict[str, Any]:

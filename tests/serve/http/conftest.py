@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from kb import add, open_fast
+from kb import READY, add, open_fast
 from live import DOCUMENTS, Live, Serving, served
 
 from ragstone.core.records import Document
@@ -16,7 +16,7 @@ from ragstone.core.records import Document
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """A server over three documents, without keys, for a whole module."""
-    with closing(open_fast(tmp_path_factory.mktemp("house") / "kb")) as engine:
+    with closing(open_fast(tmp_path_factory.mktemp("house") / "kb", READY)) as engine:
         add(engine, *DOCUMENTS)
         with served(engine) as live:
             yield live
@@ -28,7 +28,7 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
     with ExitStack() as stack:
 
         def serve(*settings: str, documents: tuple[Document, ...] = DOCUMENTS, asked: tuple[str, ...] = ()) -> Live:
-            engine = stack.enter_context(closing(open_fast(tmp_path / "kb", *asked)))
+            engine = stack.enter_context(closing(open_fast(tmp_path / "kb", READY, *asked)))
             if documents:
                 add(engine, *documents)
             return stack.enter_context(served(engine, *settings))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kb import add, open_fast
+from kb import READY, add, open_fast
 from live import served
 from mcp import Client, StdioServerParameters
 from running import ROOT, START, environment
@@ -27,7 +27,7 @@ def block(language: str) -> str:
 
 
 def test_openai_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with closing(open_fast(tmp_path / "kb")) as engine:
+    with closing(open_fast(tmp_path / "kb", READY)) as engine:
         add(engine, Document(id="settings.md", text="chunk.size is the longest that a chunk may be."))
         with served(engine) as live:
             code = block("py").replace("http://127.0.0.1:8000", live.url)
@@ -40,7 +40,7 @@ def test_openai_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_agent_configuration_starts_the_server(tmp_path: Path) -> None:
-    with closing(open_fast(tmp_path / "kb")) as engine:
+    with closing(open_fast(tmp_path / "kb", READY)) as engine:
         add(engine, Document(id="settings.md", text="chunk.size is the longest that a chunk may be."))
     told: Any = json.loads(block("json"))["mcpServers"]["ragstone"]
     assert told["command"] == "ragstone"

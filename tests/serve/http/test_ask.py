@@ -17,7 +17,7 @@ from ragstone.serve import as_json
 
 def test_answers_with_exact_citations(house: Live) -> None:
     answer = house.ask(explain=True).json()
-    assert answer["answer"] == "Visitors park behind the mill. [1]"
+    assert answer["answer"] == "Visitors park behind the mill. The gate closes at nine in the evening. [1]"
     (citation,) = answer["citations"]
     document = house.http.get(f"/documents/{citation['document_id']}").json()
     assert document["text"][citation["start"] : citation["end"]] == citation["quote"]

@@ -13,7 +13,7 @@ import httpx2
 import numpy as np
 import openai
 import pytest
-from kb import add, open_fast
+from kb import READY, add, open_fast
 from live import make_key, served
 
 from ragstone.core.answers import Piece, Reply
@@ -24,16 +24,17 @@ from servers.openapi import Description
 
 QUESTION = "What is room 7 called?"
 ROOM = "Room 7 is called Marie Curie."
+ROOMS = f"{ROOM} Room 7 has twelve seats."
 UNKNOWN = "How many moons does Jupiter have?"
 LATER = "And how many seats does it have?"
 
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
-    with closing(open_fast(tmp_path_factory.mktemp("openai") / "kb")) as engine:
+    with closing(open_fast(tmp_path_factory.mktemp("openai") / "kb", READY)) as engine:
         add(
             engine,
-            Document(id="docs/rooms & halls.md", text=f"{ROOM} Room 7 has twelve seats.", title="Rooms"),
+            Document(id="docs/rooms & halls.md", text=ROOMS, title="Rooms"),
             Document(id="parking", text="Visitors park behind the mill.", title="Parking", url="https://example.org/p"),
         )
         yield engine
@@ -78,7 +79,7 @@ def test_cites_by_annotations(client: openai.OpenAI) -> None:
     cited = completion.ragstone["citations"]
     notes = [one.url_citation for one in choice.message.annotations]
     assert [content[one.start_index : one.end_index] for one in notes] == [f"[{one['marker']}]" for one in cited]
-    assert notes[0].url == f"ragstone://document/docs/rooms%20%26%20halls.md?start=0&end={len(ROOM)}"
+    assert notes[0].url == f"ragstone://document/docs/rooms%20%26%20halls.md?start=0&end={len(ROOMS)}"
     assert notes[0].title == "Rooms"
     assert completion.usage.total_tokens == 0
 

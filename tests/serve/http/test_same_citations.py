@@ -37,7 +37,7 @@ def test_citations_are_the_same_in_every_interface(tmp_path: Path) -> None:
         add(engine, document, Document(id="b", text="Parken hinter der Mühle ist frei."))
         answer = asyncio.run(engine.ask(QUESTION, reader=OWNER))
         expected = as_bytes([asdict(one) for one in answer.citations])
-        assert len(answer.citations) >= 2
+        assert answer.citations
         for citation in answer.citations:
             assert TEXT[citation.start : citation.end] == citation.quote
         with served(engine) as live:

@@ -1,0 +1,186 @@
+"""Sentences as people read them: those of `ragstone.chunk.sentence`, joined or divided where its rules err.
+
+Answers are quoted, and proved, in these sentences. Chunks are cut at the unmended ones, because a chunk that begins or
+ends elsewhere is another chunk, and every knowledge base would have to be rebuilt for it. So mending changes no chunk
+and needs no new version of their fingerprint; at the next version the two can become one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ragstone.chunk.sentence import ABBREVIATIONS, begins_sentence, sentences
+from ragstone.core.records import Span
+
+LONGEST_QUOTATION = 160
+"""Characters of a quotation of several sentences that stays whole, with the sentence around it."""
+
+# "He left . '' Then": closing marks that a tokenizer set apart by a space.
+_CLOSER = re.compile(r"(?:''|[\"”’»)\]]+)(?:\s(?:''|[\"”’»)\]]+))*(?=\s|$)")
+_LABEL = re.compile(r"[#*_(\[ ]*(?:\d{1,3}|[IVX]{1,5}|[A-Za-z])[.)]")
+_LAST = re.compile(r"[^\s(\[{\"'“„/]+$")
+_NEXT = re.compile(r"[\"'“„‚«(\[*_]*(\w*)")
+_INITIAL = re.compile(r"[^\W\d_]")
+_DATELINE = re.compile(r"\d{1,2} [^\W\d_]+\.$")
+_DASH = re.compile(r"[-–—]\s")
+_EXCLAIMING = re.compile(r"\b(?:Yahoo|Jeopardy|Oklahoma|Panic! at the Disco)!$")
+"""Names that end with an exclamation mark."""
+_JOINING = frozenset(["mohd", "hjh", "abd", "nat'l", "intl", "gebr", "evang", "kath"])
+"""Abbreviations that `ragstone.chunk.sentence` does not know; the sentence goes on."""
+
+# Divisions. "It was the worst of its kind. In May": abbreviations that are words too, if written in small letters.
+_WORDS_TOO = re.compile(r"(?:^|\s)(?:mind|gem|red|doc|sen|fig|pan|sav|det|rep|aut|tel|art|inst|mt|col|gen)\.$")
+_NAMED_BY_LETTER = re.compile(
+    r"\b(?:[Pp]lan|[Vv]itamin|[Hh]epatitis|[Tt]ype|[Gg]rade|[Cc]lass|[Gg]roup|[Oo]ption|[Tt]eam|[Ww]ar|[Pp]hase|"
+    r"[Ss]tage|[Pp]art|[Aa]ppendix|[Ss]chedule|[Gg]ruppe|[Kk]lasse|[Tt]eil|[Tt]yp|Digital) (?:[A-Z]|[IVX]{1,4})\.$"
+)
+_ASSOCIATION = re.compile(r"\be\. ?V\.$")
+_CLOCK = re.compile(r"\b[ap]\.m\.$")
+_AFTER_CLOCK = re.compile(
+    r"[A-Z]{2,5}|Eastern|Central|Mountain|Pacific|Greenwich|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|"
+    r"January|February|March|April|May|June|July|August|September|October|November|December"
+)
+_ACRONYM = re.compile(r"(?:[^\W\d]\.){2,}$")
+# Words that begin sentences and hardly any name, besides those of `ragstone.chunk.sentence`.
+_MORE_STARTERS = re.compile(
+    "During|Since|Until|Although|Though|Because|Today|Also|Both|Many|Some|Most|Several|Another|Each|His|Her|Its|Their|"
+    "Our|By|From|With|Through|Under|Despite|Following|Finally|Then|Thus|Therefore|Here|What|How|Why|Where|Once|Later|"
+    "No|Not|Nach|Seit|Mit|Für|Im|Bei|Durch|Seine|Ihre|Kalau|Sekiranya|Tetapi|Malah|Jadi"
+)
+_LONGEST_CONTEXT = 48
+"""Characters before a stop to examine."""
+_AFTER_STOP = re.compile(r"\s+[\"'“„‚«(\[*_]*(\w*)")
+_QUOTE = re.compile('["“”„«»]')
+_STOP_INSIDE = re.compile(r"\.(?=\s+[\"“„(]?[^\W\d_])")
+
+
+def reading_sentences(text: str) -> list[Span]:
+    """Return the sentences of a text, in order, without the white space around them.
+
+    Together they hold every character that is not white space, and none overlap.
+    """
+    whole = _with_closers(text, [part for span in sentences(text) for part in _divided(text, span)])
+    spans: list[Span] = []
+    for place, span in enumerate(whole):
+        if spans and spans[-1].end > span.start:
+            continue  # within a quotation that was joined
+        last = _end_of_quotation(text, whole, place)
+        joined = Span(start=span.start, end=whole[last].end)
+        if spans and _continues(text, spans[-1], joined):
+            spans[-1] = Span(start=spans[-1].start, end=joined.end)
+        else:
+            spans.append(joined)
+    return spans
+
+
+def _with_closers(text: str, spans: list[Span]) -> list[Span]:
+    """Move closing marks at the start of a sentence to the end of the one before."""
+    out: list[Span] = []
+    for span in spans:
+        closer = _CLOSER.match(text, span.start, span.end) if out and _on_one_line(text, out[-1], span) else None
+        if closer and _opens(text, out[-1], closer.group()):
+            out[-1] = Span(start=out[-1].start, end=closer.end())
+            start = closer.end() + len(text[closer.end() : span.end]) - len(text[closer.end() : span.end].lstrip())
+            if start >= span.end:
+                continue
+            span = Span(start=start, end=span.end)
+            if text[start] in ",;" or text[start].islower():
+                out[-1] = Span(start=out[-1].start, end=span.end)
+                continue
+        out.append(span)
+    return out
+
+
+def _opens(text: str, span: Span, closer: str) -> bool:
+    """Return whether a sentence contains what this mark closes; curly quotes and '' can only close."""
+    before = span.of(text)
+    if closer[0] in ")]":
+        return before.count("(" if closer[0] == ")" else "[") > before.count(closer[0])
+    return closer[0] != '"' or _open_quotation(before) is not None
+
+
+def _end_of_quotation(text: str, spans: list[Span], place: int) -> int:
+    """Return the last sentence of a quotation that begins within this one, if all of it is short; else this one.
+
+    Only a quotation that stands within a sentence is joined: after other words, or followed by more of the sentence.
+    """
+    start = spans[place].start
+    opened = _open_quotation(spans[place].of(text))
+    if opened is None:
+        return place
+    for last in range(place + 1, len(spans)):
+        if spans[last].end - start > LONGEST_QUOTATION or not _on_one_line(text, spans[last - 1], spans[last]):
+            return place
+        if _open_quotation(text[start : spans[last].end]) is None:
+            ends = text[spans[last].start : spans[last].end].rstrip(".!?…").endswith(tuple("\"”“»'"))
+            return last if opened > 0 or not ends else place
+    return place
+
+
+def _open_quotation(sentence: str) -> int | None:
+    """Return where a quotation begins that the sentence does not end; None if there is none."""
+    opened: int | None = None
+    for found in _QUOTE.finditer(sentence):
+        mark, place = found.group(), found.start()
+        before, after = sentence[max(place - 1, 0) : place], sentence[place + 1 : place + 2]
+        if opened is not None and mark in '"”“»' and (before.strip() or not after.strip()):
+            opened = None
+        elif opened is None and mark in '"“„«' and (not before.strip() or before in "([") and after.strip():
+            opened = place
+    return opened
+
+
+def _continues(text: str, one: Span, other: Span) -> bool:
+    """Return whether the other sentence continues this one."""
+    if not _on_one_line(text, one, other):
+        return False
+    before, after = one.of(text), other.of(text)
+    if _LABEL.fullmatch(before) or _EXCLAIMING.search(before):
+        return True
+    if not before.endswith("."):
+        return False
+    found, following = _LAST.search(before[:-1]), _NEXT.match(after)
+    word, first = (found.group() if found else ""), (following.group(1) if following else "")
+    rule = ABBREVIATIONS.get(word.casefold())
+    if word.casefold() in _JOINING or rule == "":
+        return not _starts(first)
+    if rule == "#":
+        if _INITIAL.fullmatch(word) and word.isupper():  # "Oliver P. Smith", though "p. 5"
+            return first[:1].isupper() and not _starts(first)
+        if _DASH.match(after):  # a dateline: "KUCHING 14 Sept. - The minister"
+            return _DATELINE.search(before) is not None
+        return after.startswith(("[", "("))
+    return False
+
+
+def _divided(text: str, span: Span) -> list[Span]:
+    """Divide what the rules took for one sentence because of a word that looks like an abbreviation."""
+    starts, ends = [span.start], list[int]()
+    for stop in _STOP_INSIDE.finditer(text, span.start, span.end):
+        before = text[max(starts[-1], stop.end() - _LONGEST_CONTEXT) : stop.end()]
+        found = _AFTER_STOP.match(text, stop.end(), span.end)
+        if found and _ends(before, found.group(1)):
+            starts.append(found.start(0) + len(found.group()) - len(found.group().lstrip()))
+            ends.append(stop.end())
+    return [Span(start=start, end=end) for start, end in zip(starts, [*ends, span.end], strict=True)]
+
+
+def _ends(before: str, following: str) -> bool:
+    """Return whether a sentence ends at the stop after an abbreviation, given the word that follows."""
+    if not following[:1].isupper():
+        return False
+    if _CLOCK.search(before):
+        return not _AFTER_CLOCK.fullmatch(following)
+    if _NAMED_BY_LETTER.search(before):
+        return True
+    if _WORDS_TOO.search(before) or _ACRONYM.search(before) or _ASSOCIATION.search(before):
+        return _starts(following)
+    return False
+
+
+def _starts(word: str) -> bool:
+    return begins_sentence(word) or _MORE_STARTERS.fullmatch(word) is not None
+
+
+def _on_one_line(text: str, one: Span, other: Span) -> bool:
+    return "\n" not in text[one.end : other.start]

@@ -1,0 +1,148 @@
+"""The probability of each sentence that it belongs to the evidence for an answer.
+
+A logistic model of a few features, fitted by ``tools/fit_evidence.py`` on sentences that people marked in four sets of
+questions (CLAP NQ, QED, SelQA, HotpotQA). Similarities are standardised over the sentences read, so the same
+coefficients serve every embedder.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.core.protocols import Weigher
+from ragstone.core.request import Request
+from ragstone.respond.facts import Vocabulary, Word, form, words
+from ragstone.respond.references import refers_back
+from ragstone.respond.scored import Sentence
+from ragstone.respond.words import language_of, lexicon, plain
+
+_LEAST_SPREAD = 1e-3
+_READ_FOR_LANGUAGE = 600
+"""Characters of a chunk that tell its language."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceFeatures:
+    """What is known of a sentence; similarities are in standard deviations of those of all sentences read.
+
+    ``behind`` is how far it is less similar to the question than the most similar sentence, ``similar`` how far above
+    the mean; ``before`` and ``after`` are those of its neighbours, 0 without. ``place`` counts the chunks before its
+    own. ``covered`` is the share of the question's words, by weight, in the sentence, ``covered_titled`` that with the
+    title and headings. ``number`` and ``name`` are 1 if the question asks for one and the sentence has one beyond those
+    of the question, -1 if it has none. ``refers`` is 1 if it refers to the sentence before, ``opens`` if it begins its
+    document. ``length`` is the logarithm of its words.
+    """
+
+    behind: float
+    similar: float
+    before: float
+    after: float
+    place: float
+    covered: float
+    covered_titled: float
+    number: float
+    name: float
+    refers: float
+    opens: float
+    length: float
+
+
+class EvidenceModel:
+    """Bias and coefficients."""
+
+    def __init__(self, bias: float, coefficients: Mapping[str, float]) -> None:
+        self._bias = bias
+        self._coefficients = np.array([coefficients[one.name] for one in fields(SentenceFeatures)])
+
+    def probabilities(self, features: Sequence[SentenceFeatures]) -> NDArray[np.float64]:
+        """Return the probability of each sentence, shape (sentences,)."""
+        table = np.array([astuple(one) for one in features]).reshape(len(features), len(self._coefficients))
+        return 1 / (1 + np.exp(-self._bias - table @ self._coefficients))
+
+
+def features_of(
+    question: str, sentences: Sequence[Sentence], weigh: Weigher, request: Request
+) -> list[SentenceFeatures]:
+    """Return the features of all sentences read for a question."""
+    if not sentences:
+        return []
+    asked = _Asked(question, weigh, request)
+    own = np.array([one.own for one in sentences])
+    top, mean, spread = own.max(), own.mean(), max(float(own.std()), _LEAST_SPREAD)
+    at = {(one.place, one.number): (one.own - mean) / spread for one in sentences}
+    titles: dict[int, tuple[list[Word], str]] = {}
+    out: list[SentenceFeatures] = []
+    for one in sentences:
+        chunk = one.hit.chunk
+        if one.place not in titles:
+            language = language_of(chunk.text[:_READ_FOR_LANGUAGE])
+            titles[one.place] = (words(f"{chunk.context} {chunk.title}"), language)
+        title, language = titles[one.place]
+        found = words(one.text)
+        covered, number, name = asked.match(found)
+        titled, _, _ = asked.match([*found, *title])
+        out.append(
+            SentenceFeatures(
+                behind=float(top - one.own) / spread,
+                similar=float(one.own - mean) / spread,
+                before=at.get((one.place, one.number - 1), 0.0),
+                after=at.get((one.place, one.number + 1), 0.0),
+                place=float(one.place),
+                covered=covered,
+                covered_titled=titled,
+                number=number,
+                name=name,
+                refers=float(refers_back(one.text, found, language)),
+                opens=float(chunk.index == 0 and one.number == 0),
+                length=math.log(1 + len(found)),
+            )
+        )
+    return out
+
+
+class _Asked:
+    """The words of a question, with their weights, and what kind of word it asks for."""
+
+    def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
+        found = words(question)
+        self._content = [word for word in found if not word.stop] or found
+        self._weights = [weight + 1e-6 for weight in weigh([word.lower for word in self._content], request)]
+        self._number = lexicon().asks_number.search(plain(question)) is not None
+        self._name = not self._number and lexicon().asks_name.search(plain(question)) is not None
+
+    def match(self, found: Sequence[Word]) -> tuple[float, float, float]:
+        """Return the share of the words that occur, and for a number and a name 1, -1, or 0 if not asked for."""
+        vocabulary = Vocabulary(found)
+        forms = [vocabulary.forms(word) for word in self._content]
+        covered = sum(weight for weight, some in zip(self._weights, forms, strict=True) if some)
+        known = set[str]().union(*forms)
+        new = [word for word in found if form(word) not in known]
+        return (
+            covered / sum(self._weights) if self._weights else 0.0,
+            (1.0 if any(word.value for word in new) else -1.0) if self._number else 0.0,
+            (1.0 if any(word.named for word in new) else -1.0) if self._name else 0.0,
+        )
+
+
+EVIDENCE = EvidenceModel(
+    -0.86,
+    {
+        "behind": -0.65,
+        "similar": 0.67,
+        "before": 0.17,
+        "after": -0.09,
+        "place": -0.42,
+        "covered": -0.46,
+        "covered_titled": 1.49,
+        "number": 0.35,
+        "name": -0.03,
+        "refers": 0.38,
+        "opens": 1.28,
+        "length": -0.37,
+    },
+)

@@ -1,0 +1,55 @@
+"""The text of an answer made of quotes: each with its marker, named where it does not say what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ragstone.core.answers import Citation, Statement
+from ragstone.respond import passage_structure as structure
+from ragstone.respond.links import strip_links, strip_links_from_code
+
+MAX_LABEL = 60
+"""Characters of a title or heading before a quote."""
+
+
+def written(
+    citations: Sequence[Citation], labels: Sequence[str], code: Collection[int], *, apart: bool = False
+) -> tuple[str, tuple[Statement, ...]]:
+    """Join the quotes, without links, into the text of an answer; each is a statement supported by itself.
+
+    Parts of one document that are not neighbours are joined by an ellipsis.
+
+    Args:
+        citations: the quotes.
+        labels: what each quote is about, or an empty text.
+        code: markers of the quotes that are code without a fence.
+        apart: whether each quote begins a line.
+    """
+    text, statements = "", list[Statement]()
+    for place, (citation, label) in enumerate(zip(citations, labels, strict=True)):
+        is_code = citation.marker in code
+        words = _readable(citation.quote, has_lines=is_code or structure.has_lines(citation.quote))
+        own_line = apart or "\n" in words or "\n" in text or is_code
+        if text:
+            goes_on = not label and not own_line and citation.document_id == citations[place - 1].document_id
+            text += "\n" if own_line else " … " if goes_on else " "
+        text += f"{_short(label)}: " if label else ""
+        start = len(text)
+        text += words + ("\n" if is_code or structure.ends_in_code(words) else " ") + f"[{citation.marker}]"
+        statements.append(
+            Statement(start=start, end=len(text), support=1.0, supported=True, markers=(citation.marker,))
+        )
+    return text, tuple(statements)
+
+
+def _short(label: str) -> str:
+    label = " ".join(strip_links(label).split()).rstrip(" :")
+    return label if len(label) <= MAX_LABEL else f"{label[:MAX_LABEL].rsplit(' ', 1)[0].rstrip(' ,;:')} …"
+
+
+def _readable(quote: str, *, has_lines: bool) -> str:
+    """Return a quote as an answer shows it: without links, and on one line unless it is a list or code."""
+    if not has_lines:
+        return " ".join(strip_links(quote).split())
+    lines = strip_links_from_code(strip_links(quote)).splitlines()
+    return "\n".join(line.rstrip() for line in lines if line.strip())

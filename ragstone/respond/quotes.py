@@ -1,0 +1,136 @@
+"""From chosen sentences to quotes: whole lists and code, one passage where sentences are neighbours, nothing twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragstone.core.records import Chunk, Hit, Span
+from ragstone.respond import passage_structure as structure
+from ragstone.respond.scored import Sentence
+
+_WORD = re.compile(r"\w+")
+_ONE_WORD = re.compile(r"[^\W\d_]+[.!]\s+")
+_GAP = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,2}[.)])\s+|\[\d{1,3}\]\s*)?")
+"""What may stand between two sentences of one passage: white space, and the mark of a list item or a footnote."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Words of one hit, in one piece; ``code`` is the code chunk that they introduce."""
+
+    hit: Hit
+    place: int
+    span: Span
+    code: Hit | None = None
+
+    @property
+    def text(self) -> str:
+        return self.span.of(self.hit.chunk.text)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is a complete code chunk."""
+        return bool(self.hit.chunk.facts.get("is_code")) and len(self.text) == len(self.hit.chunk.text)
+
+    @property
+    def stands(self) -> tuple[int, int]:
+        """Return its start and end in the document."""
+        offset = self.hit.chunk.start
+        return offset + self.span.start, offset + self.span.end
+
+
+def quote_of(sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
+    """Extend a sentence over what it introduces, or over the code block around it; None if it cannot be an answer.
+
+    A sentence may introduce the next chunk, if that is code and among the hits. Questions, headings, tables and
+    directives are not answers.
+    """
+    chunk, span = sentence.hit.chunk, sentence.span
+    quote = Quote(hit=sentence.hit, place=sentence.place, span=span)
+    if code := structure.code_around(chunk.text, span.start):
+        return replace(quote, span=code) if code.end - code.start <= structure.MAX_QUOTE else None
+    if sentence.text.endswith("?") or structure.is_heading(chunk.text, span) or structure.is_table(chunk.text, span):
+        return None
+    if structure.is_directive(chunk.text, span):
+        return None
+    extended = structure.list_around(chunk.text, span) or structure.with_introduced(chunk.text, span)
+    after = None
+    if extended == span and structure.introduces_next_chunk(chunk.text, span):
+        after = _code_after(chunk, hits)
+        if after is None:
+            return None  # it introduces a chunk that was not found
+    return replace(quote, span=_with_yes_or_no(chunk, extended), code=after)
+
+
+def passages(quotes: Sequence[Quote]) -> list[Quote]:
+    """Return the quotes in reading order: neighbours as one, nothing twice, each followed by the code it introduces."""
+    joined: list[Quote] = []
+    for one in sorted(quotes, key=lambda quote: (quote.place, quote.span)):
+        if joined and are_neighbours(joined[-1], one):
+            span = Span(start=joined[-1].span.start, end=max(joined[-1].span.end, one.span.end))
+            joined[-1] = replace(joined[-1], span=span, code=one.code)
+        else:
+            joined.append(one)
+    return _distinct(_with_code(joined))
+
+
+def are_neighbours(one: Quote, other: Quote) -> bool:
+    """Return whether the other quote follows this one, or begins within it."""
+    if one.hit.chunk.id != other.hit.chunk.id or one.code:
+        return False
+    gap = one.hit.chunk.text[one.span.end : other.span.start]
+    return other.span.start <= one.span.end or _GAP.fullmatch(gap) is not None
+
+
+def is_question(title: str) -> bool:
+    """Return whether a title is a question."""
+    return title.rstrip().endswith(("?", "？", "؟"))
+
+
+def words_of(text: str) -> str:
+    """Return the words of a text in small letters, for comparing."""
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _code_after(chunk: Chunk, hits: Sequence[Hit]) -> Hit | None:
+    """Return the next chunk of the document if it is among the hits and is code short enough to quote."""
+    for hit in hits:
+        other = hit.chunk
+        if (other.document_id, other.index) == (chunk.document_id, chunk.index + 1) and other.facts.get("is_code"):
+            return hit if len(other.text) <= structure.MAX_QUOTE else None
+    return None
+
+
+def _with_code(quotes: Sequence[Quote]) -> list[Quote]:
+    out: list[Quote] = []
+    for one in quotes:
+        out.append(replace(one, code=None))
+        if one.code:
+            out.append(Quote(hit=one.code, place=one.place, span=Span(start=0, end=len(one.code.chunk.text))))
+    return out
+
+
+def _with_yes_or_no(chunk: Chunk, span: Span) -> Span:
+    """Include the single word before a sentence that answers the question in the title: "No. Masks do not help." """
+    answers = chunk.index == 0 and is_question(chunk.title)
+    return Span(start=0, end=span.end) if answers and _ONE_WORD.fullmatch(chunk.text[: span.start]) else span
+
+
+def _distinct(quotes: Sequence[Quote]) -> list[Quote]:
+    """Drop quotes that a longer one contains, because chunks overlap and documents repeat each other."""
+    kept: list[Quote] = []
+    for quote in sorted(quotes, key=lambda one: one.span.start - one.span.end):
+        if not any(_is_inside(quote, one) for one in kept):
+            kept.append(quote)
+    return [one for one in quotes if one in kept]
+
+
+def _is_inside(quote: Quote, other: Quote) -> bool:
+    """Return whether another quote covers the same characters, or contains the same words."""
+    (start, end), (first, last) = quote.stands, other.stands
+    if quote.hit.chunk.document_id == other.hit.chunk.document_id and first <= start and end <= last:
+        return True
+    own = words_of(quote.text)
+    return bool(own) and f" {own} " in f" {words_of(other.text)} "

@@ -1,0 +1,171 @@
+"""Which sentences become a quote, and how the quotes read."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone import chunk
+from ragstone.core.records import Chunk, Hit, Span
+from ragstone.respond.drafts import cite
+from ragstone.respond.facts import words
+from ragstone.respond.labels import labels_of
+from ragstone.respond.passages import LONGEST, Likely, chosen
+from ragstone.respond.quoted_text import written
+from ragstone.respond.quotes import Quote, are_neighbours, passages, quote_of
+from ragstone.respond.references import refers_back
+from ragstone.respond.scored import Sentence
+from ragstone.respond.words import languages, references
+
+STAFF = (
+    "Corie Barry is the chief executive officer of Best Buy. Prior to her current role, she served as chief financial "
+    "officer. The company sells electronics. It has stores in three countries. However, most sales are online."
+)
+
+
+def hit(text: str, title: str = "", document: str = "d") -> Hit:
+    piece = Chunk(
+        id=f"{document} {text}", document_id=document, index=0, total=1, start=0, end=len(text), text=text, title=title
+    )
+    return Hit(chunk=piece, score=1.0)
+
+
+def likely_sentences(found: Hit, probabilities: list[float]) -> list[Likely]:
+    spans = chunk.sentences(found.chunk.text)
+    return [
+        Likely(
+            quote=Quote(hit=found, place=0, span=span),
+            probability=probability,
+            refers=refers_back(span.of(found.chunk.text), words(span.of(found.chunk.text)), "en"),
+        )
+        for span, probability in zip(spans, probabilities, strict=True)
+    ]
+
+
+def quoted(found: Hit, probabilities: list[float], limit: int = 4) -> list[str]:
+    some = chosen(likely_sentences(found, probabilities), limit)
+    return [quote.text for quote in passages([one.quote for one in some])]
+
+
+def test_begins_with_the_sentence_referred_to():
+    (text,) = quoted(hit(STAFF), [0.05, 0.9, 0.01, 0.01, 0.01])
+    assert text.startswith("Corie Barry is")
+    assert text.endswith("chief financial officer.")
+
+
+def test_neighbours_are_one_quote():
+    (text,) = quoted(hit(STAFF), [0.01, 0.01, 0.5, 0.4, 0.01])
+    assert text == "The company sells electronics. It has stores in three countries."
+
+
+def test_sure_sentence_apart_is_a_quote_of_its_own():
+    text = "The shop opens at nine. Cats sleep. Dogs bark. Birds sing. Fish swim. The hall opens at ten."
+    found = quoted(hit(text), [0.6, 0.01, 0.01, 0.01, 0.01, 0.9])
+    assert found == ["The shop opens at nine.", "The hall opens at ten."]
+
+
+def test_sentence_apart_must_not_refer_back():
+    (text,) = quoted(hit(STAFF), [0.9, 0.01, 0.01, 0.8, 0.01])
+    assert text == "Corie Barry is the chief executive officer of Best Buy."
+
+
+def test_limit_of_one_gives_the_best_sentence():
+    assert quoted(hit(STAFF), [0.5, 0.9, 0.4, 0.2, 0.2], limit=1) == [
+        "Prior to her current role, she served as chief financial officer."
+    ]
+
+
+@given(st.lists(st.floats(0.01, 0.99), min_size=5, max_size=5), st.integers(1, 6))
+def test_quotes_are_exact_and_within_the_limit(probabilities: list[float], limit: int):
+    found = hit(STAFF)
+    some = chosen(likely_sentences(found, probabilities), limit)
+    assert 1 <= len(some) <= limit
+    quotes = passages([one.quote for one in some])
+    assert all(cite(1, one.hit, one.span).quote == STAFF[one.span.start : one.span.end] for one in quotes)
+    assert all(one.span.end <= other.span.start for one, other in pairwise(quotes))
+    assert max(len(chunk.sentences(one.text)) for one in quotes) <= max(LONGEST, limit)
+    text, statements = written([cite(n, one.hit, one.span) for n, one in enumerate(quotes, 1)], [""] * len(quotes), ())
+    for statement, quote in zip(statements, quotes, strict=True):
+        assert text[statement.start : statement.end].startswith(quote.text)
+
+
+def test_parts_of_a_document_are_joined_by_an_ellipsis():
+    found = hit("One is here. Two is there. Three is left.")
+    spans = [span for n, span in enumerate(chunk.sentences(found.chunk.text)) if n != 1]
+    citations = [cite(n, found, span) for n, span in enumerate(spans, 1)]
+    text, _ = written(citations, ["", ""], ())
+    assert text == "One is here. [1] … Three is left. [2]"
+
+
+def test_steps_come_whole():
+    text = "To install:\n\n1. Open the box.\n2. Plug it in.\n3. Wait a minute.\n\nIt is ready."
+    found = hit(text)
+    span = Span(start=text.index("Plug"), end=text.index("in.") + 3)
+    sentence = Sentence(hit=found, place=0, number=2, span=span, own=0.5)
+    quote = quote_of(sentence, [found])
+    assert quote is not None
+    assert quote.text == "To install:\n\n1. Open the box.\n2. Plug it in.\n3. Wait a minute."
+
+
+def test_item_of_a_loose_list_stands_alone():
+    text = "Notes\n\n- The shop opens at nine.\n- The hall is closed.\n\nThat is all."
+    found = hit(text)
+    span = Span(start=text.index("The hall"), end=text.index("closed.") + 7)
+    quote = quote_of(Sentence(hit=found, place=0, number=1, span=span, own=0.5), [found])
+    assert quote is not None
+    assert quote.text == "The hall is closed."
+
+
+def test_a_heading_between_parts_them():
+    text = "It opens at ten.\n\nPrices\n\nIt costs two euros."
+    found, spans = hit(text), chunk.sentences(text)
+    first, last = (Quote(hit=found, place=0, span=spans[n]) for n in (0, 2))
+    assert not are_neighbours(first, last)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "title", "label"),
+    [
+        ("Has the Fairphone 5 a battery?", "It has a battery that can be replaced.", "Fairphone 5", "Fairphone 5"),
+        ("Does the Fairphone 5 have a battery?", "The Fairphone 5 has a battery.", "Fairphone 5", ""),
+        ("Does the phone have a battery?", "Its battery can be replaced.", "Fairphone 5", "Fairphone 5"),
+        ("Is there a battery?", "The battery can be replaced.", "Fairphone 5", ""),
+        ("Who may enter?", "Everybody may enter.", "Who may enter?", ""),
+        ("Does it have a battery?", "It has a battery.", "", ""),
+    ],
+)
+def test_names_what_a_quote_is_about(question: str, text: str, title: str, label: str):
+    quote = Quote(hit=hit(text, title), place=0, span=Span(start=0, end=len(text)))
+    assert labels_of(question, [quote]) == [label]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "refers"),
+    [
+        ("It was built in 1921.", "en", True),
+        ("Prior to her current role, she served there.", "en", True),
+        ("However, most sales are online.", "en", True),
+        ("Thomas said he would come.", "en", False),
+        ("Italy is a country.", "en", False),
+        ("On Monday the shop is closed.", "en", False),
+        ("Er wurde 1921 gebaut.", "de", True),
+        ("Außerdem ist der Eintritt frei.", "de", True),
+        ("Sie können den Antrag online stellen.", "de", False),
+        ("Tačiau muziejus uždarytas.", "lt", True),
+        ("Beliau dilahirkan di Ipoh.", "ms", True),
+        ("È importante saperlo.", "it", False),
+        ("On jest lekarzem.", "pl", True),
+        ("Dock är museet stängt.", "sv", True),
+        ("It has words of a language without a list.", "fr", True),
+    ],
+)
+def test_recognises_sentences_that_refer_back(sentence: str, language: str, refers: bool):
+    assert refers_back(sentence, words(sentence), language) is refers
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_language_has_openings(language: str):
+    lists = references(language)
+    assert lists.pronouns
+    assert not lists.openings.match("zzz")
