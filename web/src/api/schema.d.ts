@@ -1683,7 +1683,7 @@ export interface components {
             "respond.risk"?: number | null;
             /**
              * Respond.Sentences
-             * @description Sentences that an extractive answer quotes at most.
+             * @description Sentences that an extractive answer quotes at most. Lists and code are quoted whole.
              */
             "respond.sentences"?: number | null;
             /**
