@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +11,19 @@ from numpy.typing import NDArray
 from benchmarks.cases import FITTED, SMALL, UNSEEN, Case, cases
 from benchmarks.common import Options, Result, Table
 from benchmarks.judge import auc
+from benchmarks.logistic import fit, probabilities
 from benchmarks.question_sets import is_there
 from ragstone.index import build_embedder
-from ragstone.respond.answerability import NEVER, estimate_for, threshold_for
+from ragstone.respond.answerability import NEVER, Features, above, estimate_for, threshold_for
 from ragstone.settings.load import load
 
 BINS = 10
 RISKS = (0.15, 0.2, 0.3)
 QUICK = 8
 QUICK_SETS = ("clapnq", "xquad en")
+RIDGE = 10.0
+SIZE = 300
+"""The size of a set with weight 1; other sets have the square root of their share of it."""
 COLUMNS = ("set", "cases", "right", "stated", "calibration error", "AUC", "Brier score", "of a constant")
 
 
@@ -38,7 +43,8 @@ async def measure(options: Options) -> Result:
     estimate = estimate_for(fingerprint)
     shipped = {name: np.array([estimate(one.features) for one in some]) for name, some in sets.items()}
     right = {name: np.array([one.right for one in some], dtype=float) for name, some in sets.items()}
-    apart = _left_out(sets) if len(sets) > len(QUICK_SETS) else {}
+    usual = usual_similarity([one for some in sets.values() for one in some])
+    apart = left_out(sets, usual) if len(sets) > len(QUICK_SETS) else {}
     for name, some in unseen.items():
         apart[name] = np.array([estimate(one.features) for one in some])
         right[name] = np.array([one.right for one in some], dtype=float)
@@ -70,10 +76,34 @@ async def measure(options: Options) -> Result:
     return Result(tables=tables if apart else tables[1:], figures=figures)
 
 
-def _left_out(sets: Mapping[str, Sequence[Case]]) -> dict[str, NDArray[np.float64]]:
-    from tools.fit_answerability import left_out, usual_similarity  # the fitting tool measures with this module
+def table(some: Sequence[Case], usual: float) -> NDArray[np.float64]:
+    """Return the features as the coefficients see them, shape (cases, coefficients without bias)."""
+    return np.array([_seen(one.features, usual) for one in some])
 
-    return left_out(sets, usual_similarity([one for some in sets.values() for one in some]))
+
+def _seen(features: Features, usual: float) -> tuple[float, ...]:
+    _, _, _, *rest = astuple(features)
+    return (above(features, usual), *rest)
+
+
+def usual_similarity(some: Sequence[Case]) -> float:
+    """Return the mean similarity of sentences that are not the most similar."""
+    return round(float(np.mean([one.features.others for one in some])), 2)
+
+
+def fitted(sets: Mapping[str, Sequence[Case]], names: Sequence[str], usual: float) -> NDArray[np.float64]:
+    """Return bias and coefficients, rounded as shipped."""
+    some = [one for name in names for one in sets[name]]
+    weights = np.concatenate([np.full(len(sets[name]), np.sqrt(SIZE / len(sets[name]))) for name in names])
+    return fit(table(some, usual), np.array([one.right for one in some], dtype=float), weights, RIDGE).round(2)
+
+
+def left_out(sets: Mapping[str, Sequence[Case]], usual: float) -> dict[str, NDArray[np.float64]]:
+    """Return the probabilities of each set by coefficients fitted to the other sets."""
+    return {
+        name: probabilities(fitted(sets, [other for other in sets if other != name], usual), table(some, usual))
+        for name, some in sets.items()
+    }
 
 
 def calibration_error(probability: NDArray[np.float64], right: NDArray[np.float64]) -> float:

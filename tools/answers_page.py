@@ -116,7 +116,7 @@ def entry(query: Query, answer: Answer, verdict: str, documents: dict[str, Docum
         cited = {citation.chunk_id for citation in answer.citations}
         parts += [_passage(hit.chunk, answer.citations, documents) for hit in answer.hits if hit.chunk.id in cited]
     parts.append(
-        f"Probability that the evidence answers {answer.answerability:.2f}, confidence {answer.confidence:.2f}."
+        f"Probability that the answer is right {answer.answerability:.2f}, confidence {answer.confidence:.2f}."
         f" **{verdict}**"
     )
     return "\n\n".join(parts)

@@ -12,23 +12,18 @@ import argparse
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from math import exp, lgamma, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.calibration import calibration_error
+from benchmarks.calibration import calibration_error, fitted, left_out, usual_similarity
 from benchmarks.cases import ACROSS, FITTED, MARKED, SMALL, Case, cases
 from benchmarks.judge import auc
 from benchmarks.question_sets import is_there
-from ragstone.respond.answerability import Features, above
-from tools.logistic import fit, probabilities
 
-RIDGE = 10.0
-SIZE = 300
-"""The size of a set with weight 1; other sets have the square root of their share of it."""
 RISKS = (0.05, 0.1, 0.15, 0.2, 0.3)
 DOUBT = 0.1
 """The largest probability that a threshold promises too much."""
@@ -50,36 +45,6 @@ class Costs:
         refused = ~answered & ~shown
         closest = np.where(right, self.closest_right, self.closest_wrong)
         return float((answered * ~right + shown * closest + refused * right * self.refused_right).mean())
-
-
-def table(some: Sequence[Case], usual: float) -> np.ndarray:
-    """Return the features as the coefficients see them, shape (cases, coefficients without bias)."""
-    return np.array([_row(one.features, usual) for one in some])
-
-
-def _row(features: Features, usual: float) -> tuple[float, ...]:
-    _, _, _, *rest = astuple(features)
-    return (above(features, usual), *rest)
-
-
-def usual_similarity(some: Sequence[Case]) -> float:
-    """Return the mean similarity of sentences that are not the most similar."""
-    return round(float(np.mean([one.features.others for one in some])), 2)
-
-
-def fitted(sets: Mapping[str, Sequence[Case]], names: Sequence[str], usual: float) -> np.ndarray:
-    """Return bias and coefficients, rounded as shipped."""
-    some = [one for name in names for one in sets[name]]
-    weights = np.concatenate([np.full(len(sets[name]), np.sqrt(SIZE / len(sets[name]))) for name in names])
-    return fit(table(some, usual), np.array([one.right for one in some], dtype=float), weights, RIDGE).round(2)
-
-
-def left_out(sets: Mapping[str, Sequence[Case]], usual: float) -> dict[str, np.ndarray]:
-    """Return the probabilities of each set by coefficients fitted to the other sets."""
-    return {
-        name: probabilities(fitted(sets, [other for other in sets if other != name], usual), table(some, usual))
-        for name, some in sets.items()
-    }
 
 
 def once(some: Sequence[Case]) -> np.ndarray:

@@ -16,9 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.logistic import fit, probabilities
 from benchmarks.recorded import Found, Recorded, recorded
 from ragstone import chunk
 from ragstone.core.request import Request
@@ -29,13 +31,24 @@ from ragstone.respond.extractive import likely_of
 from ragstone.respond.quotes import passages as joined
 from ragstone.respond.scored import Sentence, read
 from ragstone.review.citations import touches
-from tools.logistic import fit, probabilities
 
 FITTED = ("clapnq", "qed_nq_dev", "selqa", "hotpotqa")
 MEASURED = (*FITTED, "2wikimultihop", "condaqa")
 """Passages of condaqa are edited versions of each other, so a right sentence often stands in the wrong one."""
-OPERATING_POINTS = ((0.2, 0.5, 3), (0.1, 0.4, 3), (0.1, 0.35, 4), (0.07, 0.35, 4), (0.05, 0.3, 4))
-"""Price of a sentence, probability of one apart, and the most sentences."""
+
+
+class OperatingPoint(NamedTuple):
+    """Price of a sentence, probability of one apart, and the most sentences."""
+
+    price: float
+    apart: float
+    limit: int
+
+
+OPERATING_POINTS = tuple(
+    OperatingPoint(*values)
+    for values in ((0.2, 0.5, 3), (0.1, 0.4, 3), (0.1, 0.35, 4), (0.07, 0.4, 4), (0.07, 0.35, 4), (0.05, 0.3, 4))
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +97,12 @@ def fitted(sets: Mapping[str, Sequence[Reading]], names: Sequence[str]) -> np.nd
     return fit(x, y, np.concatenate([np.full(count, 1000 / count) for count in counts])).round(2)
 
 
-def measured(readings: Sequence[Reading], b: np.ndarray, limit: int) -> str:
+def measured(readings: Sequence[Reading], b: np.ndarray, point: OperatingPoint) -> str:
     """Return how far the quotes touch what people marked, as text."""
     quotes = right = answers = touching = evidence = cited = sentences = characters = 0
     for one in readings:
         likely = likely_of(one.sentences, one.known, probabilities(b, one.features).tolist(), one.found.evidence.hits)
-        chosen = passages.chosen(likely, limit)
+        chosen = passages.chosen(likely, point.limit, price=point.price, apart=point.apart)
         shown = joined([some.quote for some in chosen])
         citations = [cite(marker, quote.hit, quote.span) for marker, quote in enumerate(shown, start=1)]
         places = one.found.asked.evidence
@@ -118,9 +131,8 @@ def main() -> None:
     for name in MEASURED:
         b = fitted(sets, [other for other in FITTED if other != name])
         print(f"{name}: {len(sets[name])} questions, fitted to the others")
-        for price, apart, limit in OPERATING_POINTS:
-            passages.PRICE, passages.APART = price, apart
-            print(f"  price {price} apart {apart} limit {limit}: {measured(sets[name], b, limit)}", flush=True)
+        for point in OPERATING_POINTS:
+            print(f"  {point}: {measured(sets[name], b, point)}", flush=True)
     named = zip(("bias", *(one.name for one in fields(SentenceFeatures))), fitted(sets, FITTED), strict=True)
     print(", ".join(f"{name}={value:.2f}" for name, value in named))
 

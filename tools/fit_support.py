@@ -6,7 +6,7 @@ True sentences are those of answers and evidence in CLAP NQ, and sentences of XQ
 one thing changed (`benchmarks.proof.planted`). Every kind of change has the same weight, and all of them together as
 much as the true sentences. Half of the questions are used; ``python -m benchmarks.proof`` measures on the others, and
 on claims written by hand that nothing is fitted to. The features do not depend on an embedder's scale, so one model
-serves all embedders; it is fitted to both that are shipped.
+serves all embedders: that of the words is fitted to both that are shipped, the other to the first, in English.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks.common import Options
+from benchmarks.logistic import newton
 from benchmarks.proof.__main__ import SETS, planted
 from benchmarks.proof.checked import Checked
 from ragstone.respond.agreement import Agreement
@@ -32,17 +33,6 @@ EMBEDDERS = ("minilm", "e5-small")
 ENGLISH = ("clapnq", "xquad/dev/en")
 """Sets whose language the trained model knows."""
 RIDGE = 0.5
-
-
-def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return bias and coefficients of a weighted logistic regression, by Newton's method with a ridge."""
-    z, b = np.column_stack([np.ones(len(x)), x]), np.zeros(x.shape[1] + 1)
-    ridge = RIDGE * np.diag([0.0, *[1.0] * x.shape[1]])
-    for _ in range(100):
-        p = 1 / (1 + np.exp(-z @ b))
-        hessian = (z * (weights * p * (1 - p))[:, None]).T @ z + ridge
-        b -= np.linalg.solve(hessian, z.T @ (weights * (p - y)) + ridge @ b)
-    return b
 
 
 def weights(some: Sequence[Checked]) -> np.ndarray:
@@ -58,21 +48,26 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases in DIR for the next run")
     given, data = parser.parse_args(), Path(os.environ["RAGSTONE_TEST_DATA"])
-    found: dict[str, list[Checked]] = {name: [] for name in SETS}
+    found: dict[tuple[str, str], list[Checked]] = {}
     with TemporaryDirectory() as folder:
         options = Options(keep=(given.keep or Path(folder)).absolute(), data=data)
         for embedder in EMBEDDERS:
             for name in SETS:
-                found[name] += asyncio.run(planted(options, name, embedder, fitted=True))
-    some = [one for of_set in found.values() for one in of_set]
-    rows = [(one, one.alignment) for one in some if one.alignment]
-    b = fit(np.array([a.agreement.row() for _, a in rows]), _true([o for o, _ in rows]), weights([o for o, _ in rows]))
+                found[embedder, name] = asyncio.run(planted(options, name, embedder, fitted=True))
+    aligned = [(one, one.alignment.agreement.row()) for some in found.values() for one in some if one.alignment]
+    some = [one for one, _ in aligned]
+    b = newton(np.array([row for _, row in aligned]), _true(some), weights(some), RIDGE)
     print(f"words: BIAS = {b[0]:.2f}")
     for field, weight in zip(fields(Agreement), b[1:], strict=True):
         print(f"{field.name}={weight:.2f}")
-    english = [one for name in ENGLISH for one in found[name] if one.alignment and one.judgement]
-    x = np.array([features(one.alignment, one.judgement) for one in english if one.alignment and one.judgement])
-    b = fit(x, _true(english), weights(english))
+    judged = [
+        (one, features(one.alignment, one.judgement))
+        for name in ENGLISH
+        for one in found[EMBEDDERS[0], name]
+        if one.alignment and one.judgement
+    ]
+    some = [one for one, _ in judged]
+    b = newton(np.array([row for _, row in judged]), _true(some), weights(some), RIDGE)
     print(f"proof: BIAS = {b[0]:.2f}; WEIGHTS = ({', '.join(f'{weight:.2f}' for weight in b[1:])})")
 
 

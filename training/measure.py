@@ -11,22 +11,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
+from benchmarks.judge import auc
 from training.pairs import Tokens
 from training.trunk import CLASSES, Heads, Trunk
 
 SMALL = {"claims": 1200, "questions": 500}
 BATCH = 16
 LONGEST_ANSWER = 24
-
-
-def auc(scores: Sequence[float], positive: Sequence[bool]) -> float:
-    """Return the probability that a positive scores above a negative; nan without either."""
-    values, truth = np.array(scores), np.array(positive, dtype=bool)
-    if truth.all() or not truth.any():
-        return float("nan")
-    ranks = np.empty(len(values))
-    ranks[np.argsort(values, kind="stable")] = np.arange(1, len(values) + 1)
-    return float((ranks[truth].sum() - truth.sum() * (truth.sum() + 1) / 2) / (truth.sum() * (~truth).sum()))
 
 
 def summary(
@@ -75,7 +66,7 @@ def _claims(model: Trunk, rows: Sequence[Tokens], run: Callable[..., Heads]) -> 
     return {
         "right": {name: [round(float(np.mean(some)), 3), len(some)] for name, some in sorted(right.items())},
         "flagged": {name: [round(float(np.mean(some)), 3), len(some)] for name, some in sorted(flagged.items())},
-        "words_auc": round(auc(*places["all"]), 3),
+        "words_auc": rounded(auc(*places["all"])),
     }
 
 
@@ -98,10 +89,14 @@ def _questions(model: Trunk, rows: Sequence[Tokens], run: Callable[..., Heads]) 
                     == (row.answer[0] - a, row.answer[1] - a)
                 )
     return {
-        "auc": {name: [round(auc(*some), 3), len(some[0])] for name, some in sorted(answers.items())},
+        "auc": {name: [rounded(auc(*some)), len(some[0])] for name, some in sorted(answers.items())},
         "first_sentence": round(float(np.mean(first)), 3),
         "exact": round(float(np.mean(exact)), 3),
     }
+
+
+def rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 3)
 
 
 def best_span(start: np.ndarray, end: np.ndarray) -> tuple[int, int]:

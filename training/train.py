@@ -23,7 +23,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from training.changes import SUPPORTED
 from training.claims import claims, made_claims
 from training.measure import summary
 from training.pairs import Tokens, tokenized
@@ -64,7 +63,6 @@ def loss_of(heads: Heads, batch: Sequence[Tokens]) -> Tensor:
 
 def _claim_loss(heads: Heads, batch: Sequence[Tokens]) -> Tensor:
     logs = functional.log_softmax(heads.label, dim=1)
-    supported = logs[:, 0]
     not_supported = torch.logsumexp(logs[:, 1:], dim=1)
     losses: list[Tensor] = []
     places: list[Tensor] = []
@@ -74,7 +72,6 @@ def _claim_loss(heads: Heads, batch: Sequence[Tokens]) -> Tensor:
         if row.unsupported is not None and len(row.unsupported):
             logits = heads.unsupported[number, 1 : 1 + len(row.unsupported)]
             places.append(functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(row.unsupported)))
-    assert supported.shape == not_supported.shape
     total = torch.stack(losses).mean()
     return total + UNSUPPORTED_WEIGHT * torch.stack(places).mean() if places else total
 
@@ -192,5 +189,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    assert SUPPORTED in CLASSES
     main()

@@ -15,7 +15,7 @@ from ragstone.core.records import Document, Hit, Judgement, Span
 from ragstone.core.request import Request
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index import build_pair_model
-from ragstone.respond.proof import FAMILIAR, evidence_of, supported, unsupported_words
+from ragstone.respond.proof import FAMILIAR, supported, unsupported_words
 from ragstone.respond.support import THRESHOLD, Alignment, SupportChecker, probability
 from ragstone.review.dataset import Dataset
 from ragstone.settings import ChunkSettings
@@ -109,8 +109,7 @@ class _Proof:
         alignment = await self._words.align(claim.text, hits, request, claim.before)
         if alignment is None or self._model.familiarity(claim.text) < FAMILIAR:
             return Checked(claim=claim, alignment=alignment, judgement=None)
-        evidence = evidence_of(alignment, chunk.sentences)
-        [judgement] = await self._model.judge([claim.text], [evidence], request)
+        [judgement] = await self._model.judge([claim.text], [self._words.around(alignment)], request)
         return Checked(claim=claim, alignment=alignment, judgement=judgement)
 
 

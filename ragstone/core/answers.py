@@ -117,7 +117,7 @@ Outcome = Literal["answer", "closest", "refusal"]
 class Draft:
     """The result of an answerer: the text with its markers, and the support of each sentence.
 
-    ``answerability`` is the estimated probability, 0 to 1, that the evidence answers the question; ``support`` is
+    ``answerability`` is the estimated probability, 0 to 1, that the answer is right; ``support`` is
     the share of sentences that the citations support. ``model`` names the author; ``notices`` inform the asker;
     ``degraded`` says that a failure forced a simpler answer than was asked for.
     """
@@ -171,8 +171,8 @@ class Adequacy:
 class Answer:
     """An answer and everything needed to check it; ``hits`` are its evidence.
 
-    Four separate measures: ``answerability`` is the probability, before answering, that the evidence answers the
-    question; ``support`` is the share of sentences that citations support; ``judge_scores`` are a judge's;
+    Four separate measures: ``answerability`` is the probability, before answering, that the answer is right;
+    ``support`` is the share of sentences that citations support; ``judge_scores`` are a judge's;
     ``confidence`` is that of the final answer. ``policy`` is the version of the learned policy; 0 means the settings
     alone.
     """

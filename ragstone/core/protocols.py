@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from ragstone.core.answers import Adequacy, Draft, JudgeScores, Message, Piece, SentenceClosed, TextWritten, Turn
 from ragstone.core.filters import Filter
-from ragstone.core.records import Document, Evidence, Hit, Judgement, Matches, Reading, Span, TokenMatches, TokenVectors
+from ragstone.core.records import Document, Evidence, Hit, Judgement, Matches, Span, TokenMatches, TokenVectors
 from ragstone.core.request import Request
 
 if TYPE_CHECKING:
@@ -149,14 +149,6 @@ class Entailment(Protocol):
         ...
 
 
-class Comprehension(Protocol):
-    """Reads passages for the answer to a question."""
-
-    async def read(self, question: str, passages: Sequence[str], request: Request) -> list[Reading]:
-        """Return what was found in each passage."""
-        ...
-
-
 class TokenMatcher(Protocol):
     async def match(self, question: str, texts: Sequence[str], request: Request) -> list[TokenMatches]:
         """Match the question with each text, token by token."""
@@ -187,7 +179,7 @@ class Reranker(Protocol):
 
 class Answerer(Protocol):
     async def answerability(self, evidence: Evidence, request: Request) -> float:
-        """Estimate the probability, 0 to 1, that the evidence answers its question."""
+        """Estimate the probability, 0 to 1, that an answer from this evidence is right."""
         ...
 
     def stream(

@@ -352,19 +352,3 @@ class Judgement:
     unknown: float
     unsupported: Vector
     spans: tuple[Span, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What a model that read a question and a passage says of the passage.
-
-    ``answers`` is the log odds that the passage answers. ``evidence``, ``start`` and ``end`` (tokens,) are logits for
-    each token of the passage: that it is evidence, and that the short answer starts or ends with it. ``spans`` locate
-    the tokens; those of a passage that is too long are missing at its end.
-    """
-
-    answers: float
-    evidence: Vector
-    start: Vector
-    end: Vector
-    spans: tuple[Span, ...]

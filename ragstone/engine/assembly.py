@@ -244,7 +244,9 @@ def _models(
         lambda: _metered(own.model, settings, history, cache),
     )
 
-    pairs = source.shared.part("pair model", settings.index.threads, lambda: index.build_pair_model(settings.index))
+    pairs = source.shared.part(
+        "pair model", settings.index.threads, lambda: index.build_pair_model(settings.index.threads)
+    )
 
     def answerer_with(model: ChatModel | None) -> Answerer:
         return respond.build_answerer(

@@ -109,8 +109,8 @@ def build_token_embedder(settings: IndexSettings) -> TokenEmbedder:
     return MiniLM(threads=settings.threads)
 
 
-def build_pair_model(settings: IndexSettings = IndexSettings()) -> PairModel:  # noqa: B008  # they are frozen
-    """Return the packaged model that judges claims by evidence, and reads passages for questions.
+def build_pair_model(threads: int = 0) -> PairModel:
+    """Return the packaged model that judges claims by evidence; ``threads`` is 0 for one per core.
 
     Raises:
         Damaged: its weights are missing, or not the expected ones.
@@ -118,7 +118,7 @@ def build_pair_model(settings: IndexSettings = IndexSettings()) -> PairModel:  #
     from ragstone.index.embed.local import MiniLM
     from ragstone.index.embed.minilm.pairs import PairModel
 
-    return PairModel(MiniLM(threads=settings.threads), threads=settings.threads)
+    return PairModel(MiniLM(), threads=threads)
 
 
 def build_analyzer(settings: IndexSettings) -> Analyzer:

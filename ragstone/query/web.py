@@ -53,7 +53,7 @@ def why_search(
 
     Args:
         adequacy: the judge's rating of the evidence, if there is a judge.
-        answerability: the probability, 0 to 1, that the evidence answers.
+        answerability: the probability, 0 to 1, that an answer from the evidence is right.
         analysis: of the question.
         threshold: the least probability that is enough.
     """

@@ -72,7 +72,7 @@ def build_answerer(
     notices: tuple[str, ...] = ()
     if settings.check != "match" and entailment is not None:
         try:
-            checker = ProofChecker(by_words=by_words, entailment=entailment(), sentences=sentences)
+            checker = ProofChecker(by_words=by_words, entailment=entailment())
         except Damaged as damage:
             notices = (f"Sentences are checked by their words alone: {damage}",)
     if settings.check == "model":

@@ -21,14 +21,8 @@ probability of 90% for questions like these.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-
-from ragstone.core.protocols import Weigher
-from ragstone.core.request import Request
-from ragstone.respond.facts import Vocabulary, Word, form, words
-from ragstone.respond.quotes import Quote
-from ragstone.respond.words import lexicon, plain
 
 STEADY = 4
 """Sentences with the usual similarity that are added to those read, so that a few of them suffice for a comparison."""
@@ -111,34 +105,6 @@ Estimate = Callable[[Features], float]
 """Maps features to a probability."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionMatch:
-    """How well quotes match a question; the fields are those of `Features`, but for ``words``, which counts them."""
-
-    covered: float
-    mistyped: float
-    words: int
-
-
-def match_question(question: str, quotes: Sequence[Quote], weigh: Weigher, request: Request) -> QuestionMatch:
-    """Match a question with quotes of one document."""
-    all_words = words(question)
-    content = [word for word in all_words if not word.stop] or all_words
-    chunk = quotes[0].hit.chunk
-    said = [word for quote in quotes for word in words(quote.text)]
-    vocabulary = Vocabulary([*said, *words(f"{chunk.context} {chunk.title}")])
-    forms = [vocabulary.forms(word) for word in content]
-    weights = [weight + 1e-6 for weight in weigh([word.lower for word in content], request)]
-    covered = sum(weight for weight, found in zip(weights, forms, strict=True) if found)
-    in_question = set[str]().union(*forms)
-    new = [word for word in said if form(word) not in in_question]
-    return QuestionMatch(
-        covered=covered / sum(weights) if weights else 0.0,
-        mistyped=float(_mistyped(plain(question), new)),
-        words=len(content),
-    )
-
-
 def estimate_for(fingerprint: str) -> Estimate:
     """Return the estimate for the token vectors of this embedder.
 
@@ -164,9 +130,3 @@ def threshold_for(fingerprint: str, risk: float) -> float:
     table = next((table for family, table in THRESHOLDS.items() if fingerprint.startswith(family)), none)
     kept = [threshold for share, threshold in table.items() if share <= risk and threshold is not None]
     return min(kept, default=NEVER)
-
-
-def _mistyped(question: str, new: Sequence[Word]) -> bool:
-    if lexicon().asks_number.search(question):
-        return not any(word.value for word in new)
-    return bool(lexicon().asks_name.search(question)) and not any(word.named for word in new)

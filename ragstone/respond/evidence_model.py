@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
-from ragstone.respond.facts import Vocabulary, Word, form, words
-from ragstone.respond.references import refers_back
+from ragstone.respond.facts import Word, words
+from ragstone.respond.question_words import QuestionWords
+from ragstone.respond.references import language_at_start, refers_back
 from ragstone.respond.scored import Sentence
-from ragstone.respond.words import language_of, lexicon, plain
 
 _LEAST_SPREAD = 1e-3
-_READ_FOR_LANGUAGE = 600
-"""Characters of a chunk that tell its language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +69,7 @@ def features_of(
     """Return the features of all sentences read for a question."""
     if not sentences:
         return []
-    asked = _Asked(question, weigh, request)
+    asked = QuestionWords(question, weigh, request)
     own = np.array([one.own for one in sentences])
     top, mean, spread = own.max(), own.mean(), max(float(own.std()), _LEAST_SPREAD)
     at = {(one.place, one.number): (one.own - mean) / spread for one in sentences}
@@ -80,12 +78,10 @@ def features_of(
     for one in sentences:
         chunk = one.hit.chunk
         if one.place not in titles:
-            language = language_of(chunk.text[:_READ_FOR_LANGUAGE])
-            titles[one.place] = (words(f"{chunk.context} {chunk.title}"), language)
+            titles[one.place] = (words(f"{chunk.context} {chunk.title}"), language_at_start(chunk.text))
         title, language = titles[one.place]
         found = words(one.text)
-        covered, number, name = asked.match(found)
-        titled, _, _ = asked.match([*found, *title])
+        match = asked.match(found)
         out.append(
             SentenceFeatures(
                 behind=float(top - one.own) / spread,
@@ -93,40 +89,16 @@ def features_of(
                 before=at.get((one.place, one.number - 1), 0.0),
                 after=at.get((one.place, one.number + 1), 0.0),
                 place=float(one.place),
-                covered=covered,
-                covered_titled=titled,
-                number=number,
-                name=name,
+                covered=match.covered,
+                covered_titled=asked.match(found, title).covered,
+                number=match.number,
+                name=match.name,
                 refers=float(refers_back(one.text, found, language)),
                 opens=float(chunk.index == 0 and one.number == 0),
                 length=math.log(1 + len(found)),
             )
         )
     return out
-
-
-class _Asked:
-    """The words of a question, with their weights, and what kind of word it asks for."""
-
-    def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
-        found = words(question)
-        self._content = [word for word in found if not word.stop] or found
-        self._weights = [weight + 1e-6 for weight in weigh([word.lower for word in self._content], request)]
-        self._number = lexicon().asks_number.search(plain(question)) is not None
-        self._name = not self._number and lexicon().asks_name.search(plain(question)) is not None
-
-    def match(self, found: Sequence[Word]) -> tuple[float, float, float]:
-        """Return the share of the words that occur, and for a number and a name 1, -1, or 0 if not asked for."""
-        vocabulary = Vocabulary(found)
-        forms = [vocabulary.forms(word) for word in self._content]
-        covered = sum(weight for weight, some in zip(self._weights, forms, strict=True) if some)
-        known = set[str]().union(*forms)
-        new = [word for word in found if form(word) not in known]
-        return (
-            covered / sum(self._weights) if self._weights else 0.0,
-            (1.0 if any(word.value for word in new) else -1.0) if self._number else 0.0,
-            (1.0 if any(word.named for word in new) else -1.0) if self._name else 0.0,
-        )
 
 
 EVIDENCE = EvidenceModel(

@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ragstone.core.answers import Draft, Outcome, SentenceClosed, Statement, TextWritten, Turn
 from ragstone.core.protocols import SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
-from ragstone.respond.answerability import HALF, Estimate, Features, match_question
+from ragstone.respond import facts
+from ragstone.respond.answerability import HALF, Estimate, Features
 from ragstone.respond.drafts import (
     MAX_PASSAGES,
     MAX_SOURCES,
@@ -31,6 +32,7 @@ from ragstone.respond.drafts import (
 from ragstone.respond.evidence_model import EVIDENCE, SentenceFeatures, features_of
 from ragstone.respond.labels import labels_of
 from ragstone.respond.passages import Likely, best, chosen
+from ragstone.respond.question_words import QuestionWords
 from ragstone.respond.quoted_text import written
 from ragstone.respond.quotes import Quote, is_question, passages, quote_of, words_of
 from ragstone.respond.required import Known, Lack, lacking, lowered
@@ -49,6 +51,15 @@ what the article leaves open: the estimate alone refused none of 67 such abstrac
 _RISK_TOO_SMALL = (
     "respond.risk is smaller than this embedder can guarantee, so no question is answered; raise it or set it to 0"
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """The sentences of the evidence, those that can be quoted, and those that are."""
+
+    scored: Sequence[Sentence]
+    likely: Sequence[Likely]
+    quoted: Sequence[Likely]
 
 
 class ExtractiveAnswerer:
@@ -93,42 +104,32 @@ class ExtractiveAnswerer:
         yield draft
 
     async def _draft(self, evidence: Evidence, request: Request) -> Draft:
-        scored = await self._read(evidence, request)
-        if not scored:
+        found = await self._read(evidence, request)
+        if found is None:
             return abstained(evidence, 0.0, (), self._settings)
-        likely = self._likely(evidence, scored, request)
-        quoted = chosen(likely, self._settings.sentences)
-        answerability, lacks = self._assessed(evidence, scored, quoted, request)
+        answerability, lacks = self._assessed(found, evidence, request)
         if answerability < min(self._abstain_below, self._settings.closest_from):
-            draft = abstained(evidence, answerability, _closest(likely), self._settings, lacks)
+            draft = abstained(evidence, answerability, _closest(found.likely), self._settings, lacks)
             return replace(draft, notices=(_RISK_TOO_SMALL,)) if self._abstain_below > 1 else draft
         if answerability >= self._abstain_below:
-            return _draft_of(evidence.question, _quotes(quoted), "", answerability, "answer")
+            return _draft_of(evidence.question, _quotes(found.quoted), "", answerability, "answer")
         lead = closest_lead(evidence, self._settings, lacks)
-        quotes = _quotes(_best_of_documents(likely)[:MAX_SOURCES])
+        quotes = _quotes(_best_of_documents(found.likely)[:MAX_SOURCES])
         return _draft_of(evidence.question, quotes, lead, answerability, "closest")
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
-        """Return the probability, 0 to 1, that the evidence answers its question."""
-        scored = await self._read(evidence, request)
-        if not scored:
-            return 0.0
-        quoted = chosen(self._likely(evidence, scored, request), self._settings.sentences)
-        return self._assessed(evidence, scored, quoted, request)[0]
+        """Return the probability, 0 to 1, that an answer from this evidence is right."""
+        found = await self._read(evidence, request)
+        return self._assessed(found, evidence, request)[0] if found else 0.0
 
     async def features(self, evidence: Evidence, request: Request) -> Features | None:
         """Return the input of the estimate; None if the evidence has no sentences."""
-        scored = await self._read(evidence, request)
-        if not scored:
-            return None
-        quoted = chosen(self._likely(evidence, scored, request), self._settings.sentences)
-        return self._features(evidence, scored, quoted, request)
+        found = await self._read(evidence, request)
+        return self._features(found, evidence, request) if found else None
 
-    def _assessed(
-        self, evidence: Evidence, scored: Sequence[Sentence], quoted: Sequence[Likely], request: Request
-    ) -> tuple[float, list[Lack]]:
+    def _assessed(self, found: _Found, evidence: Evidence, request: Request) -> tuple[float, list[Lack]]:
         """Return the probability of an answer, and what the question fixes and the best passage lacks."""
-        ranked = sorted(quoted, key=lambda one: -one.probability)
+        ranked = sorted(found.quoted, key=lambda one: -one.probability)
         lacks = lacking(
             evidence.question,
             evidence.language,
@@ -138,43 +139,43 @@ class ExtractiveAnswerer:
             weigh=self._weigh,
             request=request,
         )
-        return lowered(self._probability(evidence, scored, quoted, request), lacks), lacks
+        return lowered(self._probability(found, evidence, request), lacks), lacks
 
-    def _probability(
-        self, evidence: Evidence, scored: Sequence[Sentence], quoted: Sequence[Likely], request: Request
-    ) -> float:
-        estimate = self._estimate(self._features(evidence, scored, quoted, request))
-        titles = [one.hit.chunk.title for one in _under_title(evidence.question, scored)]
+    def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
+        estimate = self._estimate(self._features(found, evidence, request))
+        titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate
 
-    def _features(
-        self, evidence: Evidence, scored: Sequence[Sentence], quoted: Sequence[Likely], request: Request
-    ) -> Features:
-        question, document = evidence.question, best(quoted).quote.hit.chunk.document_id
-        own_quotes = _quotes([one for one in quoted if one.quote.hit.chunk.document_id == document])
-        match = match_question(question, own_quotes, self._weigh, request)
-        words = _WORD.findall(question)
+    def _features(self, found: _Found, evidence: Evidence, request: Request) -> Features:
+        chunk = best(found.quoted).quote.hit.chunk
+        own_quotes = _quotes([one for one in found.quoted if one.quote.hit.chunk.document_id == chunk.document_id])
+        chunk = own_quotes[0].hit.chunk
+        asked = QuestionWords(evidence.question, self._weigh, request)
+        said = [word for quote in own_quotes for word in facts.words(quote.text)]
+        match = asked.match(said, facts.words(f"{chunk.context} {chunk.title}"))
+        words = _WORD.findall(evidence.question)
         known = sum(self._known(words, request)) / len(words) if words else 1.0
-        top, *others = sorted((one.own for one in scored), reverse=True)
+        top, *others = sorted((one.own for one in found.scored), reverse=True)
         return Features(
             best=top,
             others=sum(others) / max(len(others), 1),
-            sentences=len(scored),
+            sentences=len(found.scored),
             covered=match.covered,
-            mistyped=match.mistyped,
-            words=math.log(1 + match.words),
+            mistyped=float(match.number < 0 or match.name < 0),
+            words=math.log(1 + len(asked)),
             foreign=max(0.0, 1 - known / HALF),
         )
 
-    async def _read(self, evidence: Evidence, request: Request) -> list[Sentence]:
-        return await read(evidence, self._matcher, self._sentences, request)
-
-    def _likely(self, evidence: Evidence, scored: Sequence[Sentence], request: Request) -> list[Likely]:
-        """Return the sentences that can be quoted; only those under the question as their title, if there are any."""
+    async def _read(self, evidence: Evidence, request: Request) -> _Found | None:
+        """Return what can be quoted, and what is; only from under the question as a title, if there is such a title."""
+        scored = await read(evidence, self._matcher, self._sentences, request)
+        if not scored:
+            return None
         features = features_of(evidence.question, scored, self._weigh, request)
         likely = likely_of(scored, features, EVIDENCE.probabilities(features).tolist(), evidence.hits)
         under_title = {one.hit.chunk.id for one in _under_title(evidence.question, scored)}
-        return [one for one in likely if one.quote.hit.chunk.id in under_title] or likely
+        likely = [one for one in likely if one.quote.hit.chunk.id in under_title] or likely
+        return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))
 
 
 def likely_of(

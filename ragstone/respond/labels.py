@@ -9,11 +9,7 @@ from collections.abc import Sequence
 
 from ragstone.respond.facts import Vocabulary, Word, words
 from ragstone.respond.quotes import Quote, is_question
-from ragstone.respond.references import refers_back
-from ragstone.respond.words import language_of
-
-_READ_FOR_LANGUAGE = 600
-"""Characters of a chunk that tell its language."""
+from ragstone.respond.references import language_at_start, refers_back
 
 
 def labels_of(question: str, quotes: Sequence[Quote]) -> list[str]:
@@ -37,7 +33,7 @@ def _label(asked: Sequence[Word], quote: Quote) -> str:
         subject = _among(asked, words(name))
         if subject and not _among(subject, said):
             return name
-    if names and refers_back(quote.text, said, language_of(chunk.text[:_READ_FOR_LANGUAGE])):
+    if names and refers_back(quote.text, said, language_at_start(chunk.text)):
         title = [word for word in words(names[0]) if not word.stop]
         return "" if _among(title, said) else names[0]
     return ""

@@ -39,19 +39,22 @@ class Likely:
     refers: bool
 
 
-def chosen(likely: Sequence[Likely], limit: int) -> list[Likely]:
+def chosen(likely: Sequence[Likely], limit: int, *, price: float = PRICE, apart: float = APART) -> list[Likely]:
     """Return the sentences to quote, at most ``limit``: a passage, and others by falling probability.
 
     Args:
         likely: in reading order, chunk after chunk.
         limit: sentences at most.
+        price: see `PRICE`.
+        apart: see `APART`.
     """
     if not likely:
         return []
     runs = [run for some in _neighbours(likely) for run in _runs(some, min(LONGEST, limit))]
-    passage = _from_its_beginning(likely, max(runs, key=_worth), min(LONGEST, limit))
+    worthiest = max(runs, key=lambda run: sum(one.probability - price for one in run))
+    passage = _from_its_beginning(likely, worthiest, min(LONGEST, limit))
     for one in sorted(likely, key=lambda some: -some.probability):
-        if len(passage) >= limit or one.probability < APART:
+        if len(passage) >= limit or one.probability < apart:
             break
         if not one.refers and not any(_same_words(one, other) for other in passage):
             passage.append(one)
@@ -82,10 +85,6 @@ def _runs(together: list[Likely], longest: int) -> Iterator[list[Likely]]:
             run = together[first : last + 1]
             if len(run) == 1 or run[-1].quote.span.end - run[0].quote.span.start <= MAX_PASSAGE:
                 yield run
-
-
-def _worth(run: list[Likely]) -> float:
-    return sum(one.probability - PRICE for one in run)
 
 
 def _from_its_beginning(likely: Sequence[Likely], run: list[Likely], longest: int) -> list[Likely]:

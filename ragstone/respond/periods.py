@@ -24,7 +24,7 @@ _RANGE = re.compile(
 )
 _QUARTER = re.compile(r"(?<![^\W\d_])(?:q([1-4])|([1-4])q)(?![^\W\d_])", re.IGNORECASE)
 _MONEY = ("$", "€", "£", "¥", "#")
-_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
+_ROMAN = dict(zip("i ii iii iv v vi vii viii ix x".split(), map(str, range(1, 11)), strict=True))  # noqa: SIM905
 _RECENT = 30
 """Years of two digits up to this are in this century."""
 _EARLIEST, _LATEST = 1000, 2199
@@ -102,7 +102,7 @@ def _quarters(text: str, words: Sequence[Word]) -> Iterator[Period]:
     quarters = lexicon().quarters
     for word, after in pairwise(words):
         for one, number in ((after, word), (word, after)):
-            if one.lower.startswith(quarters) and (value := _ordinal(number)) in ("1", "2", "3", "4"):
+            if one.lower.startswith(quarters) and (value := ordinal(number)) in ("1", "2", "3", "4"):
                 start, end = word.span.start, after.span.end
                 yield _period("quarter", int(value), text[start:end], start)
                 break
@@ -120,16 +120,17 @@ def _period(kind: Literal["year", "quarter", "month"], first: int, text: str, st
     )
 
 
-def _counts_nothing(year: Word) -> bool:
-    return year.unit in ("", "s") or (year.unit == "year" and int(year.value) >= _COUNTED)
-
-
-def _ordinal(word: Word) -> str:
-    """Return the value of an ordinal number: third, 3rd, III; empty for any other word."""
+def ordinal(word: Word) -> str:
+    """Return the value of an ordinal number or of a Roman one: third, 3rd, III; empty for any other word."""
     if word.value:
         return word.value if word.lower[:1].isdigit() else ""
-    begins = (value for begin, value in lexicon().ordinals.items() if word.lower.startswith(begin))
-    return _ROMAN.get(word.lower, "") if word.capitals else next(begins, "")
+    if word.capitals and word.lower in _ROMAN:
+        return _ROMAN[word.lower]
+    return next((value for begin, value in lexicon().ordinals.items() if word.lower.startswith(begin)), "")
+
+
+def _counts_nothing(year: Word) -> bool:
+    return year.unit in ("", "s") or (year.unit == "year" and int(year.value) >= _COUNTED)
 
 
 def _is_year(value: int) -> bool:

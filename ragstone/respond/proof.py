@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.protocols import Entailment, SentenceSplitter
+from ragstone.core.protocols import Entailment
 from ragstone.core.records import Hit, Judgement, Span
 from ragstone.core.request import Request
 from ragstone.respond.support import THRESHOLD, UNSUPPORTED, Alignment, Proof, SupportChecker, probability
@@ -26,8 +26,6 @@ WEIGHTS = (1.05, 0.59)
 """Coefficients of the log odds by words and of those by the model."""
 FAMILIAR = 0.7
 """Share of a sentence's words that the model must know."""
-MOST_EVIDENCE = 1400
-"""Characters of evidence that the model reads."""
 MARKED = 0.2
 """Probability from which nothing supports a word."""
 _GAP = 1
@@ -39,21 +37,9 @@ _WORD = re.compile(r"\w+")
 class ProofChecker:
     """A checker that compares words and reads the evidence."""
 
-    def __init__(
-        self,
-        *,
-        by_words: SupportChecker,
-        entailment: Entailment,
-        sentences: SentenceSplitter,
-    ) -> None:
-        """Take the parts.
-
-        Args:
-            by_words: finds the quotes and compares words.
-            entailment: judges sentences.
-            sentences: splits a passage.
-        """
-        self._by_words, self._entailment, self._sentences = by_words, entailment, sentences
+    def __init__(self, *, by_words: SupportChecker, entailment: Entailment) -> None:
+        """Take what finds the quotes and compares words, and what judges sentences."""
+        self._by_words, self._entailment = by_words, entailment
 
     async def check(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Proof:
         """Return the proof of a sentence; ``before`` is the preceding text of the same answer."""
@@ -62,26 +48,12 @@ class ProofChecker:
         alignment = await self._by_words.align(sentence, hits, request, before)
         if alignment is None:
             return UNSUPPORTED
-        [judgement] = await self._entailment.judge([sentence], [evidence_of(alignment, self._sentences)], request)
+        [judgement] = await self._entailment.judge([sentence], [self._by_words.around(alignment)], request)
         support = supported(alignment, judgement)
         if support >= THRESHOLD and self._by_words.has_content(sentence, hits):
             return Proof(supported=True, support=support, quotes=alignment.quotes)
         parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
         return Proof(supported=False, support=support, quotes=(), unsupported=parts)
-
-
-def evidence_of(alignment: Alignment, sentences: SentenceSplitter) -> str:
-    """Return the quotes of an alignment with their headings and neighbouring sentences, at most `MOST_EVIDENCE`."""
-    parts: list[str] = []
-    for number in dict.fromkeys(quote.hit.chunk.id for quote in alignment.quotes):
-        own = [quote for quote in alignment.quotes if quote.hit.chunk.id == number]
-        chunk = own[0].hit.chunk
-        spans = sentences(chunk.text)
-        held = [i for i, span in enumerate(spans) if any(_overlap(span, quote.span) for quote in own)]
-        near = sorted({j for i in held for j in (i - 1, i, i + 1) if 0 <= j < len(spans)})
-        heading = chunk.headed[: len(chunk.headed) - len(chunk.text)].strip()
-        parts.append(" ".join([heading, *(spans[j].of(chunk.text) for j in near)]).strip())
-    return "\n".join(parts)[:MOST_EVIDENCE]
 
 
 def features(alignment: Alignment, judgement: Judgement) -> NDArray[np.float64]:
@@ -110,10 +82,6 @@ def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:
         else:
             found.append(Span(start=word.start(), end=word.end()))
     return tuple(found)
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 def _log_odds(share: float) -> float:

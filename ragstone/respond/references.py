@@ -6,14 +6,21 @@ import re
 from itertools import pairwise
 
 from ragstone.respond.facts import Word
-from ragstone.respond.words import plain, references
+from ragstone.respond.words import language_of, plain, references
 
 _BEGINNING = 40
 """Characters of a sentence that an opening may take."""
 _EARLY = 6
 """Words of a sentence among which a pronoun without a name before it refers to the sentence before."""
 _NOT_LETTER = re.compile(r"[\W\d_]+")
+_READ_FOR_LANGUAGE = 600
+"""Characters of a text that tell its language."""
 _ARTICLES = frozenset(["the", "a", "an"])
+
+
+def language_at_start(text: str) -> str:
+    """Return the language of a text by its beginning, an ISO 639-1 code or empty if unsure."""
+    return language_of(text[:_READ_FOR_LANGUAGE])
 
 
 def refers_back(sentence: str, words: list[Word], language: str) -> bool:

@@ -20,27 +20,14 @@ from ragstone.core.request import Request
 from ragstone.respond.facts import Word, alike, words
 from ragstone.respond.fixed import Requirement, requirements
 from ragstone.respond.names import Names, same_name
-from ragstone.respond.periods import Periods
+from ragstone.respond.periods import Periods, ordinal
 from ragstone.respond.places import places
-from ragstone.respond.words import lexicon
 
 Known = Callable[[Sequence[str], Request], Sequence[bool]]
 """Returns for each word whether any document contains it."""
 
 _DOTTED = re.compile(r"\d+(?:\.\d+)*")
 _BETWEEN = re.compile(r"(\d+(?:\.\d+)?)\s*(?:[-–—]|to|bis|iki|hingga)\s*(\d+(?:\.\d+)?)")
-_ROMAN = {
-    "i": "1",
-    "ii": "2",
-    "iii": "3",
-    "iv": "4",
-    "v": "5",
-    "vi": "6",
-    "vii": "7",
-    "viii": "8",
-    "ix": "9",
-    "x": "10",
-}
 _ONE = frozenset({"one", "eins", "vienas", "satu"})
 _NEAR = 4
 """Words between the name of a product and its number, as in "Fairphone 4 and 5"."""
@@ -246,9 +233,7 @@ def _number(word: Word) -> str:
     """Return the value of an ordinal number, a Roman one, or one; of any other word its own value."""
     if word.value or word.lower in _ONE:
         return word.value or "1"
-    if word.capitals and word.lower in _ROMAN:
-        return _ROMAN[word.lower]
-    return next((value for begin, value in lexicon().ordinals.items() if word.lower.startswith(begin)), "")
+    return ordinal(word)
 
 
 def _solid(text: str) -> str:

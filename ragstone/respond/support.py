@@ -34,6 +34,8 @@ CONTEXT = 200
 """Characters of the preceding answer that give a sentence context, so that "it" can be resolved."""
 LONGEST = 300
 """Words of a sentence that are compared."""
+MOST_AROUND = 1400
+"""Characters of quotes with their neighbours."""
 MAX_CACHED = 64
 """Passages whose words are cached."""
 
@@ -144,6 +146,17 @@ class SupportChecker:
         compared = agreement(asked, weights, found[chosen], [passages[n].words[s] for n, s in quoted], within)
         quotes = (Quote(hit=hits[n], span=passages[n].spans[s]) for n, s in sorted(quoted))
         return Alignment(agreement=compared, quotes=tuple(quotes))
+
+    def around(self, alignment: Alignment) -> str:
+        """Return the quotes of an alignment with their headings and neighbouring sentences, at most `MOST_AROUND`."""
+        parts: list[str] = []
+        for hit in {quote.hit.chunk.id: quote.hit for quote in alignment.quotes}.values():
+            text, spans = hit.chunk.text, self._passage(hit).spans
+            quoted = {quote.span for quote in alignment.quotes if quote.hit.chunk.id == hit.chunk.id}
+            near = {i + step for i, span in enumerate(spans) if span in quoted for step in (-1, 0, 1)}
+            heading = hit.chunk.headed.removesuffix(text).strip()
+            parts.append(" ".join([heading, *(span.of(text) for i, span in enumerate(spans) if i in near)]).strip())
+        return "\n".join(parts)[:MOST_AROUND]
 
     def _weights(self, asked: Sequence[Word], request: Request) -> NDArray[np.float64]:
         """Return the weight of each word; stop words weigh nothing unless there are no others."""

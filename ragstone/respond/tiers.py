@@ -23,7 +23,7 @@ class TieredAnswerer:
         self._cheap, self._strong, self._dissatisfied = cheap, strong, dissatisfied
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
-        """Return the probability, 0 to 1, that the evidence answers its question."""
+        """Return the probability, 0 to 1, that an answer from this evidence is right."""
         return await self._strong.answerability(evidence, request)
 
     async def stream(

@@ -64,7 +64,7 @@ class WritingAnswerer:
         self._prompt, self._notices = load_prompt(settings.prompt), notices
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
-        """Return the probability, 0 to 1, that the evidence answers its question."""
+        """Return the probability, 0 to 1, that an answer from this evidence is right."""
         return await self._quoting.answerability(evidence, request)
 
     async def stream(

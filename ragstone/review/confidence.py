@@ -38,7 +38,7 @@ def confidence(
     citations support.
 
     Args:
-        answerability: the probability, before answering, that the evidence answers.
+        answerability: the probability, before answering, that the answer is right.
         support: share of the answer's sentences that citations support.
         scores: the judge's ratings, if there is a judge.
         marks: weight of each rating.

@@ -24,7 +24,7 @@ _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
 _MARKER = re.compile(r"\s*\[(?:[^\]\[]{0,20} )?\d{1,3}\]")
 
 Estimate = Callable[[Evidence, Request], Awaitable[float]]
-"""Returns the probability, 0 to 1, that evidence answers its question."""
+"""Returns the probability, 0 to 1, that quotes of the evidence answer its question."""
 
 
 class HeuristicJudge:

@@ -61,7 +61,7 @@ class RespondSettings(Section):
         default=0.5,
         ge=0,
         le=1,
-        description="Abstain if the probability that the evidence answers the question is below this.",
+        description="Abstain if the probability that the answer is right is below this.",
     )
     closest_from: float = Field(
         default=1.0,
@@ -104,7 +104,7 @@ class ConfidenceWeights(Section):
     """How the confidence of a judged answer is computed."""
 
     retrieval: float = Field(
-        default=1.0, ge=0, description="Weight of the probability that the evidence answers the question."
+        default=1.0, ge=0, description="Weight of the probability, before answering, that the answer is right."
     )
     answer: float = Field(default=1.0, ge=0, description="Weight of the judge's overall score.")
     slope: float = Field(default=1.0, gt=0, le=10, description="Factor for the log odds of the confidence.")

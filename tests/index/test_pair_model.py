@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import Damaged
-from ragstone.core.records import Judgement, Reading
+from ragstone.core.records import Judgement
 from ragstone.core.request import Request
 from ragstone.index import build_pair_model
 from ragstone.index.embed.minilm import pairs
-from ragstone.index.embed.minilm.pairs import LONGEST, PairModel
+from ragstone.index.embed.minilm.pairs import LONGEST_FIRST, PairModel
 
 PASSAGE = "Vilnius is the capital of Lithuania. It was first mentioned in 1323. Some of its churches are closed."
 
@@ -24,10 +24,6 @@ def model() -> PairModel:
 
 def judged(model: PairModel, *claims: str, evidence: str = PASSAGE) -> list[Judgement]:
     return asyncio.run(model.judge(claims, [evidence] * len(claims), Request.by_owner()))
-
-
-def read(model: PairModel, question: str, *passages: str) -> list[Reading]:
-    return asyncio.run(model.read(question, passages, Request.by_owner()))
 
 
 def test_a_claim_that_the_evidence_says_is_more_supported_than_one_that_it_denies(model: PairModel) -> None:
@@ -46,20 +42,6 @@ def test_the_words_of_an_invented_clause_stand_out(model: PairModel) -> None:
     assert one.unsupported[invented].mean() > one.unsupported[~invented].mean() + 0.3
 
 
-def test_the_short_answer_and_its_sentence_are_found(model: PairModel) -> None:
-    [one] = read(model, "When was Vilnius first mentioned?", PASSAGE)
-    start, end = one.spans[int(one.start.argmax())], one.spans[int(one.end.argmax())]
-    assert PASSAGE[start.start : end.end] == "1323"
-    in_sentence = np.array([37 <= span.start < 69 for span in one.spans])
-    assert one.evidence[in_sentence].mean() > one.evidence[~in_sentence].mean()
-
-
-def test_a_passage_that_answers_scores_above_one_that_does_not(model: PairModel) -> None:
-    other = "The harbour of Klaipeda is free of ice. Its first cranes were built in 1924."
-    right, wrong = read(model, "When was Vilnius first mentioned?", PASSAGE, other)
-    assert right.answers > wrong.answers
-
-
 def test_what_is_read_does_not_depend_on_what_is_read_with_it(model: PairModel) -> None:
     together = judged(model, "Vilnius is a capital.", "It was mentioned in 1323. " * 5, "Churches are closed.")
     alone = [judged(model, text)[0] for text in ("Vilnius is a capital.", "Churches are closed.")]
@@ -68,11 +50,12 @@ def test_what_is_read_does_not_depend_on_what_is_read_with_it(model: PairModel) 
 
 
 def test_nothing_and_too_much_are_read_too(model: PairModel) -> None:
-    assert read(model, "Who?") == []
+    assert judged(model) == []
     assert judged(model, "", evidence="")[0].spans == ()
-    [one] = read(model, "Who?", "word " * 2000)
-    assert len(one.spans) == len(one.evidence) < LONGEST
-    assert one.spans[0].start == 0
+    [one] = judged(model, "word " * 2000, evidence="word " * 2000)
+    assert len(one.spans) == len(one.unsupported) == LONGEST_FIRST
+    [cut] = judged(model, "Vilnius is a capital.", evidence="word " * 2000)
+    assert cut.supported < 0.5
 
 
 def test_damaged_or_missing_weights_say_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from ragstone.core.request import Request
 from ragstone.index import build_pair_model
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
-from ragstone.respond.proof import MOST_EVIDENCE, ProofChecker, evidence_of, unsupported_words
-from ragstone.respond.support import Proof, SupportChecker
+from ragstone.respond.proof import ProofChecker, unsupported_words
+from ragstone.respond.support import MOST_AROUND, Proof, SupportChecker
 from ragstone.settings import ChunkSettings
 
 LAKE = Document(
@@ -38,7 +38,7 @@ def words() -> SupportChecker:
 
 @pytest.fixture(scope="module")
 def checker(words: SupportChecker) -> ProofChecker:
-    return ProofChecker(by_words=words, entailment=build_pair_model(), sentences=chunk.sentences)
+    return ProofChecker(by_words=words, entailment=build_pair_model())
 
 
 def even(words: Sequence[str], _request: Request) -> list[float]:
@@ -107,9 +107,9 @@ def test_the_model_reads_the_neighbours_of_a_quote_up_to_a_limit(words: SupportC
     )
     alignment = asyncio.run(words.align("Carp sleep in winter.", hits(long), Request.by_owner()))
     assert alignment is not None
-    evidence = evidence_of(alignment, chunk.sentences)
+    evidence = words.around(alignment)
     assert "The pike is green. Carp sleep in winter. It rains." in evidence
-    assert len(evidence) <= MOST_EVIDENCE
+    assert len(evidence) <= MOST_AROUND
 
 
 @given(

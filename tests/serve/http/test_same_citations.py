@@ -25,6 +25,7 @@ from ragstone.serve.langchain import cited
 QUESTION = "Wie heißt Raum 7?"
 TEXT = (
     "# Räume\r\n\r\nRaum 7 heißt „Marie Curie“ 🧪 und hat zwölf Plätze.\u00a0"
+    "Bitte nichts essen. Abends ist alles zu. Der Aufzug fährt nicht. Am Sonntag ist Ruhe. "
     "Das Cafe\u0301 neben Raum 7 heißt\tCurie </script><b> Co.\r\n"
 )
 FROM = environment(PYTHONPATH=str(ROOT / "tests"))
@@ -37,7 +38,7 @@ def test_citations_are_the_same_in_every_interface(tmp_path: Path) -> None:
         add(engine, document, Document(id="b", text="Parken hinter der Mühle ist frei."))
         answer = asyncio.run(engine.ask(QUESTION, reader=OWNER))
         expected = as_bytes([asdict(one) for one in answer.citations])
-        assert answer.citations
+        assert len(answer.citations) >= 2
         for citation in answer.citations:
             assert TEXT[citation.start : citation.end] == citation.quote
         with served(engine) as live:

@@ -548,7 +548,7 @@ export interface components {
             confidence: number;
             /**
              * Answerability
-             * @description probability, estimated before answering, that the evidence answers
+             * @description probability, estimated before answering, that the answer is right
              */
             answerability: number;
             /**
@@ -1688,7 +1688,7 @@ export interface components {
             "respond.sentences"?: number | null;
             /**
              * Respond.Abstain Below
-             * @description Abstain if the probability that the evidence answers the question is below this.
+             * @description Abstain if the probability that the answer is right is below this.
              */
             "respond.abstain_below"?: number | null;
             /**

@@ -1,8 +1,8 @@
-"""The packaged model that reads two texts together: a claim with its evidence, or a question with a passage.
+"""The packaged model that reads a claim together with its evidence.
 
 Words and the lowest layers are those of all-MiniLM-L6-v2 (`weights`); the layers above and the heads were trained for
 this (``training/``), and come with Ragstone as ``pairs.bin``: int8, with a scale for each column. The heads are linear,
-so NumPy computes them.
+so NumPy computes them. The file also has heads for questions and passages, which nothing uses yet.
 
 Pairs in one input: Devlin et al. 2019, "BERT" (arXiv 1810.04805).
 """
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.core.records import Judgement, Reading, Span
+from ragstone.core.records import Judgement, Span
 from ragstone.core.request import Request
 from ragstone.index.embed.encoder import Encoded, Network, batches
 from ragstone.index.embed.local import BATCH_TOKENS, CLS, SEP, MiniLM
-from ragstone.index.embed.minilm.weights import FOLDER, LAYERS, Weights
+from ragstone.index.embed.minilm.weights import FOLDER, Weights
 from ragstone.index.embed.packaged import Tensors, verified_map
 
 if TYPE_CHECKING:
@@ -35,49 +35,19 @@ LONGEST_FIRST = 96
 """Tokens of the first text that are read."""
 
 
-class PairWeights:
-    """The tensors of the network for pairs: those that were trained, and below them those of the embedder."""
-
-    def __init__(self) -> None:
-        """Open both files.
-
-        Raises:
-            Damaged: one is not the file expected.
-        """
-        remedy = "pip install --force-reinstall ragstone"
-        self._own = Tensors(verified_map(FOLDER / "pairs.bin", SHA256, remedy), FOLDER / "pairs.json")
-        self._below = Weights()
-
-    def raw(self, name: str) -> np.ndarray:
-        """Return a tensor as it is stored, without a copy."""
-        return self._own.raw(name) if name in self._own else self._below.raw(name)
-
-    def matrix(self, name: str) -> np.ndarray:
-        """Return a tensor as float32, whether it is stored so or as int8 with scales."""
-        if name in self._own:
-            return self._own.raw(name)
-        if f"{name}_q" in self._own:
-            return self._own.raw(f"{name}_q") * self._own.raw(f"{name}_scale")
-        return self._below.matrix(name)
-
-    def joined(self, layer: int, part: str) -> np.ndarray:
-        """Return the weights or biases of query, key and value of a layer, joined."""
-        whole = f"{layer}.qkv.{part}"
-        return self.matrix(whole) if f"{layer}.qkv.bias" in self._own else self._below.joined(layer, part)
-
-    def tensors(self) -> dict[str, np.ndarray]:
-        """Return everything that the graph names, in float32."""
-        values = {name: self._below.raw(name) for name in ("norm.weight", "norm.bias")}
-        for layer in range(LAYERS):
-            for part in ("weight", "bias"):
-                values[f"{layer}.qkv.{part}"] = self.joined(layer, part)
-                for name in ("out", "up", "down", "norm1", "norm2"):
-                    values[f"{layer}.{name}.{part}"] = self.matrix(f"{layer}.{name}.{part}")
-        return values
+def pair_tensors(own: Tensors, below: Weights) -> dict[str, np.ndarray]:
+    """Return everything that the graph names, in float32: what was trained, and below it the embedder's."""
+    values = below.tensors()
+    for name in values:
+        if name in own:
+            values[name] = own.raw(name)
+        elif f"{name}_q" in own:
+            values[name] = own.raw(f"{name}_q") * own.raw(f"{name}_scale")
+    return values
 
 
 class PairModel:
-    """Judges claims by evidence, and reads passages for a question. English; knows little of other languages."""
+    """Judges claims by evidence. English; knows little of other languages."""
 
     def __init__(self, embedder: MiniLM, *, threads: int = 0) -> None:
         """Load and verify the weights.
@@ -89,19 +59,17 @@ class PairModel:
         Raises:
             Damaged: a file of weights is not the one expected.
         """
-        self._embedder, self._threads, self._weights = embedder, threads, PairWeights()
-        kinds = self._weights.raw("type")
+        self._embedder, self._threads, self._below = embedder, threads, Weights()
+        remedy = "pip install --force-reinstall ragstone"
+        self._own = Tensors(verified_map(FOLDER / "pairs.bin", SHA256, remedy), FOLDER / "pairs.json")
+        kinds = self._below.raw("type")
         self._second: Vector = kinds[1] - kinds[0]  # look_up adds that of a first text
-        self._heads = {
-            name: (self._weights.raw(f"{name}.weight"), self._weights.raw(f"{name}.bias"))
-            for name in ("label", "answers", "places")
-        }
 
     @cached_property
     def _network(self) -> Network:
         from ragstone.index.embed.onnxruntime_network import OnnxRuntimeNetwork
 
-        return OnnxRuntimeNetwork(FOLDER / "graph.onnx", self._weights.tensors(), self._threads)
+        return OnnxRuntimeNetwork(FOLDER / "graph.onnx", pair_tensors(self._own, self._below), self._threads)
 
     def familiarity(self, text: str) -> float:
         """Return the share of words that are single tokens: high if the model knows the language."""
@@ -115,15 +83,6 @@ class PairModel:
     ) -> list[Judgement]:
         """Judge each claim by the text of the evidence beside it."""
         return await asyncio.to_thread(self._judge, claims, evidence)
-
-    async def read(
-        self,
-        question: str,
-        passages: Sequence[str],
-        request: Request,  # noqa: ARG002
-    ) -> list[Reading]:
-        """Read each passage for an answer to the question."""
-        return await asyncio.to_thread(self._read, question, passages)
 
     def _judge(self, claims: Sequence[str], evidence: Sequence[str]) -> list[Judgement]:
         found: dict[int, Judgement] = {}
@@ -141,20 +100,6 @@ class PairModel:
                 spans=spans,
             )
         return [found[number] for number in range(len(claims))]
-
-    def _read(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        found: dict[int, Reading] = {}
-        seconds = self._embedder.encode(passages)
-        for number, second, rows in self._run([*self._embedder.encode([question])] * len(passages), seconds):
-            places = self._head("places", rows[second:-1])
-            found[number] = Reading(
-                answers=float(self._head("answers", _pooled(rows, second))[0]),
-                evidence=places[:, 1],
-                start=places[:, 2],
-                end=places[:, 3],
-                spans=tuple(Span(start=a, end=b) for a, b in seconds[number].offsets[: len(places)]),
-            )
-        return [found[number] for number in range(len(passages))]
 
     def _run(self, firsts: Sequence[Encoded], seconds: Sequence[Encoded]) -> list[tuple[int, int, Vector]]:
         """Return for each pair its number, where its second text begins, and its token vectors (tokens, 384)."""
@@ -179,8 +124,7 @@ class PairModel:
         return self._embedder.look_up(ids) + is_second[:, :, None] * self._second
 
     def _head(self, name: str, vectors: Vector) -> NDArray[np.float32]:
-        weight, bias = self._heads[name]
-        return vectors @ weight + bias
+        return vectors @ self._own.raw(f"{name}.weight") + self._own.raw(f"{name}.bias")
 
 
 def _pooled(rows: Vector, second: int) -> Vector:

@@ -180,7 +180,7 @@ class Answer(Response):
     abstained: bool = Field(description="true unless `outcome` is `answer`")
     sources: list[Source]
     confidence: Share
-    answerability: Share = Field(description="probability, estimated before answering, that the evidence answers")
+    answerability: Share = Field(description="probability, estimated before answering, that the answer is right")
     support: Share = Field(description="share of the sentences that citations support")
     model: str
     judge_scores: JudgeScores | None

@@ -1,4 +1,4 @@
-"""Logistic regression with a ridge, as the fitting tools need it."""
+"""Logistic regression with a ridge, for fitting and for measuring what was fitted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VARIES = 0.02
 
 
 def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float = 1.0) -> np.ndarray:
-    """Return bias and coefficients of a weighted logistic regression, by Newton's method.
+    """Return bias and coefficients of a weighted logistic regression with standardised features.
 
     Args:
         x: features, shape (cases, features).
@@ -20,14 +20,20 @@ def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float = 1.0) -
     mean, spread = x.mean(axis=0), x.std(axis=0)
     varies = spread > VARIES
     scale = np.where(varies, spread, 1)
-    z, b = np.column_stack([np.ones(len(x)), (x - mean) / scale * varies]), np.zeros(x.shape[1] + 1)
-    penalty = ridge * np.diag([1e-9, *[1.0] * x.shape[1]])
+    b = newton((x - mean) / scale * varies, y, weights, ridge)
+    coefficients = b[1:] * varies / scale
+    return np.array([b[0] - coefficients @ mean, *coefficients])
+
+
+def newton(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float) -> np.ndarray:
+    """Return bias and coefficients for features as they are, by Newton's method; the ridge spares the bias."""
+    z, b = np.column_stack([np.ones(len(x)), x]), np.zeros(x.shape[1] + 1)
+    penalty = ridge * np.diag([0.0, *[1.0] * x.shape[1]])
     for _ in range(100):
         p = 1 / (1 + np.exp(-z @ b))
         hessian = (z * (weights * p * (1 - p))[:, None]).T @ z + penalty
         b -= np.linalg.solve(hessian, z.T @ (weights * (p - y)) + penalty @ b)
-    coefficients = b[1:] * varies / scale
-    return np.array([b[0] - coefficients @ mean, *coefficients])
+    return b
 
 
 def probabilities(b: np.ndarray, x: np.ndarray) -> np.ndarray:

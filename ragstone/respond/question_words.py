@@ -1,0 +1,52 @@
+"""The words of a question, and how far a text has them and what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragstone.core.protocols import Weigher
+from ragstone.core.request import Request
+from ragstone.respond.facts import Vocabulary, Word, form, words
+from ragstone.respond.words import lexicon, plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """How well a text matches a question.
+
+    ``covered`` is the share of the question's words, by weight, that occur in any form. ``number`` and ``name`` are 1
+    if the question asks for one and the text has one beyond those of the question, -1 if it has none, 0 if the question
+    asks for something else.
+    """
+
+    covered: float
+    number: float
+    name: float
+
+
+class QuestionWords:
+    """The content words of a question with their weights, and what kind of word it asks for."""
+
+    def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
+        found = words(question)
+        self._content = [word for word in found if not word.stop] or found
+        self._weights = [weight + 1e-6 for weight in weigh([word.lower for word in self._content], request)]
+        self._number = lexicon().asks_number.search(plain(question)) is not None
+        self._name = not self._number and lexicon().asks_name.search(plain(question)) is not None
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def match(self, text: Sequence[Word], beside: Sequence[Word] = ()) -> Match:
+        """Match the words of a text; those ``beside`` it, of its title, count as found but answer nothing."""
+        vocabulary = Vocabulary([*text, *beside])
+        forms = [vocabulary.forms(word) for word in self._content]
+        covered = sum(weight for weight, some in zip(self._weights, forms, strict=True) if some)
+        known = set[str]().union(*forms)
+        new = [word for word in text if form(word) not in known]
+        return Match(
+            covered=covered / sum(self._weights) if self._weights else 0.0,
+            number=(1.0 if any(word.value for word in new) else -1.0) if self._number else 0.0,
+            name=(1.0 if any(word.named for word in new) else -1.0) if self._name else 0.0,
+        )
