@@ -32,7 +32,7 @@ from onnx import TensorProto, helper
 from ragstone.core.request import Request
 from ragstone.index.embed.multilingual import E5Small
 
-INDEX = Path(__file__).parent.parent / "ragstone" / "index"
+INDEX = Path(__file__).parent.parent / "ragstone" / "index" / "embed"
 HEADS, HIDDEN, INNER = 12, 384, 1536
 EPSILON = 1e-12
 MATRICES = {"out": (HIDDEN, HIDDEN), "up": (HIDDEN, INNER), "down": (INNER, HIDDEN)}
@@ -58,6 +58,8 @@ class Graph:
         self.initializers: list[TensorProto] = []
 
     def weight(self, name: str, shape: tuple[int, ...], kind: int = TensorProto.FLOAT) -> str:
+        if any(one.name == name for one in self.initializers):
+            return name
         tensor = TensorProto(name=name, data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL)
         tensor.external_data.add(key="location", value="given-at-load")
         self.initializers.append(tensor)
@@ -87,6 +89,48 @@ def int8_product(g: Graph, x: str, name: str, shape: tuple[int, int]) -> str:
     """Multiply in int8, with a scale for each column of the matrix and one for the input of each call."""
     matrix = g.weight(f"{name}.weight", shape, TensorProto.INT8)
     return g.node("DynamicQuantizeMatMul", [x, matrix, g.weight(f"{name}.scale", shape[1:])], name)
+
+
+SPLIT = 8
+"""Copies of the channels with the largest values that are added to an input, so that a finer scale holds all of it."""
+
+
+def static_input(g: Graph, x: str, site: str, width: int = 0) -> str:
+    """Round an input to uint8 with scales given at load; with a ``width``, its largest channels are split.
+
+    Outlier channel splitting: Zhao et al. 2019 (arXiv 1901.09504).
+    """
+    if width:
+        x = g.node("Mul", [x, g.weight(site + ".shrink", (width,))], site + ".shrunk", domain="")
+    rounding = [g.weight(site + ".scale", (1,)), g.weight(site + ".zero", (1,), TensorProto.UINT8)]
+    rounded = g.node("QuantizeLinear", [x, *rounding], site + ".rounded", domain="")
+    if not width:
+        return rounded
+    copies = [rounded, g.weight(site + ".copied", (SPLIT,), TensorProto.INT64)]
+    copied = g.node("Gather", copies, site + ".copies", domain="", axis=2)
+    return g.node("Concat", [rounded, copied], site + ".split", domain="", axis=2)
+
+
+def static_product(g: Graph, rounded: str, site: str, name: str, shape: tuple[int, int]) -> str:
+    """Multiply in int8; neither scales nor results depend on what else is in the call."""
+    matrix = [g.weight(name + ".weight", shape, TensorProto.INT8), g.weight(name + ".scale", shape[1:])]
+    scale, zero = g.weight(site + ".scale", (1,)), g.weight(site + ".zero", (1,), TensorProto.UINT8)
+    return g.node("MatMulIntegerToFloat", [rounded, matrix[0], scale, matrix[1], zero], name)
+
+
+def static_attention(g: Graph, x: str, layer: str) -> str:
+    site = layer + "qkv.input"
+    rounded = static_input(g, x, site)
+    qkv = [static_product(g, rounded, site, layer + head, (HIDDEN, HIDDEN)) for head in "qkv"]
+    inputs = [*qkv, g.weight(layer + "qkv.bias", (3 * HIDDEN,)), "lengths"]
+    return g.node("MultiHeadAttention", inputs, layer + "attended", num_heads=HEADS)
+
+
+def static_matrix(g: Graph, x: str, name: str, shape: tuple[int, int]) -> str:
+    """Round an input and multiply it; the inputs of both matrices of a feed-forward layer have outlier channels."""
+    splits = name.endswith(("up", "down"))
+    site, rows = name + ".input", shape[0] + SPLIT * splits
+    return static_product(g, static_input(g, x, site, shape[0] * splits), site, name, (rows, shape[1]))
 
 
 def float_attention(g: Graph, x: str, layer: str) -> str:
@@ -208,7 +252,6 @@ def e5_table() -> dict[str, list]:
 
 
 def write(folder: str, graph: onnx.ModelProto, table: dict[str, list]) -> None:
-    (INDEX / folder).mkdir(exist_ok=True)
     onnx.save(graph, INDEX / folder / "graph.onnx")
     (INDEX / folder / "weights.json").write_text(json.dumps(table, indent=0).replace("\n", "") + "\n")
 
@@ -225,5 +268,6 @@ def common_direction() -> np.ndarray:
 
 if __name__ == "__main__":
     write("minilm", encoder("all-MiniLM-L6-v2", 6, float_attention, float_product), minilm_table())
+    onnx.save(encoder("all-MiniLM-L6-v2 in int8", 6, static_attention, static_matrix), INDEX / "minilm" / "int8.onnx")
     write("e5", encoder("multilingual-e5-small", 12, int8_attention, int8_product), e5_table())
     np.save(INDEX / "e5" / "centre.npy", common_direction().astype("<f4"))

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
@@ -12,38 +10,39 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hash_embedder import HashEmbedder
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragstone.core.errors import Damaged, MissingExtra
 from ragstone.core.protocols import Embedder, Role, TokenEmbedder
 from ragstone.core.request import Request
 from ragstone.index import build_embedder, has_multilingual
-from ragstone.index.embed import local
 from ragstone.index.embed import multilingual as multilingual_module
 from ragstone.index.embed.encoder import batches
 from ragstone.index.embed.local import WINDOW, MiniLM
-from ragstone.index.embed.minilm import weights
+from ragstone.index.embed.minilm import int8, weights
 from ragstone.index.embed.multilingual import E5Small
 from ragstone.settings import IndexSettings
 from ragstone.settings.services import ServiceSettings
 from servers.openai_server import KEY, OpenAIServer
 
 EMBEDDERS = {
-    "minilm": lambda: MiniLM(threads=2, engine="onnxruntime"),
-    "minilm on openvino": lambda: MiniLM(threads=2, engine="openvino"),
+    "minilm": lambda: MiniLM(threads=2, precision="float32"),
+    "minilm in int8": lambda: MiniLM(threads=2, precision="int8"),
     "hash": HashEmbedder,
 }
 if find_spec("openai"):
     EMBEDDERS |= {"openai": lambda: served(azure=False), "azure": lambda: served(azure=True)}
 if has_multilingual():
     EMBEDDERS["e5-small"] = lambda: E5Small(threads=2)
-needs_openvino = pytest.mark.skipif(find_spec("openvino") is None, reason="the extra `fast` is not installed")
+needs_int8 = pytest.mark.skipif(not int8.is_fast(), reason="the processor multiplies bytes no faster than floats")
 multilingual = pytest.mark.skipif(not has_multilingual(), reason="the extra `multilingual` is not installed")
 TEXTS = ["a cat", "", "  ", "Lager für Öl", "word " * 2000, "\U0001f600" * 50, "x" * 10_000, "日本語", "\ufffd"]
 
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(name, marks=needs_openvino if "openvino" in name else ()) for name in EMBEDDERS],
+    params=[pytest.param(name, marks=needs_int8 if "int8" in name else ()) for name in EMBEDDERS],
 )
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     made = EMBEDDERS[request.param]()
@@ -71,7 +70,7 @@ def served(*, azure: bool) -> Iterator[Embedder]:
 
 @pytest.fixture(scope="module")
 def minilm() -> MiniLM:
-    return MiniLM(threads=2, engine="onnxruntime")
+    return MiniLM(threads=2, precision="float32")
 
 
 def embed(embedder: Embedder, *texts: str, role: Role = "passage"):
@@ -181,42 +180,42 @@ def test_refuses_a_damaged_vocabulary(tmp_path: Path):
 # ---------------------------------------------------------------- engines
 
 
-@needs_openvino
-def test_engines_agree_on_real_texts(data_dir: Path, minilm: MiniLM):
-    """Of neighbours among a thousand real passages, 99 in 100 are the same."""
+@needs_int8
+def test_int8_finds_the_same_neighbours_of_real_texts(data_dir: Path, minilm: MiniLM):
+    """Of neighbours among a thousand real passages, 96 in 100 are the same, and so is the order of similarity."""
     lines = (data_dir / "scifact" / "dev" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[:1000]
     texts = [json.loads(line)["text"][:300] for line in lines]
-    exact, fast = embed(minilm, *texts), embed(MiniLM(threads=2, engine="openvino"), *texts)
-    assert np.einsum("td,td->t", exact, fast).min() > 0.9999
+    exact, fast = embed(minilm, *texts), embed(MiniLM(threads=2, precision="int8"), *texts)
+    assert np.einsum("td,td->t", exact, fast).min() > 0.995
     near = [np.argsort(-(vectors @ vectors.T), axis=1)[:100, 1:11] for vectors in (exact, fast)]
-    assert np.mean([len({*a} & {*b}) / 10 for a, b in zip(*near, strict=True)]) >= 0.99
+    assert np.mean([len({*a} & {*b}) / 10 for a, b in zip(*near, strict=True)]) >= 0.96
 
 
-@needs_openvino
-def test_openvino_comes_without_telemetry():
-    script = (
-        "import asyncio, sys; from ragstone.core.request import Request; from ragstone.index.embed.local import MiniLM;"
-        "asyncio.run(MiniLM(engine='openvino').embed(['a text'], role='passage', request=Request.by_owner()));"
-        "assert 'openvino' in sys.modules; print(*(name for name in sys.modules if 'openvino_telemetry' in name))"
-    )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == []
-
-
-def test_missing_engine_names_the_extra(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(local, "find_spec", lambda _: None)
-    assert embed(MiniLM(), "auto does without").shape == (1, 384)
-    with pytest.raises(MissingExtra, match=r"ragstone\[fast\]"):
-        MiniLM(engine="openvino")
+@needs_int8
+def test_int8_vectors_do_not_depend_on_their_batch():
+    model = MiniLM(threads=1, precision="int8")
+    together = embed(model, *TEXTS)
+    alone = np.concatenate([embed(model, text) for text in TEXTS])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
 def test_checks_the_processor(tmp_path: Path):
     told = tmp_path / "cpuinfo"
-    assert not local.has_bfloat16(told)
-    told.write_text("flags : fpu avx512f avx512_bf16 fsrm\n")
-    assert local.has_bfloat16(told)
-    told.write_text("flags : fpu avx512f\n")
-    assert not local.has_bfloat16(told)
+    assert not int8.is_fast(told)
+    told.write_text("flags : fpu avx512f avx512_vnni fsrm\n")
+    assert int8.is_fast(told)
+    told.write_text("flags : fpu avx2 avx512f\n")
+    assert not int8.is_fast(told)
+
+
+@given(st.lists(st.floats(0, 1e3, width=32), min_size=1, max_size=50))
+def test_splitting_channels_keeps_their_sum_and_lowers_the_largest(largest: list[float]):
+    values = np.array(largest, dtype=np.float32)
+    copied = int8.split(values)
+    factors = int8.shrunk(copied, len(values))
+    assert (values * factors).max() <= values.max()
+    there = np.concatenate([values * factors, (values * factors)[list(copied)]])
+    assert there.sum() == pytest.approx(values.sum(), rel=1e-4)
 
 
 def test_batches_are_balanced_and_bounded(minilm: MiniLM):

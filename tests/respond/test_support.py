@@ -58,7 +58,7 @@ def proof(checker: SupportChecker, hits: list[Hit], sentence: str, before: str =
     [
         "The bridge is 710 feet long.",
         "The Albert Bridge was built by Rowland Ordish between 1870 and 1873.",
-        "The Albert Bridge, built by Rowland Ordish, is 710 feet long.",
+        "Rowland Ordish built the Albert Bridge, which is 710 feet long.",
         "The bridge connects Chelsea to Battersea across the Thames.",
         "Vehicles above two tonnes are not allowed on the bridge.",
         "Vehicles above 2 tonnes are not allowed on the bridge.",

@@ -78,9 +78,8 @@ class Model(Protocol):
         """Return the network's input for ids (windows, longest): words and places (windows, longest, dimensions)."""
         ...
 
-    def network_for(self, windows: Sequence[Sequence[int]]) -> Network:
-        """Return the network that computes these windows."""
-        ...
+    @property
+    def network(self) -> Network: ...
 
     def comparable(self, vectors: Vector) -> Vector:
         """Return token vectors (tokens, dimensions) in a form that can be compared, L2-normalised."""
@@ -119,7 +118,7 @@ class Encoder:
     def _embed(self, texts: Sequence[str], role: Role, stop: Event) -> Vector:
         owners, windows = self._windows(self._model.encode(texts), role)
         sums = np.zeros((len(texts), self._model.dimensions), dtype=np.float32)
-        network = self._model.network_for(windows)
+        network = self._model.network
         for batch in batches(windows, self._model.batch_tokens):
             check(stop)
             vectors, lengths = self._run(network, [windows[i] for i in batch])
@@ -133,7 +132,7 @@ class Encoder:
         first, behind = len(self._model.before[role]), len(self._model.after)
         parts: list[list[Vector]] = [[] for _ in texts]
         found: dict[int, Vector] = {}
-        network = self._model.network_for(windows)
+        network = self._model.network
         for batch in batches(windows, self._model.batch_tokens):
             vectors, lengths = self._run(network, [windows[i] for i in batch])
             for i, rows, length in zip(batch, vectors, lengths, strict=True):

@@ -75,7 +75,7 @@ class E5Small:
         self._word = weights.raw("word")
         self._place = weights.raw("position") + weights.raw("type")[0]
         self._encoder = Encoder(self)
-        self._network = OnnxRuntimeNetwork(folder / "graph.onnx", _initializers(weights), threads)
+        self.network: Network = OnnxRuntimeNetwork(folder / "graph.onnx", _initializers(weights), threads)
 
     def tokens(self, text: str) -> list[Span]:
         """Return the tokens of a text, however long, in order."""
@@ -110,10 +110,6 @@ class E5Small:
     def look_up(self, ids: np.ndarray) -> Vector:
         distinct, places = np.unique(ids, return_inverse=True)
         return _floats(self._word[distinct])[places.reshape(ids.shape)] + self._place[: ids.shape[1]]
-
-    def network_for(self, windows: Sequence[Sequence[int]]) -> Network:
-        del windows
-        return self._network
 
 
 def _verified_package() -> mmap.mmap:

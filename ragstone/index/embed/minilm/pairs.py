@@ -2,7 +2,8 @@
 
 Words and the lowest layers are those of all-MiniLM-L6-v2 (`weights`); the layers above and the heads were trained for
 this (``training/``), and come with Ragstone as ``pairs.bin``: int8, with a scale for each column. The heads are linear,
-so NumPy computes them. The file also has heads for questions and passages, which nothing uses yet.
+so NumPy computes them. The file also has heads for questions and passages: what they add does not pay for their time
+yet (``training/README.md``).
 
 Pairs in one input: Devlin et al. 2019, "BERT" (arXiv 1810.04805).
 """
@@ -10,7 +11,7 @@ Pairs in one input: Devlin et al. 2019, "BERT" (arXiv 1810.04805).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,8 @@ from ragstone.core.records import Judgement, Span
 from ragstone.core.request import Request
 from ragstone.index.embed.encoder import Encoded, Network, batches
 from ragstone.index.embed.local import BATCH_TOKENS, CLS, SEP, MiniLM
-from ragstone.index.embed.minilm.weights import FOLDER, Weights
+from ragstone.index.embed.minilm.network import Precision, packaged_network
+from ragstone.index.embed.minilm.weights import DIMENSIONS, FOLDER, Weights
 from ragstone.index.embed.packaged import Tensors, verified_map
 
 if TYPE_CHECKING:
@@ -28,48 +30,83 @@ if TYPE_CHECKING:
 
     from ragstone.core.records import Vector
 
-SHA256 = "08590d017331d6ee2be507a6b396b79242bc7ea9cf28833a893eae3fe1558b4c"
+SHA256 = "50aaf98aff1c18b67da5bc0fbc08181e7198603b17e7a1a1fb13be608a6eeff9"
 LONGEST = 448
 """Tokens of a pair that are read, markers included; the second text is cut to fit. Trained on pairs up to 320."""
 LONGEST_FIRST = 96
 """Tokens of the first text that are read."""
+HEADS = "qkv"
 
 
-def pair_tensors(own: Tensors, below: Weights) -> dict[str, np.ndarray]:
-    """Return everything that the graph names, in float32: what was trained, and below it the embedder's."""
-    values = below.tensors()
-    for name in values:
-        if name in own:
-            values[name] = own.raw(name)
-        elif f"{name}_q" in own:
-            values[name] = own.raw(f"{name}_q") * own.raw(f"{name}_scale")
-    return values
+class PairWeights:
+    """The weights of the network: those that were trained, and below them the embedder's."""
+
+    def __init__(self, own: Tensors, below: Weights) -> None:
+        self._own, self._below = own, below
+
+    def quantized(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return a matrix in int8 (inputs, outputs) and the scale of each column (outputs,)."""
+        if f"{name}_q" in self._own:
+            return self._own.raw(f"{name}_q"), self._own.raw(f"{name}_scale").ravel()
+        layer, product, _ = name.split(".")
+        joined = f"{layer}.qkv.weight"
+        if product not in HEADS or f"{joined}_q" not in self._own:
+            return self._below.quantized(name)
+        columns = slice(HEADS.index(product) * DIMENSIONS, (HEADS.index(product) + 1) * DIMENSIONS)
+        rows, scales = self.quantized(joined)
+        return np.ascontiguousarray(rows[:, columns]), scales[columns]
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        """Return the biases and the weights of normalisations."""
+        return {name: self._own.raw(name) if name in self._own else one for name, one in self._below.vectors().items()}
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Return everything that the graph in float32 names."""
+        values = self._below.tensors() | self.vectors()
+        for name in values:
+            if f"{name}_q" in self._own:
+                rows, scales = self.quantized(name)
+                values[name] = rows * scales
+        return values
 
 
 class PairModel:
     """Judges claims by evidence. English; knows little of other languages."""
 
-    def __init__(self, embedder: MiniLM, *, threads: int = 0) -> None:
+    def __init__(
+        self,
+        embedder: MiniLM,
+        *,
+        threads: int = 0,
+        precision: Precision = "auto",
+        watched: Callable[[PairWeights], Network] | None = None,
+    ) -> None:
         """Load and verify the weights.
 
         Args:
             embedder: whose words and tokens are used.
             threads: threads of one call; 0 stands for one per core.
+            precision: of the network.
+            watched: makes a network to use instead, which watches what is computed.
 
         Raises:
             Damaged: a file of weights is not the one expected.
         """
-        self._embedder, self._threads, self._below = embedder, threads, Weights()
+        self._embedder, self._threads, self._given = embedder, threads, watched
+        self._precision: Precision = precision
+        below = Weights()
         remedy = "pip install --force-reinstall ragstone"
         self._own = Tensors(verified_map(FOLDER / "pairs.bin", SHA256, remedy), FOLDER / "pairs.json")
-        kinds = self._below.raw("type")
+        self._weights = PairWeights(self._own, below)
+        kinds = below.raw("type")
         self._second: Vector = kinds[1] - kinds[0]  # look_up adds that of a first text
 
     @cached_property
     def _network(self) -> Network:
-        from ragstone.index.embed.onnxruntime_network import OnnxRuntimeNetwork
-
-        return OnnxRuntimeNetwork(FOLDER / "graph.onnx", pair_tensors(self._own, self._below), self._threads)
+        if self._given is not None:
+            return self._given(self._weights)
+        ranges = FOLDER / "pairs_ranges.json"
+        return packaged_network(self._weights, ranges=ranges, precision=self._precision, threads=self._threads)
 
     def familiarity(self, text: str) -> float:
         """Return the share of words that are single tokens: high if the model knows the language."""

@@ -41,18 +41,35 @@ class Weights:
         raw = self._tensors.raw
         return raw(name) if name in self._tensors else raw(f"{name}_q") * raw(f"{name}_scale")
 
-    def joined(self, layer: int, part: str) -> np.ndarray:
-        """Return the weights or biases of query, key and value of a layer, joined."""
-        return np.concatenate([self.matrix(f"{layer}.{head}.{part}") for head in "qkv"], axis=-1)
+    def quantized(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return a matrix in int8 (inputs, outputs) and the scale of each column (outputs,)."""
+        return self.raw(f"{name}_q"), self.raw(f"{name}_scale").ravel()
 
-    def tensors(self) -> dict[str, np.ndarray]:
-        """Return everything that the graph names, in float32."""
+    def vectors(self) -> dict[str, np.ndarray]:
+        """Return the biases and the weights of normalisations."""
         values = {name: self.raw(name) for name in ("norm.weight", "norm.bias")}
         for layer in range(LAYERS):
-            for part in ("weight", "bias"):
-                values[f"{layer}.qkv.{part}"] = self.joined(layer, part)
-                for name in ("out", "up", "down", "norm1", "norm2"):
-                    values[f"{layer}.{name}.{part}"] = self.matrix(f"{layer}.{name}.{part}")
+            values[f"{layer}.qkv.bias"] = np.concatenate([self.raw(f"{layer}.{head}.bias") for head in "qkv"])
+            for name in (
+                "out.bias",
+                "up.bias",
+                "down.bias",
+                "norm1.weight",
+                "norm1.bias",
+                "norm2.weight",
+                "norm2.bias",
+            ):
+                values[f"{layer}.{name}"] = self.raw(f"{layer}.{name}")
+        return values
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Return everything that the graph in float32 names."""
+        values = self.vectors()
+        for layer in range(LAYERS):
+            heads = [self.matrix(f"{layer}.{head}.weight") for head in "qkv"]
+            values[f"{layer}.qkv.weight"] = np.concatenate(heads, axis=-1)
+            for name in ("out", "up", "down"):
+                values[f"{layer}.{name}.weight"] = self.matrix(f"{layer}.{name}.weight")
         return values
 
 
