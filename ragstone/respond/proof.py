@@ -21,8 +21,8 @@ from ragstone.core.records import Hit, Judgement, Span
 from ragstone.core.request import Request
 from ragstone.respond.support import THRESHOLD, UNSUPPORTED, Alignment, Proof, SupportChecker, probability
 
-BIAS = -0.26
-WEIGHTS = (1.05, 0.59)
+BIAS = -0.19
+WEIGHTS = (1.08, 0.45)
 """Coefficients of the log odds by words and of those by the model."""
 FAMILIAR = 0.7
 """Share of a sentence's words that the model must know."""
