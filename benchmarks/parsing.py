@@ -117,12 +117,7 @@ def summary(
         ]
         for kind, one in speeds.items()
     ]
-    refused = Counter(
-        one.reason.partition("; known are")[0]
-        for results in given.values()
-        for one in results
-        if isinstance(one, Skipped)
-    )
+    refused = Counter(one.reason for results in given.values() for one in results if isinstance(one, Skipped))
     columns = ["kind", "files", "pages", "ragstone", *(f"times {name}" for name in names)]
     return Result(
         figures={"files": len(given), **{name: outcomes.get(name, 0) for name in OUTCOMES}, "speed": speeds},

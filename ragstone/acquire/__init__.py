@@ -7,8 +7,8 @@ sites.
 from __future__ import annotations
 
 from ragstone.acquire.metadata.groups import with_groups
-from ragstone.acquire.readers import is_known, kinds
+from ragstone.acquire.readers import left_out
 from ragstone.acquire.sources.files import count, files_of, read, read_files, root
 from ragstone.acquire.sources.pages import Pages
 
-__all__ = ["Pages", "count", "files_of", "is_known", "kinds", "read", "read_files", "root", "with_groups"]
+__all__ = ["Pages", "count", "files_of", "left_out", "read", "read_files", "root", "with_groups"]

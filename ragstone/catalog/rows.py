@@ -151,16 +151,24 @@ def only(id: str, found: Sequence[Sequence[Any]]) -> Document:
 
 
 def marks_to_json(marks: Sequence[Mark]) -> str:
-    """Return the marks of a document as the database stores them."""
-    return facts_to_json([[mark.kind, mark.start, mark.end, mark.level, mark.label] for mark in marks])
+    """Return the marks of a document as the database stores them.
+
+    Only tables with column headings store how many, so that the signature of any other document stays the same.
+    """
+    return facts_to_json(
+        [
+            [mark.kind, mark.start, mark.end, mark.level, mark.label, *([mark.header] if mark.header else ())]
+            for mark in marks
+        ]
+    )
 
 
 def marks_from_json(text: str) -> tuple[Mark, ...]:
     """Return stored marks; raise `Damaged` if they cannot be read."""
     with _decoding():
         return tuple(
-            Mark(kind=kind, start=start, end=end, level=level, label=label)
-            for kind, start, end, level, label in json.loads(text)
+            Mark(kind=kind, start=start, end=end, level=level, label=label, header=header[0] if header else 0)
+            for kind, start, end, level, label, *header in json.loads(text)
         )
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 from ragstone.chunk import text as strategies
 from ragstone.chunk.facts import facts_of
 from ragstone.chunk.outline import Outlined, Section, section_at, sections
 from ragstone.chunk.reading import reading_sentences as sentences
 from ragstone.chunk.ruler import Characters, Ruler, Tokens
-from ragstone.chunk.structure import Piece, structured
+from ragstone.chunk.structure import Piece, of_table, structured
 from ragstone.core.protocols import Tokens as TokensOf
-from ragstone.core.records import Chunk, Document
+from ragstone.core.records import CITED_BY_LINE, Chunk, Document, Span
 from ragstone.settings import ChunkSettings
 
 __all__ = ["Outlined", "fingerprint", "sentences", "split"]
@@ -37,6 +39,7 @@ def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> l
     ruler = _ruler(document.text, settings, tokens_of)
     pieces = list(_pieces(document, settings, ruler))
     pages = [mark for mark in document.marks if mark.kind == "page"]
+    lines = _line_starts(document.text) if document.metadata.get("kind") in CITED_BY_LINE else []
     return [
         Chunk(
             id=chunk_id(document.id, index, piece.span.of(document.text)),
@@ -49,46 +52,77 @@ def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> l
             title=document.title,
             url=document.url,
             metadata=document.metadata,
-            context=_context(document, piece.section, settings),
-            facts=facts_of(piece, pages, ruler if settings.strategy == "structure" else None),
+            context=_context(document, piece, settings),
+            facts=facts_of(
+                piece,
+                pages,
+                ruler if settings.strategy == "structure" else None,
+                bisect_right(lines, piece.span.start) if lines else 0,
+            ),
         )
         for index, piece in enumerate(pieces)
     ]
 
 
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer("\n", text))]
+
+
 def _pieces(document: Document, settings: ChunkSettings, ruler: Ruler) -> Iterator[Piece]:
-    text, size, overlap = document.text, settings.size, settings.overlap
+    text, marks = document.text, document.marks
+    if settings.strategy == "structure":
+        yield from structured(text, marks, ruler, settings.size, settings.overlap)
+        return
+    outline = sections(len(text), marks)
+    # Windows lie on a grid, regardless of what they hold.
+    tables = [mark for mark in marks if mark.kind == "table" and settings.strategy != "sliding_window"]
+    at = 0
+    for table in tables:
+        if table.start >= at:
+            yield from _of_prose(text, at, table.start, outline, settings, ruler)
+            whole = Span(start=table.start, end=table.end)
+            yield from of_table(text, table, whole, section_at(outline, table.start), ruler, settings.size)
+            at = table.end
+    yield from _of_prose(text, at, len(text), outline, settings, ruler)
+
+
+def _of_prose(
+    text: str, start: int, end: int, outline: Sequence[Section], settings: ChunkSettings, ruler: Ruler
+) -> Iterator[Piece]:
+    """Yield the pieces of the text between two tables, or of all of it."""
+    prose, size, overlap = text[start:end], settings.size, settings.overlap
+    local = ruler if len(prose) == len(text) else ruler.part(start, end)
     match settings.strategy:
-        case "structure":
-            yield from structured(text, document.marks, ruler, size, overlap)
-            return
         case "sliding_window":
-            spans = strategies.sliding_window(text, size, overlap)
+            spans = strategies.sliding_window(prose, size, overlap)
         case "sentence":
-            spans = strategies.by_sentence(text, size, overlap, ruler)
+            spans = strategies.by_sentence(prose, size, overlap, local)
         case "paragraph":
-            spans = strategies.by_paragraph(text, size, overlap, ruler)
-        case "recursive":
-            spans = strategies.recursive(text, size, overlap)
-    outline = sections(len(text), document.marks)
+            spans = strategies.by_paragraph(prose, size, overlap, local)
+        case _:
+            spans = strategies.recursive(prose, size, overlap)
     for span in spans:
-        yield Piece(span=span, section=section_at(outline, span.start))
+        moved = Span(start=start + span.start, end=start + span.end)
+        yield Piece(span=moved, section=section_at(outline, moved.start))
 
 
 def _ruler(text: str, settings: ChunkSettings, tokens_of: TokensOf) -> Ruler:
     return Tokens(text, tokens_of) if settings.unit == "tokens" else Characters(text)
 
 
-def _context(document: Document, section: Section, settings: ChunkSettings) -> str:
+def _context(document: Document, piece: Piece, settings: ChunkSettings) -> str:
+    """Return what is embedded before a chunk: titles, and what stands above its rows in their table."""
+    above = piece.part.above if piece.part else []
     match settings.context:
         case "none":
             return ""
         case "title":
-            return document.title
+            return "\n".join(part for part in (document.title, *above) if part)
         case "path":
             # The first heading is usually the title again.
-            titles = section.titles[1:] if section.titles[:1] == (document.title,) else section.titles
-            return "\n".join(part for part in (document.title, " > ".join(titles)) if part)
+            titles = piece.section.titles
+            titles = titles[1:] if titles[:1] == (document.title,) else titles
+            return "\n".join(part for part in (document.title, " > ".join(titles), *above) if part)
 
 
 def chunk_id(document_id: str, index: int, text: str) -> str:

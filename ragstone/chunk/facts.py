@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from ragstone.chunk.structure import Piece
 
 
-def facts_of(piece: Piece, pages: Sequence[Mark], ruler: Ruler | None) -> Metadata:
+def facts_of(piece: Piece, pages: Sequence[Mark], ruler: Ruler | None, line: int = 0) -> Metadata:
     """Return the metadata of a chunk.
 
     A document with headings gives ``section_title``, ``section_level`` and ``section`` (the path), one with pages gives
-    ``page``. A ruler adds ``is_code``, ``is_table``, ``token_count`` (in the unit of the ruler), ``chunk_kind`` and
-    ``difficulty``.
+    ``page``, and a known ``line``, counted from 1, is kept. A ruler adds ``is_code``, ``is_table``, ``token_count`` (in
+    the unit of the ruler), ``chunk_kind`` and ``difficulty``. A chunk of a table has ``is_table``, ``table_header``
+    (the rows of column headings, one per line), ``header_rows`` (how many of them begin the chunk), ``table_caption``
+    and ``table_sections`` (the section of the table in which the chunk begins).
     """
     facts: dict[str, Scalar] = {}
     section, span = piece.section, piece.span
@@ -31,6 +33,8 @@ def facts_of(piece: Piece, pages: Sequence[Mark], ruler: Ruler | None) -> Metada
         facts |= {"section_title": section.title, "section_level": section.level, "section": section.path}
     if page := page_at(pages, span.start):
         facts["page"] = page
+    if line:
+        facts["line"] = line
     if ruler is not None:
         facts |= {
             "is_code": piece.kind == "code",
@@ -38,6 +42,14 @@ def facts_of(piece: Piece, pages: Sequence[Mark], ruler: Ruler | None) -> Metada
             "token_count": ruler.length(span.start, span.end),
             "chunk_kind": "example" if piece.kind == "code" else _first("kinds", section.path, "text"),
             "difficulty": _first("difficulty", section.path, "intermediate"),
+        }
+    if part := piece.part:
+        facts |= {
+            "is_table": True,
+            "table_header": part.header,
+            "header_rows": part.header_rows,
+            "table_caption": part.caption,
+            "table_sections": part.section,
         }
     return facts
 

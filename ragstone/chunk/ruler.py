@@ -27,6 +27,10 @@ class Ruler(Protocol):
         """Yield pieces that measure at most ``size``, regardless of words."""
         ...
 
+    def part(self, start: int, end: int) -> Ruler:
+        """Return the ruler of a part of the text, which counts positions from ``start``."""
+        ...
+
 
 class Characters:
     """A ruler that counts characters, as Python does."""
@@ -43,6 +47,9 @@ class Characters:
     def cut(self, start: int, end: int, size: int) -> Iterator[Span]:
         return units.windows(self._text, start, end, size, 0)
 
+    def part(self, start: int, end: int) -> Ruler:
+        return Characters(self._text[start:end])
+
 
 PART = 1 << 18
 """Characters to tokenize at once: the tokens of a long text would take a gigabyte, and could not be interrupted."""
@@ -52,6 +59,7 @@ class Tokens:
     """A ruler that counts the tokens that begin within a part."""
 
     def __init__(self, text: str, tokens_of: TokensOf) -> None:
+        self._text, self._tokens_of = text, tokens_of
         self._starts = [start + token.start for start, part in _parts(text) for token in tokens_of(part)]
 
     def length(self, start: int, end: int) -> int:
@@ -69,6 +77,9 @@ class Tokens:
         for here, there in pairwise(edges):
             if here < there:
                 yield Span(start=here, end=there)
+
+    def part(self, start: int, end: int) -> Ruler:
+        return Tokens(self._text[start:end], self._tokens_of)
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:

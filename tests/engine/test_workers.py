@@ -238,7 +238,7 @@ def test_a_vector_that_went_meanwhile_is_made_again(tmp_path: Path, docs: Path) 
 def test_whatever_is_wrong_with_one_file_stops_no_other(engine: KnowledgeBase, docs: Path) -> None:
     (docs / "bad.csv").write_text("only,names\n")
     (docs / "gone.txt").write_text("soon gone")
-    (docs / "x.unknown").write_text("?")
+    (docs / "x.unknown").write_bytes(bytes(range(32)) * 8)
     engine.documents.queue_add([str(docs)])
     (docs / "gone.txt").unlink()
     reports = [job.report for job in work(engine) if job.report]

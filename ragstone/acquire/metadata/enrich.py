@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from ragstone.acquire.metadata import companies, dates, language, topics
 from ragstone.core.filters import Scalar
-from ragstone.core.records import EXTRACTED_AT, Document
+from ragstone.core.records import CITED_BY_LINE, EXTRACTED_AT, Document
 from ragstone.settings import MetadataSettings
 
 
@@ -23,13 +23,17 @@ def enrich(document: Document, settings: MetadataSettings) -> Document:
     found: dict[str, Scalar | tuple[Scalar, ...]] = {
         "publication_id": _publication(document),
         "source": settings.publisher,
-        "language": language.detect(document.text),
         "content_hash": document.content_hash,
         "word_count": len(document.text.split()),
         "mentioned_dates": dates.find(text),
-        "mentioned_companies": companies.find(text),
-        "topics": topics.find(text, settings),
     }
+    # The names in code are no companies, and its words are in no language.
+    if document.metadata.get("kind") not in CITED_BY_LINE:
+        found |= {
+            "language": language.detect(document.text),
+            "mentioned_companies": companies.find(text),
+            "topics": topics.find(text, settings),
+        }
     present = {key: fact for key, fact in found.items() if fact not in ("", ())}
     return replace(document, metadata={**present, **document.metadata})
 

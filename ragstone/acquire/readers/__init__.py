@@ -14,9 +14,9 @@ formats whose lines we read ourselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import PurePath
 
 from ragstone.acquire.readers import markdown, notebook, restructured, tables, text
+from ragstone.acquire.readers.names import LANGUAGES, SETTINGS, left_out, suffix_of
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.core.records import Document, Skipped
 
@@ -25,6 +25,7 @@ Reader = str | Callable[[File], Parsed] | Callable[[File], Rows] | Callable[[Fil
 """The name of a module of this package, or a function that returns the text of a file, or the documents of its rows."""
 
 READERS: dict[str, Reader] = {
+    **dict.fromkeys((*LANGUAGES, *SETTINGS), "code"),
     ".txt": text.parse,
     ".text": text.parse,
     ".md": markdown.parse,
@@ -41,17 +42,33 @@ READERS: dict[str, Reader] = {
     ".xhtml": "html",
     ".pdf": "pdf",
     ".docx": "word",
+    ".docm": "word",
     ".pptx": "slides",
+    ".pptm": "slides",
     ".xlsx": "sheets",
+    ".xlsm": "sheets",
     ".xls": "sheets",
     ".ods": "sheets",
     ".odt": "opendocument",
     ".epub": "epub",
     ".rtf": "rtf",
     ".eml": "mail",
+    ".mht": "mail",
+    ".mhtml": "mail",
+    ".msg": "outlook",
+    ".doc": "word97",
+    ".dot": "word97",
+    ".xml": "feed",
+    ".rss": "feed",
+    ".atom": "feed",
+    ".rdf": "feed",
+    ".srt": "subtitles",
+    ".vtt": "subtitles",
+    ".tex": "latex",
 }
-ARCHIVES = (".zip", ".gz")
-"""Suffixes of archives; `sources.archives` takes the files out of them."""
+"""How files of a suffix are read. A file of any other suffix is read as what its first bytes say, or as text."""
+ARCHIVES = (".zip", ".gz", ".mbox")
+"""Suffixes of files of files; `sources.archives` and `sources.mailbox` take the files out of them."""
 
 SUFFIX_OF_TYPE = {
     "text/html": ".html",
@@ -62,16 +79,10 @@ SUFFIX_OF_TYPE = {
     "text/prs.fallenstein.rst": ".rst",
     "text/plain": ".txt",
     "application/pdf": ".pdf",
+    "application/rss+xml": ".rss",
+    "application/atom+xml": ".atom",
 }
 """The content types that web pages are read as."""
 
 
-def is_known(name: str) -> bool:
-    """Return whether a file of this name can be read, judged by its suffix."""
-    suffix = PurePath(name).suffix.lower()
-    return suffix in READERS or suffix in ARCHIVES
-
-
-def kinds() -> str:
-    """Return the suffixes of all files that can be read, separated by spaces."""
-    return " ".join([*READERS, *ARCHIVES])
+__all__ = ["ARCHIVES", "READERS", "SUFFIX_OF_TYPE", "Reader", "Rows", "left_out", "suffix_of"]

@@ -10,8 +10,10 @@ from dataclasses import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ragstone.acquire.readers.decode import Unreadable
-from ragstone.acquire.readers.html_main import main_content
+from ragstone.acquire.readers.grid import Cell
+from ragstone.acquire.readers.html_main import LAYOUT, main_content
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
+from ragstone.acquire.readers.text import without_blobs
 from ragstone.core.filters import Scalar
 
 _BLOCKS = {
@@ -26,6 +28,8 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush|sourceCode)[-:
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s{0,9}=\s{0,9}[\"']?([\w-]+)", re.IGNORECASE)
 _DEEPEST = 250
 """A deeper page is read without its structure, because that takes the cube of the depth. People make no such pages."""
+_WIDEST_SPAN = 1000
+"""Rows or columns that a cell can span, as in browsers."""
 _AUTHORS = ("author", "article:author", "dc.creator", "citation_author")
 _DATES = ("article:published_time", "date", "dc.date", "citation_publication_date", "datePublished", "pubdate")
 
@@ -39,7 +43,7 @@ def parse(file: File) -> Parsed:
     data = file.path.read_bytes()
     if data[:1000].count(0) > 5 and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise Unreadable("binary, not HTML")
-    return parse_page(decoded(data))
+    return parse_page(without_blobs(decoded(data)))
 
 
 def parse_page(page: str) -> Parsed:
@@ -142,7 +146,7 @@ class _Renderer:
                 self.block(cell)
             return
         caption = table.css_first("caption")
-        rows = [[_inline(cell) for cell in row.iter() if cell.tag in ("td", "th")] for row in _rows(table)]
+        rows = [[_cell(cell) for cell in row.iter() if cell.tag in ("td", "th")] for row in _rows(table)]
         if max((len(row) for row in rows), default=0) < 2:  # A list drawn as a table.
             for cell in _cells(table):
                 self.block(cell)
@@ -163,9 +167,25 @@ def _cells(table: LexborNode) -> Iterator[LexborNode]:
         yield from (cell for cell in row.iter() if cell.tag in ("td", "th"))
 
 
+def _cell(cell: LexborNode) -> Cell:
+    row = cell.parent
+    above = row.parent if row else None
+    return Cell(
+        _inline(cell),
+        columns=_span(cell, "colspan"),
+        rows=_span(cell, "rowspan"),
+        heading=cell.tag == "th" or (above is not None and above.tag == "thead"),
+    )
+
+
+def _span(cell: LexborNode, name: str) -> int:
+    written = (cell.attributes.get(name) or "").strip()
+    return min(int(written), _WIDEST_SPAN) if written.isascii() and written.isdigit() and len(written) < 7 else 1
+
+
 def _is_layout(table: LexborNode) -> bool:
     """Return whether the table is there for layout: it holds headings, code or other tables."""
-    return table.css_first("td table, td h1, td h2, td h3, td pre, th pre") is not None
+    return table.css_first(LAYOUT) is not None
 
 
 def _inline(node: LexborNode) -> str:

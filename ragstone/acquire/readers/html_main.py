@@ -36,6 +36,8 @@ _ENOUGH = 0.25
 """Share of the page's prose that an element called main must hold."""
 _MOST = 0.7
 """Share of the prose that an element must hold for the rest to be dropped."""
+LAYOUT = "td table, td h1, td h2, td h3, td pre, th pre"
+"""What a table holds if it is there for layout."""
 _LINKS = 0.6
 """A block with a larger share of links is a menu, unless the page names its content."""
 
@@ -94,9 +96,17 @@ def _densest(root: LexborNode) -> LexborNode:
     whole = _prose(root)
     while True:
         best = max(root.iter(), key=_prose, default=None)
-        if best is None or best.tag not in _CONTAINERS or _prose(best) < _MOST * whole:
+        if best is None or best.tag not in _CONTAINERS or _prose(best) < _MOST * whole or _is_data(best):
             return root
         root = best
+
+
+def _is_data(node: LexborNode) -> bool:
+    """Return whether an element is a table of data: two rows with cells side by side, and no blocks in them."""
+    if node.tag != "table" or node.css_first(LAYOUT) is not None:
+        return False
+    rows = (row for row in node.css("tr") if sum(cell.tag in ("td", "th") for cell in row.iter()) > 1)
+    return next(rows, None) is not None and next(rows, None) is not None
 
 
 def _prose(node: LexborNode) -> int:

@@ -130,7 +130,7 @@ class _Scan:
         last = number + 2
         while last < len(self.lines) and "|" in self.line(last):
             last += 1
-        return Mark(kind="table", start=self.lines[number][0], end=self.lines[last - 1][1]), last
+        return Mark(kind="table", start=self.lines[number][0], end=self.lines[last - 1][1], header=1), last
 
 
 def _plain(heading: str) -> str:

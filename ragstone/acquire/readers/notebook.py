@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 
 from ragstone.acquire.readers import markdown
 from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.fields import Json
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
-from ragstone.acquire.readers.text import text_of
+from ragstone.acquire.readers.text import text_of, without_blobs
 
 MOST_OUTPUT = 1000
 """Characters of a cell's output to keep: enough for a result, too few for a log."""
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+"""Colours of a terminal."""
+_OBJECT = re.compile(r"<[\w. ]{1,100}(?: at 0x[0-9a-f]+| size [\w. ]+ with \d+ Axes)?>")
+"""What stands for a picture or a widget as text, such as ``<Figure size 640x480 with 1 Axes>``."""
 
 
 def parse(file: File) -> Parsed:
@@ -53,8 +59,10 @@ def _write(writer: Writer, cell: dict[str, Json], language: str) -> None:
             printed = (
                 "".join(_printed(one) for one in outputs if isinstance(one, dict)) if isinstance(outputs, list) else ""
             )
-            cut = printed.rstrip()[:MOST_OUTPUT]
-            writer.paragraph(cut + ("\n..." if len(printed.rstrip()) > len(cut) else ""))
+            printed = without_blobs(_ESCAPES.sub("", printed)).rstrip()
+            cut = printed[:MOST_OUTPUT]
+            left = len(printed) - len(cut)
+            writer.paragraph(cut + (f"\n[{left:,} more characters of output]" if left else ""))
         case "raw":
             writer.paragraph(source)
         case _:
@@ -68,7 +76,8 @@ def _printed(output: dict[str, Json]) -> str:
             return _joined(output.get("text", ""))
         case "execute_result" | "display_data" | "pyout":
             data = output.get("data", output)
-            return _joined(data.get("text/plain", data.get("text", ""))) + "\n" if isinstance(data, dict) else ""
+            text = _joined(data.get("text/plain", data.get("text", ""))) if isinstance(data, dict) else ""
+            return "" if _OBJECT.fullmatch(text.strip()) else text + "\n"
         case _:
             return ""
 

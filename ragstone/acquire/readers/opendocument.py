@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.package import Element, Package
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 
@@ -53,15 +54,40 @@ def _write(writer: Writer, parent: Element, depth: int, bullet: str = "") -> Non
             case "p":
                 writer.paragraph("".join(_words(element)))
             case "table":
-                writer.table([_row(row) for row in element.iter(f"{_TABLE}table-row")])
+                writer.table([*_rows(element)])
             case tag if tag not in _SKIPPED and depth < _DEEPEST:
                 _write(writer, element, depth + 1, "- " if tag == "list" else bullet)
             case _:
                 pass
 
 
-def _row(row: Element) -> list[str]:
-    return [" ".join("".join(_words(p)) for p in cell.iter(f"{_TEXT}p")) for cell in row.iter(f"{_TABLE}table-cell")]
+def _rows(table: Element, depth: int = 0, *, heading: bool = False) -> Iterator[list[Cell]]:
+    """Yield the rows of a table; those of tables inside its cells are words of these cells."""
+    for element in table:
+        match element.tag.rpartition("}")[2]:
+            case "table-row":
+                yield [*_cells(element, heading=heading)]
+            case "table-header-rows":
+                yield from _rows(element, depth + 1, heading=True)
+            case "table-row-group" | "table-rows" if depth < _DEEPEST:
+                yield from _rows(element, depth + 1, heading=heading)
+            case _:
+                pass
+
+
+def _cells(row: Element, *, heading: bool) -> Iterator[Cell]:
+    for cell in row.iterfind(f"{_TABLE}table-cell"):
+        words = " ".join("".join(_words(p)) for p in cell.iter(f"{_TEXT}p"))
+        columns, rows, repeated = (
+            _number(cell.get(f"{_TABLE}number-{name}", ""))
+            for name in ("columns-spanned", "rows-spanned", "columns-repeated")
+        )
+        for _ in range(repeated):
+            yield Cell(words, columns=columns, rows=rows, heading=heading)
+
+
+def _number(written: str) -> int:
+    return min(int(written), 1000) if written.isascii() and written.isdigit() and len(written) < 7 else 1
 
 
 def _words(element: Element, depth: int = 0) -> Iterator[str]:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.acquire.readers.decode import Unreadable, clean
+from ragstone.acquire.readers.figures import is_unit
+from ragstone.acquire.readers.grid import Cell, grid
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Document, Mark
 from ragstone.settings import AcquireSettings
@@ -56,7 +58,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """The text of a file. ``facts`` become metadata; ``parts`` are read as files of their own."""
+    """The text of a file. ``facts`` become metadata; ``parts`` are read as files of their own.
+
+    A file of ``entries``, such as a feed, gives a document for each, and none for itself. The ``key`` of an entry
+    tells it from the others.
+    """
 
     text: str
     title: str = ""
@@ -64,6 +70,8 @@ class Parsed:
     marks: tuple[Mark, ...] = ()
     facts: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
     parts: tuple[Part, ...] = ()
+    entries: tuple[Parsed, ...] = ()
+    key: str = ""
 
     def document(self, file: File) -> Document:
         """Return the document of a file.
@@ -75,9 +83,9 @@ class Parsed:
             raise Unreadable("empty")
         facts = {key: value for key, value in self.facts.items() if value != ""}
         return Document(
-            id=file.name,
+            id=f"{file.name}#{self.key}" if self.key else file.name,
             text=self.text,
-            source=file.source,
+            source=f"{file.source}#{self.key}" if self.key else file.source,
             title=self.title or first_heading(self.marks),
             url=self.url,
             metadata={"path": file.name, **facts},
@@ -121,13 +129,22 @@ class Writer:
             lines.pop(0)
         self._mark("code", "\n".join(lines).rstrip(), label=language)
 
-    def table(self, rows: Sequence[Sequence[str]], caption: str = "") -> None:
-        """Add a table, one row per line, with bars between cells and without empty rows and columns."""
-        cells = [[" ".join(tidy(cell).split()) for cell in row] for row in rows]
-        width = max((len(row) for row in cells), default=0)
-        used = [n for n in range(width) if any(n < len(row) and row[n] for row in cells)]
-        lines = [" | ".join(row[n] if n < len(row) else "" for n in used).rstrip(" |") for row in cells if any(row)]
-        self._mark("table", "\n".join(lines), label=" ".join(tidy(caption).split()))
+    def table(self, rows: Sequence[Sequence[str | Cell]], caption: str = "", header: int | None = None) -> None:
+        """Add a table, one row per line, with bars between cells and without empty rows and columns.
+
+        Args:
+            rows: the cells of each row.
+            caption: what stands above or below the table about all of it.
+            header: the number of rows with column headings, including empty ones; None to tell them from the rest.
+        """
+        made = grid([[_cleaned(cell) for cell in row] for row in rows], header)
+        lines = [" | ".join(row).rstrip(" |") for row in made.rows]
+        label = " ".join(tidy(caption).split())
+        for title in made.titles:
+            self.paragraph(title)
+        corner = made.rows[made.header - 1][0] if made.header else ""
+        about = [label, *made.titles, corner if is_unit(corner) else ""]
+        self._mark("table", "\n".join(lines), label=" ".join(part for part in about if part), header=made.header)
 
     def page(self, label: str) -> None:
         """Begin a page with this label."""
@@ -169,10 +186,17 @@ class Writer:
         self._gap = "\n\n"
         return self._length - len(text)
 
-    def _mark(self, kind: Any, text: str, *, level: int = 0, label: str = "") -> None:
+    def _mark(self, kind: Any, text: str, *, level: int = 0, label: str = "", header: int = 0) -> None:
         start = self._block(text)
         if start is not None:
-            self._marks.append(Mark(kind=kind, start=start, end=start + len(text), level=level, label=label))
+            end = start + len(text)
+            self._marks.append(Mark(kind=kind, start=start, end=end, level=level, label=label, header=header))
+
+
+def _cleaned(cell: str | Cell) -> Cell:
+    """Return a cell on one line, without what would divide it."""
+    cell = Cell(cell) if isinstance(cell, str) else cell
+    return replace(cell, text=" ".join(tidy(cell.text).replace("|", "¦").split()))
 
 
 def first_heading(marks: Sequence[Mark]) -> str:

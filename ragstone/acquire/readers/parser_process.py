@@ -18,6 +18,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Event, Lock
+from typing import Any
 
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Part
@@ -223,23 +224,35 @@ def _limit(settings: AcquireSettings) -> None:
 
 def to_json(parsed: Parsed) -> bytes:
     """Return a parsed file as JSON. The bytes of its parts become text in Latin-1, one character each."""
-    marks = [(mark.kind, mark.start, mark.end, mark.level, mark.label) for mark in parsed.marks]
-    parts = [(part.name, part.data.decode("latin-1")) for part in parsed.parts]
-    return json.dumps([parsed.text, parsed.title, parsed.url, marks, dict(parsed.facts), parts]).encode()
+    return json.dumps(_as_list(parsed)).encode()
 
 
 def from_json(data: bytes) -> Parsed:
     """Return the parsed file that `to_json` wrote."""
-    text, title, url, marks, facts, parts = json.loads(data)
+    return _from_list(json.loads(data))
+
+
+def _as_list(parsed: Parsed) -> list[object]:
+    marks = [(mark.kind, mark.start, mark.end, mark.level, mark.label, mark.header) for mark in parsed.marks]
+    parts = [(part.name, part.data.decode("latin-1")) for part in parsed.parts]
+    entries = [_as_list(entry) for entry in parsed.entries]
+    return [parsed.text, parsed.title, parsed.url, marks, dict(parsed.facts), parts, entries, parsed.key]
+
+
+def _from_list(fields: Any) -> Parsed:
+    text, title, url, marks, facts, parts, entries, key = fields
     return Parsed(
         text=text,
         title=title,
         url=url,
         marks=tuple(
-            Mark(kind=kind, start=start, end=end, level=level, label=label) for kind, start, end, level, label in marks
+            Mark(kind=kind, start=start, end=end, level=level, label=label, header=header)
+            for kind, start, end, level, label, header in marks
         ),
         facts=facts,
         parts=tuple(Part(name=name, data=data.encode("latin-1")) for name, data in parts),
+        entries=tuple(_from_list(entry) for entry in entries),
+        key=key,
     )
 
 

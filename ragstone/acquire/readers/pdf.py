@@ -15,7 +15,9 @@ import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date, tidy
-from ragstone.acquire.readers.pdf_layout import Line, Word, vocabulary, write_page
+from ragstone.acquire.readers.pdf_layout import vocabulary, write_page
+from ragstone.acquire.readers.pdf_rules import Rules, rules_of
+from ragstone.acquire.readers.pdf_words import Line, Word
 
 _HYPHENS = "\x02\ufffe"
 """How PDFium shows a hyphen that divides a word at the end of a line."""
@@ -44,16 +46,19 @@ def parse(file: File) -> Parsed:
             raise Unreadable("encrypted") from error
         raise Unreadable(f"damaged: {reason}") from error
     pages: list[list[Line]] = []
+    rules: list[Rules] = []
     lost: list[str] = []
     stop = time.monotonic() + _SHARE_OF_TIME * file.settings.parse_seconds
     for number in range(len(book)):
         if time.monotonic() > stop:
             break
         try:
-            pages.append(_lines(book, number))
+            lines, drawn = _lines(book, number)
         except pypdfium2.PdfiumError:
-            pages.append([])
+            lines, drawn = [], Rules()
             lost.append(str(number + 1))
+        pages.append(lines)
+        rules.append(drawn)
     if not any(pages):
         if lost:
             raise Unreadable("damaged: none of its pages can be read")
@@ -63,7 +68,7 @@ def parse(file: File) -> Parsed:
     for number, lines in enumerate(pages):
         label = book.get_page_label(number)  # pyright: ignore[reportUnknownMemberType]
         writer.page(label or str(number + 1))
-        write_page(writer, lines, words, headings.get(number, {}))
+        write_page(writer, lines, words, headings.get(number, {}), rules[number])
     about = book.get_metadata_dict()
     facts = {
         "kind": "pdf",
@@ -82,34 +87,35 @@ def _missing(lost: Sequence[str], read: int, total: int) -> str:
     return f"pages that cannot be read: {', '.join(lost[:20])}" if lost else ""
 
 
-def _lines(book: pypdfium2.PdfDocument, number: int) -> list[Line]:
-    """Return the lines of a page in the order of the file, with the position of each word."""
+def _lines(book: pypdfium2.PdfDocument, number: int) -> tuple[list[Line], Rules]:
+    """Return the lines of a page in the order of the file, with the position of each word, and what is drawn."""
     page = book[number]
     # Keep a reference to both: PDFium needs them open until the last call.
     text_page = page.get_textpage()
     raw, text = text_page.raw, _characters(text_page)
-    box = [ctypes.c_double() for _ in range(4)]
-    pointers = [ctypes.byref(edge) for edge in box]
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    pointers = [ctypes.byref(edge) for edge in (left, right, bottom, top)]
+    box_of = pdfium.FPDFText_GetCharBox
 
     def edges(index: int) -> tuple[float, float, float, float]:
-        pdfium.FPDFText_GetCharBox(raw, index, *pointers)
-        left, right, bottom, top = (edge.value for edge in box)
-        return left, right, bottom, top
+        box_of(raw, index, *pointers)
+        return left.value, right.value, bottom.value, top.value
 
     found: list[Line] = []
     for line in _LINE.finditer(text):
         words: list[Word] = []
         for match in _WORD.finditer(text, line.start(), line.end()):
-            left, right, bottom, top = edges(match.start())
+            begin, end, low, high = edges(match.start())
             if len(match[0]) > 1:
-                _, right, low, high = edges(match.end() - 1)
-                bottom, top = min(bottom, low), max(top, high)
-            words.append(Word(text=_whole(match[0]), left=left, right=right, bottom=bottom, top=top))
+                _, end, lower, higher = edges(match.end() - 1)
+                low, high = min(low, lower), max(high, higher)
+            words.append(Word(text=_whole(match[0]), left=begin, right=end, bottom=low, top=high))
         if words:
             found.append(Line(words=words, hyphen=line[0][-1] in _HYPHENS))
+    rules = rules_of(page.raw) if found else Rules()
     text_page.close()
     page.close()
-    return found
+    return found, rules
 
 
 def _characters(page: pypdfium2.PdfTextPage) -> str:

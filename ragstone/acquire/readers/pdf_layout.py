@@ -6,82 +6,42 @@ after the blocks above it in the same column.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from statistics import median
+from collections.abc import Iterator, Mapping, Sequence
 
+from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.parsed import Writer
+from ragstone.acquire.readers.pdf_rules import Ruled, Rules, ruled_tables
+from ragstone.acquire.readers.pdf_tables import cells_of, columns, is_prose, is_table, table_end, table_start
+from ragstone.acquire.readers.pdf_words import Line, in_rows
 
-_CELL_GAP = 1.3
-"""Words farther apart than this, in line heights, belong to different cells. A space is a third of a height."""
-_ROW_GAP = 4.0
 _PARAGRAPH_GAP = 1.0
-_PROSE = 30
-"""If most cells are longer than this, the columns are columns of text, not of a table."""
+_MOST_CAPTION_LINES = 5
+_LONGEST_CAPTION = 300
 _MOST_BLOCKS = 400
 """A page with more blocks is a drawing or a map. We do not sort it: that takes the square of their number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
-    text: str
-    left: float
-    right: float
-    bottom: float
-    top: float
-
-
-@dataclass(kw_only=True)
-class Line:
-    """Words side by side. ``hyphen`` says that the last word continues in the next line."""
-
-    words: Sequence[Word]
-    hyphen: bool = False
-
-    @cached_property
-    def top(self) -> float:
-        return max(word.top for word in self.words)
-
-    @cached_property
-    def bottom(self) -> float:
-        return min(word.bottom for word in self.words)
-
-    @cached_property
-    def left(self) -> float:
-        return min(word.left for word in self.words)
-
-    @cached_property
-    def right(self) -> float:
-        return max(word.right for word in self.words)
-
-    @cached_property
-    def text(self) -> str:
-        return " ".join(word.text for word in self.words)
-
-    @cached_property
-    def cells(self) -> list[Line]:
-        """The line, divided where words are far apart."""
-        cells: list[list[Word]] = []
-        height = max(self.top - self.bottom, 1.0)
-        for word in self.words:
-            if cells and -height < word.left - cells[-1][-1].right < _CELL_GAP * height:
-                cells[-1].append(word)
-            else:
-                cells.append([word])
-        return [Line(words=cell) for cell in cells]
-
-
 class _Block:
-    """A paragraph, or a table with the bounds of its columns."""
+    """A paragraph, or a table with its cells."""
 
-    def __init__(self, lines: Sequence[Line], columns: Sequence[tuple[float, float]] = ()) -> None:
+    def __init__(self, lines: Sequence[Line], rules: Rules | None = None) -> None:
         self.lines = lines
-        self.columns = columns
-        self.top = max(line.top for line in lines)
-        self.bottom = min(line.bottom for line in lines)
-        self.left = min(line.left for line in lines)
-        self.right = max(line.right for line in lines)
+        self.cells: Sequence[Sequence[Cell]] = ()
+        self.header: int | None = None
+        if rules is not None:
+            self.cells, self.header = cells_of(lines, rules.horizontal)
+        self.top = max(line.top for line in lines) if lines else 0.0
+        self.bottom = min(line.bottom for line in lines) if lines else 0.0
+        self.left = min(line.left for line in lines) if lines else 0.0
+        self.right = max(line.right for line in lines) if lines else 0.0
+
+    @staticmethod
+    def of_ruled(table: Ruled) -> _Block:
+        """Return the block of a table that is drawn with lines."""
+        block = _Block(())
+        block.cells = table.rows
+        block.left, block.right, block.bottom, block.top = table.left, table.right, table.bottom, table.top
+        return block
 
     def is_before(self, other: _Block) -> bool:
         """Return whether this block is above another in the same column."""
@@ -102,7 +62,11 @@ def vocabulary(pages: Sequence[Sequence[Line]]) -> frozenset[str]:
 
 
 def write_page(
-    writer: Writer, lines: Sequence[Line], words: frozenset[str], headings: Mapping[str, int] | None = None
+    writer: Writer,
+    lines: Sequence[Line],
+    words: frozenset[str],
+    headings: Mapping[str, int] | None = None,
+    rules: Rules | None = None,
 ) -> None:
     """Write the lines of a page as blocks.
 
@@ -111,11 +75,18 @@ def write_page(
         lines: the lines in the order of the file.
         words: the vocabulary of the document.
         headings: the level of each known heading on the page, by its words in lower case.
+        rules: the lines drawn on the page.
     """
-    for block in _in_order(_blocks(lines)):
-        if block.columns:
-            writer.table([_row(line, block.columns) for line in block.lines])
+    rules = rules or Rules()
+    drawn, rest = ruled_tables(rules, lines)
+    blocks = _with_drawn(_blocks(in_rows(rest), rules), [_Block.of_ruled(table) for table in drawn])
+    caption = ""
+    for block in _in_order(blocks):
+        if block.cells:
+            writer.table(block.cells, caption=caption, header=block.header)
+            caption = ""
             continue
+        caption = _caption(block)
         paragraph: list[Line] = []
         for line in block.lines:
             level = (headings or {}).get(line.text.casefold())
@@ -128,84 +99,51 @@ def write_page(
         writer.paragraph(_joined(paragraph, words))
 
 
-def _blocks(lines: Sequence[Line]) -> list[_Block]:
+def _caption(block: _Block) -> str:
+    """Return a paragraph that may name the table below it; empty if it is too long."""
+    text = " ".join(line.text for line in block.lines)
+    return text if len(block.lines) <= _MOST_CAPTION_LINES and len(text) <= _LONGEST_CAPTION else ""
+
+
+def _with_drawn(blocks: Sequence[_Block], drawn: Sequence[_Block]) -> list[_Block]:
+    """Return the blocks with the drawn tables, each before the first block below it in its columns."""
+    found = [*blocks]
+    for table in drawn:
+        at = next((n for n, block in enumerate(found) if table.is_before(block)), len(found))
+        found.insert(at, table)
+    return found
+
+
+def _blocks(lines: Sequence[Line], rules: Rules) -> list[_Block]:
     blocks: list[_Block] = []
-    number = 0
+    done = number = 0
     while number < len(lines):
-        end = _table_end(lines, number)
-        columns = _columns(lines[number:end])
-        if end - number >= 3 and len(columns) > 1:
-            if _is_prose(lines[number:end]):
-                # Two columns of text, which the file stores line by line across both.
-                blocks += (_Block(column) for column in _apart(lines[number:end], columns))
-            else:
-                blocks.append(_Block(lines[number:end], columns))
-            number = end
+        end = table_end(lines, number) if len(lines[number].cells) > 1 else number
+        if end == number or not is_table(lines[number:end]):
+            number += 1
             continue
-        end = number + 1
-        while end < len(lines) and _goes_on(lines[end - 1], lines[end]):
-            end += 1
-        # The paragraph ends where a table begins.
-        start = next((n for n in range(number + 1, end) if len(lines[n].cells) > 1 and _is_table(lines, n)), end)
-        blocks.append(_Block(lines[number:start]))
-        number = start
-    return blocks
-
-
-def _is_table(lines: Sequence[Line], number: int) -> bool:
-    end = _table_end(lines, number)
-    return end - number >= 3 and len(_columns(lines[number:end])) > 1
-
-
-def _table_end(lines: Sequence[Line], number: int) -> int:
-    """Return the line after a run of lines with cells. Lines with a single cell may be among them."""
-    end = number
-    while end < len(lines) and end - number < 500:
-        line = lines[end]
-        if end > number:
-            gap = lines[end - 1].bottom - line.top
-            height = max(line.top - line.bottom, 1.0)
-            if not -0.5 * height <= gap <= _ROW_GAP * height:
-                break
-        if len(line.cells) < 2 and (end == number or not _fits_a_column(line, lines[number:end])):
-            break
-        end += 1
-    while end > number and len(lines[end - 1].cells) < 2:
-        end -= 1
-    return end
-
-
-def _fits_a_column(line: Line, rows: Sequence[Line]) -> bool:
-    columns = _columns(rows)
-    return len(columns) > 1 and sum(line.left < right and left < line.right for left, right in columns) <= 1
-
-
-def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
-    """Return the bounds of the columns: cells that overlap from row to row belong to one column."""
-    columns: list[tuple[float, float]] = []
-    for left, right in sorted((cell.left, cell.right) for row in rows for cell in row.cells):
-        if columns and left <= columns[-1][1]:
-            columns[-1] = (columns[-1][0], max(columns[-1][1], right))
+        if is_prose(lines[number:end]):
+            # Two columns of text, which the file stores line by line across both.
+            blocks += [*_paragraphs(lines[done:number]), *map(_Block, _apart(lines[number:end]))]
         else:
-            columns.append((left, right))
-    return columns
+            start = table_start(lines, number, end, done)
+            blocks += [*_paragraphs(lines[done:start]), _Block(lines[start:end], rules)]
+        done = number = end
+    return [*blocks, *_paragraphs(lines[done:])]
 
 
-def _is_prose(rows: Sequence[Line]) -> bool:
-    return median(len(cell.text) for row in rows for cell in row.cells) > _PROSE
+def _paragraphs(lines: Sequence[Line]) -> Iterator[_Block]:
+    start = 0
+    for number in range(1, len(lines) + 1):
+        if number == len(lines) or not _goes_on(lines[number - 1], lines[number]):
+            yield _Block(lines[start:number])
+            start = number
 
 
-def _apart(rows: Sequence[Line], columns: Sequence[tuple[float, float]]) -> list[list[Line]]:
+def _apart(rows: Sequence[Line]) -> list[list[Line]]:
     cells = [cell for row in rows for cell in row.cells]
-    return [[cell for cell in cells if left <= cell.left <= right] for left, right in columns]
-
-
-def _row(line: Line, columns: Sequence[tuple[float, float]]) -> list[str]:
-    row = [""] * len(columns)
-    for cell in line.cells:
-        at = next(n for n, (left, right) in enumerate(columns) if left <= cell.left <= right)
-        row[at] = f"{row[at]} {cell.text}".strip()
-    return row
+    found = ([cell for cell in cells if left <= cell.left <= right] for left, right in columns(rows))
+    return [column for column in found if column]
 
 
 def _goes_on(line: Line, below: Line) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
@@ -105,12 +105,14 @@ class _Page:
             end = number
             while end < len(lines) and lines[end][:1] in ("+", "|") and lines[end]:
                 end += 1
-            self.writer.table(_plain_cells(grid_table(lines[number:end])))
+            rows, header = grid_table(lines[number:end])
+            self.writer.table(_plain_cells(rows), header=header)
             return end
         if is_border(line):
             borders = [n for n in range(number, _end_of_table(lines, number)) if is_border(lines[n])]
             end = borders[-1] + 1
-            self.writer.table(_plain_cells(simple_table(lines[number:end])))
+            rows, header = simple_table(lines[number:end])
+            self.writer.table(_plain_cells(rows), header=header)
             return end
         return None
 
@@ -159,9 +161,10 @@ class _Page:
         if not directive or _SUBSTITUTION.match(head) or head.startswith("_"):
             return
         name, argument = directive[1].lower(), (directive[2] or "").strip()
-        body = [*_dedented(body)]
+        body, options = [*_dedented(body)], dict[str, str]()
         while body and (not body[0] or _OPTION.match(body[0])):
-            body.pop(0)
+            option, _, value = body.pop(0).lstrip(":").partition(":")
+            options[option] = value.strip()
         if name in _NOTHING:
             return
         if name in _CODE:
@@ -169,9 +172,12 @@ class _Page:
             one_word = len(argument.split()) < 2
             self.writer.code("\n".join(body if one_word else [argument, *body]), argument if one_word else "")
         elif name == "list-table":
-            self.writer.table(_plain_cells(list_table(body)), caption=_inline(argument))
+            self.writer.table(_plain_cells(list_table(body)), caption=_inline(argument), header=_header_rows(options))
         elif name == "csv-table":
-            self.writer.table(_plain_cells(_csv_rows(body)), caption=_inline(argument))
+            headings = _csv_rows([options["header"]]) if options.get("header") else []
+            header = len(headings) + (_header_rows(options) or 0)
+            rows = _plain_cells([*headings, *_csv_rows(body)])
+            self.writer.table(rows, caption=_inline(argument), header=header or None)
         elif name == "math":
             self.writer.paragraph("\n".join([argument, *body]))
         else:
@@ -185,6 +191,11 @@ def _inline(text: str) -> str:
     for pattern, words in _INLINE:
         text = pattern.sub(words, text)
     return text
+
+
+def _header_rows(options: Mapping[str, str]) -> int | None:
+    written = options.get("header-rows", "")
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 4 else None
 
 
 def _csv_rows(lines: Sequence[str]) -> list[list[str]]:

@@ -14,15 +14,21 @@ def is_border(line: str) -> bool:
     return bool(_BORDER.match(line))
 
 
-def grid_table(lines: Sequence[str]) -> list[list[str]]:
-    """Return the rows of a table drawn with ``+---+`` and bars. A cell that spans rows belongs to the first of them."""
+def grid_table(lines: Sequence[str]) -> tuple[list[list[str]], int | None]:
+    """Return the rows of a table drawn with ``+---+`` and bars, and how many are headings, if a rule tells.
+
+    A cell that spans rows belongs to the first of them.
+    """
     rows: list[list[str]] = []
+    header: int | None = None
     cells: list[str] | None = None
     for line in lines:
         if line.startswith("+"):
             if cells:
                 rows.append(cells)
             cells = None
+            if line.startswith("+="):
+                header = len(rows)
             if not _RULE.match(line):  # A cell continues next to the rule.
                 continue
         else:
@@ -31,15 +37,21 @@ def grid_table(lines: Sequence[str]) -> list[list[str]]:
             cells = [
                 f"{a} {b}".strip() for a, b in zip(before, parts + [""] * (len(before) - len(parts)), strict=False)
             ]
-    return rows + ([cells] if cells else [])
+    return rows + ([cells] if cells else []), header
 
 
-def simple_table(lines: Sequence[str]) -> list[list[str]]:
-    """Return the rows of a table whose columns lie below the runs of its first rule."""
+def simple_table(lines: Sequence[str]) -> tuple[list[list[str]], int | None]:
+    """Return the rows of a table whose columns lie below the runs of its first rule, and how many are headings.
+
+    They stand above a second rule, if there is one before the last.
+    """
     starts = [match.start() for match in re.finditer(r"=+", lines[0])]
     ends = [*starts[1:], None]
     rows: list[list[str]] = []
-    for line in lines[1:]:
+    header: int | None = None
+    for number, line in enumerate(lines[1:], 1):
+        if is_border(line) and header is None and number + 1 < len(lines):
+            header = len(rows)
         if not line or is_border(line) or set(line) <= {"-", " "}:
             continue
         cells = [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
@@ -47,7 +59,7 @@ def simple_table(lines: Sequence[str]) -> list[list[str]]:
             rows.append(cells)
         else:  # A line without a first cell continues the row above.
             rows[-1] = [f"{a} {b}".strip() for a, b in zip(rows[-1], cells, strict=True)]
-    return rows
+    return rows, header
 
 
 def list_table(lines: Sequence[str]) -> list[list[str]]:

@@ -45,7 +45,15 @@ def parse(file: File) -> Parsed:
     Raises:
         Unreadable: the file is not RTF.
     """
-    data = file.path.read_bytes()
+    return parse_rtf(file.path.read_bytes())
+
+
+def parse_rtf(data: bytes) -> Parsed:
+    """Return the text of an RTF document, given as bytes.
+
+    Raises:
+        Unreadable: it is not RTF.
+    """
     if not data.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("damaged: it does not begin like RTF")
     text, title = _read(data)

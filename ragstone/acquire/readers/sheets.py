@@ -9,9 +9,13 @@ from typing import Any
 import python_calamine as calamine
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.package import Package, refuse_document_type
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.core.filters import Scalar
+
+_MOST_MERGED = 10_000
+"""Merged cells to follow in a sheet."""
 
 
 def parse(file: File) -> Parsed:
@@ -35,17 +39,33 @@ def parse(file: File) -> Parsed:
     sheets = [one for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
     for sheet in sheets:
         try:
-            rows = book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=True)
+            opened = book.get_sheet_by_name(sheet.name)
+            rows = _rows(opened)
         except calamine.CalamineError:
             lost.append(sheet.name)
             continue
-        if any(cell not in ("", None) for row in rows for cell in row):
+        if any(cell.text if isinstance(cell, Cell) else cell for row in rows for cell in row):
             writer.heading(sheet.name, 1)
-            writer.table([[_shown(cell) for cell in row] for row in rows], caption=sheet.name)
+            writer.table(rows, caption=sheet.name)
     partial = f"sheets that cannot be read: {', '.join(lost)}" if lost else ""
     facts = {"kind": file.suffix.removeprefix("."), "sheets": len(sheets), "partial": partial, **facts}
     # The first heading is no title: it is often "Sheet1".
     return writer.parsed(title=title or Path(file.name).stem, facts=facts)
+
+
+def _rows(sheet: calamine.CalamineSheet) -> list[list[str | Cell]]:
+    """Return the cells of a sheet. Only those that span others are records, because sheets may be large."""
+    rows: list[list[str | Cell]] = [[_shown(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)]
+    merged = sheet.merged_cell_ranges or []
+    covered: set[tuple[int, int]] = set()
+    for (top, left), (bottom, right) in merged[:_MOST_MERGED]:
+        if bottom < len(rows) and left < len(rows[top]) and (right - left) < 1000 and (bottom - top) < 1000:
+            rows[top][left] = Cell(str(rows[top][left]), columns=right - left + 1, rows=bottom - top + 1)
+            covered |= {(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)}
+            covered.discard((top, left))
+    if covered:
+        rows = [[cell for n, cell in enumerate(row) if (number, n) not in covered] for number, row in enumerate(rows)]
+    return rows
 
 
 def _check(package: Package) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.package import Element, Package
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 
@@ -50,7 +51,29 @@ def _slide(writer: Writer, slide: Element) -> None:
             elif role not in _FURNITURE:
                 writer.paragraph(text)
         elif shape.tag == f"{_A}tbl":
-            writer.table([[_text(cell) for cell in row.iter(f"{_A}tc")] for row in shape.iter(f"{_A}tr")])
+            writer.table(_table(shape))
+
+
+def _table(table: Element) -> list[list[Cell]]:
+    properties = table.find(f"{_A}tblPr")
+    first_is_heading = properties is not None and properties.get("firstRow") in ("1", "true")
+    return [
+        [
+            Cell(
+                _text(cell),
+                columns=_number(cell.get("gridSpan", "")),
+                rows=_number(cell.get("rowSpan", "")),
+                heading=first_is_heading and number == 0,
+            )
+            for cell in row.iterfind(f"{_A}tc")
+            if cell.get("hMerge") not in ("1", "true") and cell.get("vMerge") not in ("1", "true")
+        ]
+        for number, row in enumerate(table.iterfind(f"{_A}tr"))
+    ]
+
+
+def _number(written: str) -> int:
+    return min(int(written), 1000) if written.isascii() and written.isdigit() and len(written) < 7 else 1
 
 
 def _shapes(slide: Element) -> Iterator[tuple[str, str]]:

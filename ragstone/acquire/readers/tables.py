@@ -12,25 +12,30 @@ from typing import TextIO, cast
 from ragstone.acquire.readers.decode import LONGEST_LINE, Encoding, Unreadable, clean, detect
 from ragstone.acquire.readers.fields import Json, as_fact, as_list, as_text, as_time, typed, without_markup
 from ragstone.acquire.readers.parsed import File, Parsed
+from ragstone.acquire.readers.records import LONGEST_FACT, MOST_FACTS, record_text, record_title
 from ragstone.acquire.readers.text import text_of
 from ragstone.core.access import READERS, groups_in
 from ragstone.core.errors import SourceError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Document, Skipped
+from ragstone.settings.acquire import ColumnSettings
 
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
 """In order of preference, if the header does not decide."""
 _FLATTENED = ("meta", "metadata")
-_LIKELY_TEXT = ("text", "content", "answer", "body", "abstract", "description", "article")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """The fields of a row by their names as written, and a ``label`` by which a user finds the row."""
+    """The fields of a row by their names as written, and a ``label`` by which a user finds the row.
+
+    In a table without the columns of text, each row ``is_record``: its text is made of all its fields.
+    """
 
     label: str
     number: int
     fields: dict[str, Json]
+    is_record: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +55,7 @@ def read_csv(file: File) -> Iterator[Document | Skipped]:
     """Yield the rows of a CSV or TSV file with a header.
 
     Raises:
-        SourceError: the header lacks a column that the settings take text from.
+        SourceError: the header lacks a column that the settings name for the text.
     """
     table = _Table(file=file, kind="csv", encoding=detect(file.path, file.settings))
     with table.open() as stream:
@@ -103,7 +108,7 @@ def _csv_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
         header = [column.strip() for column in next(reader)]
     except csv.Error as error:
         raise Unreadable(f"header: {error}") from error
-    _require_text(table, header)
+    is_record = not _has_text(table, header)
     number = 0
     while True:
         try:
@@ -126,10 +131,11 @@ def _csv_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
             yield table.skip(f"row {number}", f"{len(cells)} cells, but the header has {len(header)}")
             continue
         # Cells missing at the end are missing values. The first of several columns with one name counts.
-        fields: dict[str, Json] = {
-            column: cell for column, cell in reversed([*zip(header, cells, strict=False)]) if column
-        }
-        yield _Row(label=f"row {number}", number=number, fields=fields)
+        fields: dict[str, Json] = {}
+        for column, cell in zip(header, cells, strict=False):
+            if column:
+                fields.setdefault(column, cell)
+        yield _Row(label=f"row {number}", number=number, fields=fields, is_record=is_record)
 
 
 def _delimiter(line: str, table: _Table) -> str:
@@ -143,7 +149,7 @@ def _delimiter(line: str, table: _Table) -> str:
 
 
 def _jsonl_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
-    checked = False
+    is_record: bool | None = None
     for number, line in enumerate(stream, 1):
         label = f"line {number}"
         if not line.strip():
@@ -157,31 +163,31 @@ def _jsonl_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
             yield table.skip(label, "not a JSON object")
             continue
         fields = _flat(record)
-        if not checked:
-            _require_text(table, list(fields))
-            checked = True
-        yield _Row(label=label, number=number, fields=fields)
+        is_record = not _has_text(table, list(fields)) if is_record is None else is_record
+        yield _Row(label=label, number=number, fields=fields, is_record=is_record)
 
 
 def _json_rows(table: _Table, records: list[dict[str, Json]]) -> Iterator[_Row]:
+    is_record = not _has_text(table, list(_flat(records[0])))
     for number, record in enumerate(records, 1):
-        fields = _flat(record)
-        if number == 1:
-            _require_text(table, list(fields))
-        yield _Row(label=f"object {number}", number=number, fields=fields)
+        yield _Row(label=f"object {number}", number=number, fields=_flat(record), is_record=is_record)
 
 
-def _require_text(table: _Table, columns: list[str]) -> None:
+def _has_text(table: _Table, columns: list[str]) -> bool:
+    """Return whether a table has the columns of text.
+
+    Raises:
+        SourceError: it lacks a column that the settings name, rather than the default.
+    """
     have = {column.casefold() for column in columns}
-    for wanted in _required(table):
-        if wanted.casefold() not in have:
-            named = [column for column in columns if column]
-            likely = [column for column in named if any(word in column.casefold() for word in _LIKELY_TEXT)]
-            example = (likely or named or ["COLUMN"])[-1]
-            raise SourceError(
-                f"{table.file.source} has no column '{wanted}'; it has {', '.join(named) or 'none'}; "
-                f"say which holds the text, as in --set acquire.columns.text=[{example}]"
-            )
+    lacking = next((wanted for wanted in _required(table) if wanted.casefold() not in have), None)
+    if lacking is None or table.file.settings.columns.text == ColumnSettings().text:
+        return lacking is None
+    named = ", ".join(column for column in columns if column) or "none"
+    raise SourceError(
+        f"{table.file.source} has no column '{lacking}', from which the text is taken; its columns are {named}. "
+        f"The setting acquire.columns.text names the columns of text"
+    )
 
 
 def _required(table: _Table) -> list[str]:
@@ -230,26 +236,29 @@ def _document(table: _Table, row: _Row) -> Document | Skipped:
         cells = (as_text(values.get(column.casefold())) for column in wanted)
         return [cell for cell in map(without_markup if columns.tidy else str, cells) if cell.strip()]
 
-    text = "\n\n".join(pick(*texts))
+    text = record_text(row.fields) if row.is_record else "\n\n".join(pick(*texts))
     if not text:
-        return table.skip(row.label, f"no text in {', '.join(texts)}")
+        return table.skip(row.label, "empty" if row.is_record else f"no text in {', '.join(texts)}")
     key = "".join(pick(columns.id)).strip() or str(row.number)
     metadata: dict[str, Scalar | tuple[Scalar, ...]] = {"path": table.file.name, "kind": table.kind}
     if table.encoding.note:
         metadata["decoding"] = table.encoding.note
-    used = {column.casefold() for column in (columns.id, columns.url, *columns.title, *texts)}
+    used = (
+        set[str]() if row.is_record else {one.casefold() for one in (columns.id, columns.url, *columns.title, *texts)}
+    )
     for column, value in row.fields.items():
         if column.casefold() == table.file.settings.access.column.casefold():
             metadata[READERS] = _groups(value)
             continue
         fact = _fact(table, column.casefold(), value)
-        if column.casefold() not in used and fact is not None:
+        too_much = row.is_record and (len(metadata) >= MOST_FACTS or len(str(fact)) > LONGEST_FACT)
+        if column.casefold() not in used and fact is not None and not too_much:
             metadata[clean(column)] = fact
     return Document(
         id=f"{table.file.name}#{key}",
         text=text,
         source=f"{table.file.source}#{key}",
-        title=" ".join(" ".join(pick(*columns.title)).split()),
+        title=" ".join((" ".join(pick(*columns.title)) or (record_title(row.fields) if row.is_record else "")).split()),
         url="".join(pick(columns.url)).strip(),
         metadata=metadata,
     )

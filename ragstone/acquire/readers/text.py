@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from ragstone.acquire.readers.decode import Unreadable, clean, detect
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.core.filters import Scalar
+
+_BLOB = re.compile(r"(data:[\w.+-]{1,60}/[\w.+-]{1,60}(?:;[\w=.+-]{1,60}){0,5});base64,[\w+/=%-]{40,}")
 
 
 def parse(file: File) -> Parsed:
@@ -13,14 +17,19 @@ def parse(file: File) -> Parsed:
     return Parsed(text=text, facts={"kind": "text", **facts})
 
 
+def without_blobs(text: str) -> str:
+    """Return a text in which each ``data:`` URI has only its type, because its data are no words."""
+    return _BLOB.sub(r"\1", text) if ";base64," in text else text
+
+
 def text_of(file: File) -> tuple[str, dict[str, Scalar]]:
-    """Return the text of a file, and the fact ``decoding`` if its encoding was guessed.
+    """Return the text of a file without pictures in it, and the fact ``decoding`` if its encoding was guessed.
 
     Raises:
         Unreadable: there is no text, or the file is no text file.
     """
     encoding = detect(file.path, file.settings)
-    text = clean(file.path.read_text(encoding=encoding.name, errors="replace"))
+    text = without_blobs(clean(file.path.read_text(encoding=encoding.name, errors="replace")))
     if not text.strip():
         raise Unreadable("empty")
     return text, {"decoding": encoding.note} if encoding.note else {}

@@ -6,7 +6,9 @@ We read the XML directly: only a few elements matter, and python-docx would add 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.package import Element, Package
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 
@@ -51,7 +53,7 @@ def _write(writer: Writer, parent: Element, levels: dict[str, int], depth: int) 
                 _paragraph(writer, element, levels, depth)
             case "tbl":
                 # A table inside a cell becomes text of that cell.
-                writer.table([_row(row) for row in element.iterfind(f"{_W}tr")])
+                writer.table(_table(element))
             case tag if tag not in _SKIPPED and depth < _DEEPEST:
                 # Content controls and inserted text, for example, hold paragraphs.
                 _write(writer, element, levels, depth + 1)
@@ -96,15 +98,36 @@ def _text(element: Element, depth: int = 0) -> Iterator[str]:
                 pass
 
 
-def _row(row: Element) -> list[str]:
-    """Return the cells of a row, with empty cells after one that spans columns, so that columns stay aligned."""
-    cells: list[str] = []
-    for cell in row.iterfind(f"{_W}tc"):
-        cells.append(" ".join("".join(_text(paragraph)) for paragraph in cell.iter(f"{_W}p")))
-        span = cell.find(f"{_W}tcPr/{_W}gridSpan")
-        written = span.get(f"{_W}val", "") if span is not None else ""
-        cells += [""] * (min(int(written), 100) - 1 if written.isdigit() else 0)
-    return cells
+def _table(table: Element) -> list[list[Cell]]:
+    """Return the rows of a table. A cell that continues the one above has a text of its own only by mistake."""
+    rows: list[list[Cell]] = []
+    starts: dict[int, tuple[list[Cell], int]] = {}
+    for row in table.iterfind(f"{_W}tr"):
+        cells: list[Cell] = []
+        before = row.find(f"{_W}trPr/{_W}gridBefore")
+        column = _number(before)
+        cells += [Cell("")] * column
+        heading = row.find(f"{_W}trPr/{_W}tblHeader") is not None
+        for cell in row.iterfind(f"{_W}tc"):
+            span = max(_number(cell.find(f"{_W}tcPr/{_W}gridSpan")), 1)
+            merge = cell.find(f"{_W}tcPr/{_W}vMerge")
+            if merge is not None and merge.get(f"{_W}val", "continue") == "continue" and column in starts:
+                above, at = starts[column]
+                above[at] = replace(above[at], rows=above[at].rows + 1)
+            else:
+                words = " ".join("".join(_text(paragraph)) for paragraph in cell.iter(f"{_W}p"))
+                cells.append(Cell(words, columns=span, heading=heading))
+                starts.pop(column, None)
+                if merge is not None:
+                    starts[column] = (cells, len(cells) - 1)
+            column += span
+        rows.append(cells)
+    return rows
+
+
+def _number(element: Element | None) -> int:
+    written = element.get(f"{_W}val", "") if element is not None else ""
+    return min(int(written), 100) if written.isascii() and written.isdigit() and len(written) < 6 else 0
 
 
 def _inside_fallback(paragraph: Element, box: Element) -> bool:

@@ -15,7 +15,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.names import suffix_of
 from ragstone.acquire.readers.parsed import Budget, File, Part
+from ragstone.acquire.sources.mailbox import messages
+from ragstone.acquire.sources.walk import LEFT_OUT
 from ragstone.core.records import Skipped
 
 _BLOCK = 1 << 16
@@ -39,7 +42,13 @@ def members(file: File) -> Iterator[File | Skipped]:
     Raises:
         Unreadable: it is damaged, nested too deep, or expands beyond the limits.
     """
-    return _unpack_gzip(file) if file.suffix == ".gz" else _unpack_zip(file)
+    match file.suffix:
+        case ".gz":
+            return _unpack_gzip(file)
+        case ".mbox":
+            return messages(file)
+        case _:
+            return _unpack_zip(file)
 
 
 def attached(file: File, parts: Sequence[Part]) -> Iterator[File | Skipped]:
@@ -97,7 +106,7 @@ def _unpack_gzip(file: File) -> Iterator[File]:
     """Yield the one file in a gzip file, known by the name of the gzip file."""
     budget = _budget(file)
     with tempfile.TemporaryDirectory(prefix="ragstone-") as folder:
-        suffix = Path(Path(file.name).stem).suffix.lower()
+        suffix = suffix_of(PurePosixPath(PurePosixPath(file.name).stem))
         member = replace(file, path=Path(folder) / "0", suffix=suffix, depth=file.depth + 1, budget=budget)
         try:
             with gzip.open(file.path) as stream:
@@ -115,7 +124,7 @@ def _member(file: File, name: str, path: Path) -> File:
         path=path,
         name=f"{file.name}/{shown}",
         source=f"{file.source}/{shown}",
-        suffix=PurePosixPath(shown).suffix.lower(),
+        suffix=suffix_of(PurePosixPath(shown)),
         settings=file.settings,
         depth=file.depth + 1,
     )
@@ -149,5 +158,5 @@ def _write(stream: IO[bytes] | gzip.GzipFile, file: File, budget: Budget) -> Non
 def _is_hidden(name: str) -> bool:
     """Return whether a member is hidden, or is what macOS adds to an archive; folders leave out hidden files too."""
     return name.startswith("__MACOSX/") or any(
-        part.startswith(".") and part != ".." for part in name.replace("\\", "/").split("/")
+        (part.startswith(".") and part != "..") or part in LEFT_OUT for part in name.replace("\\", "/").split("/")
     )

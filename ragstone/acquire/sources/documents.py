@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ragstone.acquire.metadata.enrich import enrich, stamped
 from ragstone.acquire.metadata.groups import with_groups
-from ragstone.acquire.readers import ARCHIVES, READERS, Reader, kinds
+from ragstone.acquire.readers import ARCHIVES, READERS, Reader, left_out
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.parser_process import ParserProcess
+from ragstone.acquire.readers.sniff import suffix_from_content
 from ragstone.acquire.sources.archives import attached, members
 from ragstone.core.errors import RagstoneError, SourceError
 from ragstone.core.records import Document, Skipped
@@ -28,13 +30,11 @@ def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipp
             # Opening a named pipe would block forever.
             reason = "a broken link" if file.path.is_symlink() else "not a regular file"
             yield Skipped(source=file.source, reason=reason)
-        elif file.suffix in ARCHIVES:
-            yield from _of_all(members(file), parser)
-        elif (reader := READERS.get(file.suffix)) is None:
-            kind = f"unknown kind {file.suffix}" if file.suffix else "the name has no suffix"
-            yield Skipped(source=file.source, reason=f"{kind}; known are {kinds()}")
+        elif reason := left_out(file.name):
+            yield Skipped(source=file.source, reason=reason)
         else:
-            yield from _parsed(reader, file, parser)
+            known = file.suffix in READERS or file.suffix in ARCHIVES
+            yield from _of_known(file if known else replace(file, suffix=suffix_from_content(file.path)), parser)
     except Unreadable as error:
         yield Skipped(source=file.source, reason=str(error))
     except OSError as error:
@@ -43,6 +43,13 @@ def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipp
         raise
     except Exception as error:  # A reader may fail in any way; the next file is still read.
         yield Skipped(source=file.source, reason=f"damaged: {type(error).__name__}: {error}")
+
+
+def _of_known(file: File, parser: ParserProcess) -> Iterator[Document | Skipped]:
+    if file.suffix in ARCHIVES:
+        yield from _of_all(members(file), parser)
+    else:
+        yield from _parsed(READERS[file.suffix], file, parser)
 
 
 def _of_all(files: Iterator[File | Skipped], parser: ParserProcess) -> Iterator[Document | Skipped]:
@@ -69,12 +76,13 @@ def _parsed(reader: Reader, file: File, parser: ParserProcess) -> Iterator[Docum
     if not isinstance(result, Parsed):
         yield from (_complete(one, file.settings) if isinstance(one, Document) else one for one in result)
         return
-    try:
-        document = result.document(file)
-    except Unreadable as error:
-        yield Skipped(source=file.source, reason=str(error))
-    else:
-        yield _complete(document, file.settings)
+    for one in result.entries or (result,):
+        try:
+            document = one.document(file)
+        except Unreadable as error:
+            yield Skipped(source=file.source, reason=str(error))
+        else:
+            yield _complete(document, file.settings)
     yield from _of_all(attached(file, result.parts), parser)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Event
 
-from ragstone.acquire.readers import is_known, kinds
+from ragstone.acquire.readers import left_out, suffix_of
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.acquire.sources.documents import documents_of
@@ -17,7 +17,7 @@ from ragstone.core.records import Acquired, Finished, Skipped, Unchanged
 from ragstone.core.threads import check
 from ragstone.settings import AccessSettings, AcquireSettings
 
-_VERSION = 2
+_VERSION = 3
 """Increase it when files would give other documents than before, so that they are read again."""
 
 IsStored = Callable[[str, str], bool]
@@ -29,11 +29,11 @@ def _never_stored(_source: str, _stamp: str) -> bool:
 
 
 def count(source: str) -> int:
-    """Return how many files of a source can be read."""
+    """Return how many files of a source may be read. Some may turn out to hold no text."""
     path = Path(source)
     if not path.is_dir():
         return 1
-    return sum(isinstance(one, Path) and is_known(one.name) for one in files_under(path.resolve()))
+    return sum(isinstance(one, Path) and not left_out(one.name) for one in files_under(path.resolve()))
 
 
 def root(source: str) -> str:
@@ -71,7 +71,7 @@ def read(
         stop: when it is set, the iterator raises `Stopped`, even in the middle of a file.
 
     Raises:
-        SourceError: the path does not exist, or the folder holds no file of a known kind. A table that lacks a
+        SourceError: the path does not exist, or the folder holds no file that may be read. A table that lacks a
             column named in the settings raises it when the iterator reaches the table, if the source is that table.
     """
     entries = _entries(source)
@@ -102,8 +102,8 @@ def _entries(source: str) -> list[Path | Skipped]:
     if not path.is_dir():
         return [_absolute(path)]
     entries = [*files_under(path.resolve())]
-    if not any(isinstance(entry, Path) and is_known(entry.name) for entry in entries):
-        raise SourceError(f"nothing to read under '{printable(source)}'; kinds that can be read: {kinds()}")
+    if not any(isinstance(entry, Path) and not left_out(entry.name) for entry in entries):
+        raise SourceError(f"nothing to read under '{printable(source)}': it has no documents, tables or other text")
     return entries
 
 
@@ -133,7 +133,7 @@ def _read(
                 path=entry,
                 name=printable(name.as_posix()),
                 source=printable(entry),
-                suffix=entry.suffix.lower(),
+                suffix=suffix_of(entry),
                 settings=settings,
             )
             stamp = _stamp(entry, fingerprint)

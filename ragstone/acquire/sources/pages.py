@@ -35,4 +35,6 @@ class Pages:
             page.flush()
             file = File(path=Path(page.name), name=url, source=url, suffix=suffix, settings=self._settings)
             for one in documents_of(file, self._parser):
-                yield replace(one, url=url) if isinstance(one, Document) else one
+                # The entries of a feed have pages of their own.
+                own = isinstance(one, Document) and one.id != url and one.url
+                yield replace(one, url=own or url) if isinstance(one, Document) else one

@@ -8,9 +8,14 @@ from pathlib import Path
 
 from ragstone.core.records import Skipped
 
+LEFT_OUT = frozenset({"node_modules", "__pycache__"})
+"""Folders that programs fill with copies of other people's files."""
+
 
 def files_under(root: Path) -> Iterator[Path | Skipped]:
     """Yield every file under a folder, sorted by name, except those whose name begins with a dot.
+
+    Folders of installed or compiled code (`LEFT_OUT`) are left out, too.
 
     A link to a folder elsewhere is followed once. A link to a folder inside is not followed, because that folder is
     read in its own place; so the walk enters no loop of links.
@@ -30,7 +35,7 @@ def _walk(folder: Path, root: Path, followed: set[Path]) -> Iterator[Path | Skip
         yield Skipped(source=printable(folder), reason=error.strerror or str(error))
         return
     for path in entries:
-        if path.name.startswith(".") or _is_knowledge_base(path):
+        if path.name.startswith(".") or path.name in LEFT_OUT or _is_knowledge_base(path):
             continue
         if not _is_folder(path):
             yield path

@@ -1,0 +1,125 @@
+"""Figures in tables: what is one, what belongs to one, and which rows stand above them as headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+_CURRENCY = r"(?:(?:US|CA|C|A|AU|HK|NZ|S|R|NT)?\$|[€£¥₹₩₽¢]|EUR|USD|GBP|CHF|Rs\.?)"
+_BEFORE = re.compile(rf"\(?\s?{_CURRENCY}\s?\(?|\(")
+_AFTER = re.compile(r"(?:[)%*†‡¢]|bps|pts?\.?|\([a-z0-9]{1,2}\)|\s)+")
+_FIGURE = re.compile(
+    rf"[(\[+\-–−~<>≤≥±]*\s?{_CURRENCY}?\s?[(\-–−]?\s?\d[\d,.' \u00a0\u202f]*(?:[–-]\d[\d,.]*)?\s?"
+    rf"(?:[%)\]*†‡¢xX€£]|bps|pp|bn|[kKmM]\b|{_CURRENCY}|\([a-z0-9]{{1,2}}\)|\s)*"
+)
+_NONE = re.compile(r"[—–\-−.…]{1,3}|(?:\$|€|£)\s?[—–\-]|[nN][./]?[aAmM]\.?|\*+")
+_YEAR = re.compile(
+    r"(?:FY|CY|Q[1-4]|[1-4]Q|H[12]|[12]H)?\s?['’]?(?:19|20)\d\d(?:\s?[-/–]\s?(?:\d\d){1,2})?\s?[AEFP*]?(?:\s?\(\w{1,2}\))?"
+)
+_WITH_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_DATE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}-\d\d-\d\d")
+_TIGHT = re.compile(rf"([(\-–−]?)\s?({_CURRENCY})?\s?([(\-–−]?)\s?(\d[\d,.]*)\s?([)%]{{0,2}})\s?([)%]{{0,2}})")
+_UNIT = re.compile(
+    r"\(?\s*(?:amounts?\s|figures?\s|dollars?\s|all\s)?(?:are\s)?(?:expressed\s|stated\s)?"
+    r"(?:in|\$ in|€ in|£ in|u\.?s\.? dollars? in)\s+(?:[\w$€£¥.]+\s+)?"
+    r"(?:of\s+)?(?:thousand|million|billion|hundred|percent|dollars|euros?|us\$|usd|eur|\$|€|£|units)[^|]{0,120}|\(?\s*unaudited\s*\)?",
+    re.IGNORECASE,
+)
+_LABEL_OF_YEARS = re.compile(r"(?:(?:fiscal|financial|calendar)?\s*(?:years?|periods?|quarters?)\b.*)", re.IGNORECASE)
+_MOST_HEADINGS = 8
+_LONGEST_HEADING = 160
+
+
+def is_figure(text: str) -> bool:
+    """Return whether a cell is a number, with its signs, that is no year and no date."""
+    return bool(_FIGURE.fullmatch(text)) and not _YEAR.fullmatch(text) and not _DATE.fullmatch(text)
+
+
+@lru_cache(maxsize=1 << 14)
+def is_value(text: str) -> bool:
+    """Return whether a cell is a figure, or a dash in place of one."""
+    return is_figure(text) or bool(_NONE.fullmatch(text))
+
+
+def is_year(text: str) -> bool:
+    return bool(_YEAR.fullmatch(text))
+
+
+def is_unit(text: str) -> bool:
+    """Return whether a line gives the unit of the figures, such as "(in millions, except per share data)"."""
+    return bool(_UNIT.fullmatch(text))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_before(text: str) -> bool:
+    """Return whether a cell only holds signs that belong to the figure on its right, such as "$"."""
+    return bool(_BEFORE.fullmatch(text))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_after(text: str) -> bool:
+    """Return whether a cell only holds signs that belong to the figure on its left, such as ")" or "%"."""
+    return bool(_AFTER.fullmatch(text))
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return the parts of a cell as one, without spaces between a figure and its signs."""
+    if len(parts) == 1 and parts[0].isalpha():
+        return parts[0]
+    text = ""
+    for part in parts:
+        tight = not text or is_after(part) or (is_before(text) and text != "")
+        text += part if tight else f" {part}"
+    return tidy(text)
+
+
+def tidy(text: str) -> str:
+    """Return a cell without spaces inside its figure: "$ (1,234 )" is "$(1,234)"."""
+    if " " in text and (found := _TIGHT.fullmatch(text)):
+        return "".join(part or "" for part in found.groups())
+    return text
+
+
+def heading_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows at the beginning hold column headings: those above the first figures.
+
+    Args:
+        rows: the cells of the first rows, at least; a cell that spans columns has its words in the first.
+    """
+    found = 0
+    seen_years = seen_label = False
+    for row in rows[:_MOST_HEADINGS]:
+        label, values = (row[0] if row else ""), [cell for cell in row[1:] if cell]
+        if not values or any(is_value(cell) for cell in values):
+            break
+        years = any(_WITH_YEAR.search(cell) for cell in values)
+        if label and found and not is_unit(label) and seen_label and (seen_years or not years):
+            break
+        if max(map(len, values)) > _LONGEST_HEADING:
+            break
+        found += 1
+        seen_years, seen_label = seen_years or years, seen_label or bool(label)
+    if found >= len(rows):
+        # No figures at all: only a first row of short and different words can be told from the rest.
+        found = 1
+    if not found or len(rows) < 2:
+        return 0
+    return found if _are_headings(rows, found) else 0
+
+
+def _are_headings(rows: Sequence[Sequence[str]], found: int) -> bool:
+    """Return whether the rows above the figures are headings, and not the first rows of data in words."""
+    first, below = rows[0], rows[found:]
+    width = max(map(len, rows))
+    if any(row and not row[0] for row in rows[:found]):
+        return True
+    values = [cell for cell in first[1:] if cell]
+    if all(is_year(cell) for cell in values):
+        return width > 2 or is_unit(first[0]) or bool(_LABEL_OF_YEARS.fullmatch(first[0]))
+    for column in range(1, width):
+        inside = [row[column] for row in below if column < len(row) and row[column]]
+        if inside and sum(map(is_value, inside)) >= 0.6 * len(inside):
+            return True
+    filled = [cell for cell in first if cell]
+    return width > 2 and len(rows) > 2 and len(filled) == width == len({*filled}) and max(map(len, filled)) <= 40

@@ -1,0 +1,198 @@
+"""Tables as grids: cells that span rows or columns, columns that only hold signs, and rows of column headings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from ragstone.acquire.readers import figures
+
+_WIDEST = 1000
+"""Columns that a cell may span at most; files are not to be trusted."""
+_PLAIN = 5000
+"""Rows of a table that is written as it is. People do not make larger ones for show, with signs in columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table, which may span several rows and columns. ``heading`` says that the file calls it a heading."""
+
+    text: str
+    columns: int = 1
+    rows: int = 1
+    heading: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Rows of equal length without empty rows and columns. The first ``header`` rows are column headings.
+
+    ``titles`` are the lines above the column headings that belong to the whole table.
+    """
+
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    header: int
+
+
+@dataclass(slots=True)
+class _Placed:
+    """A cell at one of its places in the grid: ``number`` identifies it, ``is_first`` says whether it begins there."""
+
+    text: str
+    number: int
+    is_first: bool
+    heading: bool
+
+
+_NOTHING = _Placed(text="", number=-1, is_first=True, heading=False)
+
+
+def grid(rows: Sequence[Sequence[Cell]], header: int | None = None) -> Grid:
+    """Return the grid of a table.
+
+    A heading that spans columns stands in each of them, any other cell only in the first; a cell that spans rows stands
+    in each. Columns of currency signs, brackets and percent signs join the figures that they belong to.
+
+    Args:
+        rows: the cells of each row, in order.
+        header: the number of rows with column headings; None to tell them from the rest.
+    """
+    if len(rows) > _PLAIN:
+        return _plain([[cell.text for cell in row] for row in rows], header)
+    placed = [row for row in _spread(rows) if any(cell.text for cell in row)]
+    titles: list[str] = []
+    if header is None:
+        while len(placed) > 2 and _is_title(placed):
+            titles.append(next(cell.text for cell in placed.pop(0) if cell.text))
+        header = _marked_headings(placed) or figures.heading_rows([_texts(row) for row in placed[:60]])
+    columns = [_joined(placed, group, header) for group in _groups(placed, header)]
+    columns = [column for column in columns if any(column)]
+    found = [[column[n] for column in columns] for n in range(len(placed))]
+    return Grid(titles=titles, rows=found, header=min(header, max(len(found) - 1, 0)))
+
+
+def _plain(rows: Sequence[Sequence[str]], header: int | None) -> Grid:
+    """Return a large table without empty rows and columns, and otherwise as it is."""
+    width = max((len(row) for row in rows), default=0)
+    used = [n for n in range(width) if any(n < len(row) and row[n] for row in rows)]
+    found = [[row[n] if n < len(row) else "" for n in used] for row in rows if any(row)]
+    header = figures.heading_rows(found[:60]) if header is None else header
+    return Grid(titles=[], rows=found, header=min(header, max(len(found) - 1, 0)))
+
+
+def _spread(rows: Sequence[Sequence[Cell]]) -> list[list[_Placed]]:
+    """Return the grid of cells, all rows of one length."""
+    numbers = count()
+    below: dict[int, tuple[_Placed, int]] = {}
+    found: list[list[_Placed]] = []
+    for cells in rows:
+        row: list[_Placed] = []
+        waiting, below = below, {}
+        for cell in _with_ends(cells):
+            while len(row) in waiting:
+                one, left = waiting.pop(len(row))
+                if left > 1:
+                    below[len(row)] = (one, left - 1)
+                row.append(one)
+            if cell is None:
+                break
+            number = next(numbers)
+            for n in range(min(max(cell.columns, 1), _WIDEST)):
+                waiting.pop(len(row), None)
+                one = _Placed(text=cell.text, number=number, is_first=n == 0, heading=cell.heading)
+                if cell.rows > 1:
+                    below[len(row)] = (one, cell.rows - 1)
+                row.append(one)
+        for at, (one, left) in sorted(waiting.items()):  # cells that reach down beyond the end of the row
+            row += [_NOTHING] * (at - len(row))
+            row.append(one)
+            if left > 1:
+                below[at] = (one, left - 1)
+        found.append(row)
+    width = max(map(len, found), default=0)
+    return [[*row, *[_NOTHING] * (width - len(row))] for row in found]
+
+
+def _with_ends(cells: Sequence[Cell]) -> Iterator[Cell | None]:
+    yield from cells
+    yield None
+
+
+def _texts(row: Sequence[_Placed]) -> list[str]:
+    """Return the words of a row, those of a cell that spans columns only once."""
+    return [cell.text if cell.is_first else "" for cell in row]
+
+
+def _is_title(placed: Sequence[Sequence[_Placed]]) -> bool:
+    """Return whether the first row belongs to the whole table: it has one cell, and column headings are below it."""
+    texts = [text for text in _texts(placed[0]) if text]
+    if len(texts) != 1 or not placed[0][0].text:
+        return False
+    below = [_texts(row) for row in placed[1:60]]
+    while len(below) > 2 and sum(map(bool, below[0])) == 1:
+        below.pop(0)
+    return sum(map(bool, below[0])) > 1 and (bool(_marked_headings(placed[1:])) or figures.heading_rows(below) > 0)
+
+
+def _marked_headings(placed: Sequence[Sequence[_Placed]]) -> int:
+    """Return the number of rows at the beginning in which every cell is a heading.
+
+    A row below them with a single cell opens a section.
+    """
+    found = 0
+    for row in placed[:-1]:
+        filled = {cell.number for cell in row if cell.text}
+        if not all(cell.heading for cell in row if cell.text) or (found and len(filled) == 1 and row[0].text):
+            break
+        found += 1
+    return found
+
+
+def _groups(placed: Sequence[Sequence[_Placed]], header: int) -> list[list[int]]:
+    """Return the columns that are one to a reader."""
+    groups: list[list[int]] = []
+    width = len(placed[0]) if placed else 0
+    for column in range(width):
+        if groups and _belong(placed, groups[-1], column, header):
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    return groups
+
+
+def _belong(placed: Sequence[Sequence[_Placed]], group: Sequence[int], column: int, header: int) -> bool:
+    """Return whether a column belongs to those before it: it never holds other words in a row than they do."""
+    body = placed[header:]
+    here = [row[column].text if row[column].is_first else "" for row in body]
+    there = [[row[n].text for n in group if row[n].is_first and row[n].text] for row in body]
+    shared = False
+    for row in placed[:header]:
+        above = {row[n].number for n in group if row[n].text}
+        if row[column].text and above and row[column].number not in above:
+            return False
+        # Only the lowest heading says whether two columns are one.
+        shared = row[column].text != "" and row[column].number in above if row[column].text or above else shared
+    if not any(here) and not any(row[column].text for row in placed[:header]):
+        return True
+    if all(figures.is_after(text) for text in here if text) and any(here):
+        return group != [0] or any(there)
+    if group[0] and all(figures.is_before(text) for texts in there for text in texts):
+        return True
+    return shared and not any(
+        text and not figures.is_after(text) and any(not figures.is_before(one) for one in texts)
+        for text, texts in zip(here, there, strict=True)
+    )
+
+
+def _joined(placed: Sequence[Sequence[_Placed]], group: Sequence[int], header: int) -> list[str]:
+    """Return the words of columns that are one, for each row."""
+    column: list[str] = []
+    for number, row in enumerate(placed):
+        if number < header:
+            headings = {row[n].number: row[n].text for n in group if row[n].text}
+            column.append(" ".join(headings.values()))
+        else:
+            column.append(figures.joined([row[n].text for n in group if row[n].is_first and row[n].text]))
+    return column

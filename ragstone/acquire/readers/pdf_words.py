@@ -1,0 +1,117 @@
+"""Words and lines of a PDF page, with their positions in points from the bottom left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ragstone.acquire.readers.figures import is_after, is_before, is_value
+
+_CELL_GAP = 1.3
+"""Words farther apart than this, in line heights, belong to different cells. A space is a third of a height."""
+_FIGURE_GAP = 0.8
+"""The same between two figures, which no space divides."""
+_SIGN_GAP = 12.0
+"""A currency sign stands at the left edge of its column, at most this far from the figure."""
+
+_BACK = 6
+_SHORT = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    text: str
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+@dataclass(kw_only=True)
+class Line:
+    """Words side by side. ``hyphen`` says that the last word continues in the next line."""
+
+    words: Sequence[Word]
+    hyphen: bool = False
+
+    @cached_property
+    def top(self) -> float:
+        return max(word.top for word in self.words)
+
+    @cached_property
+    def bottom(self) -> float:
+        return min(word.bottom for word in self.words)
+
+    @cached_property
+    def left(self) -> float:
+        return min(word.left for word in self.words)
+
+    @cached_property
+    def right(self) -> float:
+        return max(word.right for word in self.words)
+
+    @cached_property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+    @cached_property
+    def height(self) -> float:
+        return max(self.top - self.bottom, 1.0)
+
+    @cached_property
+    def cells(self) -> list[Line]:
+        """The line, divided where words are far apart."""
+        cells: list[list[Word]] = []
+        for word in self.words:
+            if cells and -self.height < word.left - cells[-1][-1].right < self._gap(cells[-1], word):
+                cells[-1].append(word)
+            else:
+                cells.append([word])
+        return [Line(words=cell) for cell in cells]
+
+    def _gap(self, cell: Sequence[Word], word: Word) -> float:
+        """Return how far a word of the cell may be from those before it."""
+        if is_before(cell[-1].text) and is_value(word.text):
+            return _SIGN_GAP * self.height
+        if is_value(cell[-1].text) and is_after(word.text):
+            return 2 * _CELL_GAP * self.height
+        if (
+            is_value(cell[-1].text)
+            and (is_value(word.text) or is_before(word.text))
+            and (is_value(cell[0].text) or is_before(cell[0].text))
+        ):
+            return _FIGURE_GAP * self.height
+        return _CELL_GAP * self.height
+
+
+def in_rows(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines, with those that follow one another in the file and stand side by side as one.
+
+    Dates and figures may also follow one another column by column, a few lines at a time.
+    """
+    rows: list[Line] = []
+    for line in lines:
+        at = next((n for n in range(1, min(_BACK, len(rows)) + 1) if _joins(rows[-n], line, n)), 0)
+        if at:
+            words = sorted([*rows[-at].words, *line.words], key=lambda word: word.left)
+            rows[-at] = Line(words=words, hyphen=line.hyphen)
+        else:
+            rows.append(line)
+    return rows
+
+
+def _joins(row: Line, line: Line, back: int) -> bool:
+    if not _is_beside(row, line):
+        return False
+    return back == 1 or (len(line.text) <= _SHORT and _has_digit(line) and _has_digit(row))
+
+
+def _has_digit(line: Line) -> bool:
+    return any(one.isdigit() for one in line.text)
+
+
+def _is_beside(row: Line, line: Line) -> bool:
+    shared = min(row.top, line.top) - max(row.bottom, line.bottom)
+    apart = line.left - row.right if line.left > row.left else row.left - line.right
+    return shared > 0.6 * min(row.height, line.height) and apart >= 0.0
