@@ -37,6 +37,7 @@ from ragstone.respond.quoted_text import written
 from ragstone.respond.quotes import Quote, is_question, passages, quote_of, words_of
 from ragstone.respond.required import Known, Lack, lacking, lowered
 from ragstone.respond.scored import Sentence, read
+from ragstone.respond.tables import TableReader, draft_of, outweighs
 from ragstone.settings import RespondSettings
 
 _WORD = re.compile(r"\w+")
@@ -90,6 +91,7 @@ class ExtractiveAnswerer:
         self._settings, self._matcher, self._sentences = settings, matcher, sentences
         self._known, self._weigh = known, weigh
         self._estimate, self._abstain_below = estimate, abstain_below
+        self._tables = TableReader(known=known, weigh=weigh)
 
     async def stream(
         self,
@@ -104,10 +106,16 @@ class ExtractiveAnswerer:
         yield draft
 
     async def _draft(self, evidence: Evidence, request: Request) -> Draft:
+        question = evidence.question
         found = await self._read(evidence, request)
+        answerability, lacks = self._assessed(found, evidence, request) if found else (0.0, [])
+        cells = self._tables.read(evidence, request)
+        quotes = [one.quote.text for one in found.quoted] if found else []
+        if cells and cells.probability >= self._abstain_below and outweighs(cells, quotes, answerability, question):
+            return draft_of(question, cells)
         if found is None:
-            return abstained(evidence, 0.0, (), self._settings)
-        answerability, lacks = self._assessed(found, evidence, request)
+            rows = [ClosestPassage(hit=one.hit, span=one.row.span) for one in cells.cells[:1]] if cells else []
+            return abstained(evidence, answerability, rows, self._settings)
         if answerability < min(self._abstain_below, self._settings.closest_from):
             draft = abstained(evidence, answerability, _closest(found.likely), self._settings, lacks)
             return replace(draft, notices=(_RISK_TOO_SMALL,)) if self._abstain_below > 1 else draft
@@ -120,7 +128,9 @@ class ExtractiveAnswerer:
     async def answerability(self, evidence: Evidence, request: Request) -> float:
         """Return the probability, 0 to 1, that an answer from this evidence is right."""
         found = await self._read(evidence, request)
-        return self._assessed(found, evidence, request)[0] if found else 0.0
+        cells = self._tables.read(evidence, request)
+        quoted = self._assessed(found, evidence, request)[0] if found else 0.0
+        return max(quoted, cells.probability) if cells else quoted
 
     async def features(self, evidence: Evidence, request: Request) -> Features | None:
         """Return the input of the estimate; None if the evidence has no sentences."""
@@ -139,7 +149,9 @@ class ExtractiveAnswerer:
             weigh=self._weigh,
             request=request,
         )
-        return lowered(self._probability(found, evidence, request), lacks), lacks
+        probability = lowered(self._probability(found, evidence, request), lacks)
+        quotes = [one.quote.text for one in found.quoted]
+        return self._tables.lowered(probability, evidence.question, quotes, request), lacks
 
     def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
         estimate = self._estimate(self._features(found, evidence, request))

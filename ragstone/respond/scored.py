@@ -10,6 +10,7 @@ from functools import partial
 from ragstone.core.protocols import SentenceSplitter, TokenMatcher
 from ragstone.core.records import Chunk, Evidence, Hit, Span, TokenMatches
 from ragstone.core.request import Request
+from ragstone.core.table import table_of
 
 PASSAGES = 3
 """Best chunks that are read sentence by sentence."""
@@ -38,8 +39,9 @@ class Sentence:
 
 
 async def read(evidence: Evidence, matcher: TokenMatcher, split: SentenceSplitter, request: Request) -> list[Sentence]:
-    """Return the sentences of the best chunks, and of web pages, with their scores."""
-    best, more = evidence.hits[:PASSAGES], evidence.hits[PASSAGES:]
+    """Return the sentences of the best chunks, and of web pages, with their scores; tables have cells instead."""
+    prose = [hit for hit in evidence.hits if table_of(hit.chunk) is None]
+    best, more = prose[:PASSAGES], prose[PASSAGES:]
     hits = (*best, *(hit for hit in more if hit.chunk.is_web))
     matches = await matcher.match(evidence.question, [hit.chunk.headed for hit in hits], request)
     return [

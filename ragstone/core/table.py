@@ -1,0 +1,180 @@
+"""Tables in chunks: their cells, each with its exact span, its column headings and the label of its row.
+
+The text of such a chunk is whole rows, one per line, with " | " between cells or as Markdown. What stands above them
+in the table is in the facts of the chunk: column headings, caption and section.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ragstone.core.records import Chunk, Span
+
+_BAR = re.compile(r"(?<!\\)\|")
+_DELIMITERS = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*")
+"""The line below the headings of a Markdown table."""
+_TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
+_UNIT = re.compile(
+    r"\b(?:(?:amounts|dollars|figures|shares|in)\b[^()|;]{0,40}?\b(?:thousand|million|billion)s?\b"
+    r"|in (?:US )?(?:dollars|euros?)\b)|(?:Mio\.?|Mrd\.?|Tsd\.?) ?(?:EUR|€)"
+    r"|(?:€|EUR|US\$|USD|\$) ?(?:thousand|million|billion|k|m|bn)\b",
+    re.IGNORECASE,
+)
+_SCALE = re.compile(r"\b(?:thousand|million|billion)s?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell of the body of a table.
+
+    ``span`` is in the text of the chunk. ``header`` are the headings of its column from the top down, ``label`` is
+    what names its row: the section, if any, and the first cell.
+    """
+
+    span: Span
+    text: str
+    row: int
+    column: int
+    header: tuple[str, ...]
+    label: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row of the body: its line in the text of the chunk, its section or an empty text, and its cells with text."""
+
+    span: Span
+    section: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def label(self) -> str:
+        """The words of the first cell."""
+        return self.cells[0].text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The rows of a chunk below its column headings.
+
+    ``columns`` are the headings of each column; ``caption`` is what stands above the table, ``unit`` the part of it or
+    of the headings that says in what the figures are counted, such as "in millions".
+    """
+
+    rows: tuple[Row, ...]
+    columns: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    unit: str = ""
+
+    @property
+    def corner(self) -> tuple[str, ...]:
+        """The headings above the labels of the rows, which may say of what time all columns are."""
+        return self.columns[0] if self.columns else ()
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """All cells of the body, row by row."""
+        return (cell for row in self.rows for cell in row.cells)
+
+
+def table_of(chunk: Chunk) -> Table | None:
+    """Return the table of a chunk; None if it is no table, or has no row with two cells below its headings."""
+    if not chunk.facts.get("is_table"):
+        return None
+    header = [line for line in _fact(chunk, "table_header").split("\n") if line.strip()]
+    lines = [*_lines(chunk.text)]
+    markdown = any(_DELIMITERS.fullmatch(line) for _, line in lines) or all(_is_fenced(line) for _, line in lines)
+    count = chunk.facts.get("header_rows")
+    inside = count if isinstance(count, int) and 0 <= count <= len(lines) else 0
+    body = [(at, line) for at, line in lines if not _DELIMITERS.fullmatch(line)][inside:]
+    above = [[text for _, text in _cells(line, 0, fenced=markdown)] for line in header]
+    rows = [_cells(line, at, fenced=markdown) for at, line in body]
+    width = max(map(len, [*above, *rows]), default=0)
+    if not any(sum(bool(text) for _, text in row) > 1 for row in rows):
+        return None
+    columns = tuple(_path([row[n] for row in above if n < len(row)]) for n in range(width))
+    caption = " ".join(_fact(chunk, "table_caption").split())
+    return Table(
+        rows=tuple(_rows(body, rows, columns, _fact(chunk, "table_sections"))),
+        columns=columns,
+        caption=caption,
+        unit=unit_of(caption) or unit_of(" ".join(columns[0]) if columns else ""),
+    )
+
+
+def unit_of(text: str) -> str:
+    """Return the words that say in what figures are counted, such as "in millions"; empty if there are none."""
+    found = _UNIT.search(text)
+    if not found:
+        return ""
+    scale = _SCALE.search(found[0])
+    return f"in {scale[0].lower().rstrip('s')}s" if scale else found[0]
+
+
+def _rows(
+    lines: Sequence[tuple[int, str]],
+    rows: Sequence[Sequence[tuple[Span, str]]],
+    columns: Sequence[tuple[str, ...]],
+    section: str,
+) -> Iterator[Row]:
+    section = " ".join(section.split())
+    for number, ((at, line), row) in enumerate(zip(lines, rows, strict=True)):
+        filled = [(n, span, text) for n, (span, text) in enumerate(row) if text]
+        if not filled:
+            continue
+        first, _, label = filled[0]
+        if len(filled) == 1 and first == 0:
+            section = label
+            continue
+        section = "" if _TOTAL.match(label) and section and not _TOTAL.match(section) else section
+        path = _path([section.rstrip(" :"), label] if first == 0 else [section.rstrip(" :")])
+        cells = tuple(
+            Cell(span=span, text=text, row=number, column=n, header=columns[n], label=path) for n, span, text in filled
+        )
+        yield Row(span=Span(start=at, end=at + len(line)), section=section, cells=cells)
+
+
+def _fact(chunk: Chunk, key: str) -> str:
+    value = chunk.facts.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _path(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts that are not empty, equal neighbours once."""
+    return tuple(text for text, _ in groupby(text for text in texts if text))
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, without the white space around them, and where each begins."""
+    at = 0
+    for line in text.splitlines(keepends=True):
+        if line.strip():
+            bare = line.rstrip()
+            yield at, bare
+        at += len(line)
+
+
+def _is_fenced(line: str) -> bool:
+    bare = line.strip()
+    return len(bare) > 1 and bare.startswith("|") and bare.endswith("|")
+
+
+def _cells(line: str, at: int, *, fenced: bool) -> list[tuple[Span, str]]:
+    """Return the spans, moved by ``at``, and texts of cells; ``fenced`` lines begin and end with a bar."""
+    start, end = 0, len(line)
+    if fenced:
+        bare = line.strip()
+        start, end = line.index(bare), line.index(bare) + len(bare)
+        start += bare.startswith("|")
+        end -= len(bare) > 1 and bare.endswith("|")
+    bars = [match.start() for match in _BAR.finditer(line, start, end)]
+    found: list[tuple[Span, str]] = []
+    for left, right in zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True):
+        raw = line[left:right]
+        text = raw.strip()
+        begin = left + len(raw) - len(raw.lstrip()) if text else left
+        found.append((Span(start=at + begin, end=at + begin + len(text)), text))
+    return found

@@ -1,0 +1,143 @@
+"""The cells of tables that answer a question, as an answer with citations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragstone.core.answers import Draft, Statement
+from ragstone.core.protocols import Weigher
+from ragstone.core.records import Evidence
+from ragstone.core.request import Request
+from ragstone.respond.drafts import cite
+from ragstone.respond.facts import Word, words
+from ragstone.respond.required import CAP, Known, lacking, lowered
+from ragstone.respond.tables.asked import Asked, Named
+from ragstone.respond.tables.calculate import difference
+from ragstone.respond.tables.coefficients import FITTED
+from ragstone.respond.tables.dates import dates, dates_of
+from ragstone.respond.tables.features import Found, is_figure
+from ragstone.respond.tables.lookup import Looked, look_up
+
+_PER = re.compile(r"\bper\b", re.IGNORECASE)
+_EXCEPT = re.compile(r"\bexcept\b", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"[$€£¥]\s?\d|\d{1,3}(?:[,. ]\d{3})+"
+    r"|\d[\d.,]*\s?(?:hundred|thousand|million|billion|trillion|Mio|Mrd|mln|mlrd|juta|bilion)"
+)
+_SHARE = re.compile(r"\d\s?(?:%|per ?cent)")
+_PERCENT = re.compile(r"%|\bpercent|\bchange %", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableReader:
+    """Reads the tables among the hits.
+
+    Attributes:
+        known: says for each word whether any document contains it.
+        weigh: weighs words.
+    """
+
+    known: Known
+    weigh: Weigher
+
+    def read(self, evidence: Evidence, request: Request) -> Looked | None:
+        """Return the cells that answer most likely, and the probability that they are right; None without a table."""
+        asked = Asked(evidence.question, self.weigh, request)
+        looked = look_up(asked, evidence.hits, FITTED)
+        if looked is None:
+            return None
+        lacks = lacking(
+            evidence.question,
+            evidence.language,
+            [looked.cells[0].hit.chunk],
+            [hit.chunk for hit in evidence.hits],
+            known=self.known,
+            weigh=self.weigh,
+            request=request,
+        )
+        return replace(looked, probability=lowered(looked.probability, lacks))
+
+    def lowered(self, probability: float, question: str, quoted: Sequence[str], request: Request) -> float:
+        """Return the probability that quoted sentences answer, which is small if an amount is asked that none has.
+
+        Of 30 plain questions about quarterly reports, sentences that name the period and perhaps the measure, but not
+        its amount, were the answer to nine.
+        """
+        asked = Asked(question, self.weigh, request)
+        if asked.amount and not any(_says_amount(asked, one) for one in quoted):
+            return min(CAP, probability)
+        return probability
+
+
+def _says_amount(asked: Asked, sentence: str) -> bool:
+    """Return whether a sentence names a measure that is asked for, and an amount."""
+    named = Named(sentence)
+    amount = _SHARE if asked.percent else _AMOUNT
+    return any(map(named.has, asked.measures)) and amount.search(sentence) is not None
+
+
+def outweighs(looked: Looked, quoted: Sequence[str], probability: float, question: str) -> bool:
+    """Return whether cells answer rather than quoted sentences, which are right with this probability.
+
+    They do if they are more likely right, or if the answer is a figure and the sentences have none that is new.
+    """
+    if looked.probability >= probability:
+        return True
+    asked = {word.value for word in words(question)}
+    new = (word for text in quoted for word in words(text) if word.value and word.value not in asked)
+    return looked.figure and not any(_is_amount(word) for word in new)
+
+
+def _is_amount(word: Word) -> bool:
+    """Return whether a number may be an answer: neither a month nor a year."""
+    return word.value[:1].isdigit() and not (word.value.isdigit() and len(word.value) == len("2023"))
+
+
+def draft_of(question: str, looked: Looked) -> Draft:
+    """Return the answer: each cell with what names its row and column, and the difference if one is asked for."""
+    cells = looked.cells if looked.compared else sorted(looked.cells, key=_latest_first)
+    citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
+    lines = [f"{named(one)}: {one.cell.text} [{n}]" for n, one in enumerate(cells, start=1)]
+    if shown := "" if looked.compared else difference(question, [one.cell for one in cells]):
+        lines.append(f"{shown} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")
+    return Draft(
+        text="\n".join(lines),
+        citations=citations,
+        answerability=looked.probability,
+        statements=tuple(_statements(lines, len(cells))),
+    )
+
+
+def named(one: Found) -> str:
+    """Return what names a cell: section, label, headings and unit, as "Revenue · fiscal 2023 · in millions"."""
+    cell = one.cell
+    label = [part.rstrip(" :,") for part in cell.label] if cell is not one.row.cells[0] else []
+    corner = [part for part in one.table.corner if label and dates(part)]
+    parts = [*label, *(part.rstrip(" :,") for part in (*corner, *cell.header)), unit_of(one)]
+    if not any(parts):
+        parts = [one.table.caption, one.hit.chunk.title or one.hit.chunk.document_id]
+    return " · ".join(part for part in dict.fromkeys(parts) if part)
+
+
+def unit_of(one: Found) -> str:
+    """Return in what a cell is counted, such as "in millions"; empty if it says so itself or nothing says it."""
+    unit, around = one.table.unit, " ".join([*one.cell.label, *one.cell.header])
+    if not unit or not is_figure(one.cell.text) or "%" in one.cell.text or _PERCENT.search(around):
+        return ""
+    return "" if _PER.search(around) and _EXCEPT.search(one.table.caption) else unit
+
+
+def _latest_first(one: Found) -> int:
+    return -max(dates_of(one.cell.header).years, default=0)
+
+
+def _statements(lines: Sequence[str], cells: int) -> list[Statement]:
+    """Return a statement for each line: of its own cell, or of all cells for the calculation after them."""
+    out, at = list[Statement](), 0
+    for n, line in enumerate(lines, start=1):
+        markers = (n,) if n <= cells else tuple(range(1, cells + 1))
+        out.append(Statement(start=at, end=at + len(line), support=1.0, supported=True, markers=markers))
+        at += len(line) + 1
+    return out

@@ -1,0 +1,199 @@
+"""What a question asks of a table: its words, periods, and the kind of value that answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any, cast
+
+from ragstone.core.protocols import Weigher
+from ragstone.core.request import Request
+from ragstone.respond.facts import Vocabulary, Word, words
+from ragstone.respond.tables.dates import Dates
+from ragstone.respond.words import lexicon, plain
+from ragstone.settings.yaml_text import read_yaml
+
+_SHORT = 3
+"""Letters of a word that has no plural."""
+_WHERE = re.compile(r"\bwhere\b|\b(?:what|which) (?:city|place|venue|location|stadium|country)\b")
+_WHO = re.compile(r"\bwho(?:se|m)?\b")
+_WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|season|month)\b")
+_AMOUNT = re.compile(r"\bhow (?:much|high|large)\b|\bwhat (?:was|were|is|are)\b")
+_WHY = re.compile(r"\b(?:why|driver|drivers|reason|reasons|cause|causes|factor|factors|impact|effect)\b")
+_ASKED = re.compile(r"\b(?:which|what|whose|how many|name (?:a|an|one|the))\b")
+
+
+WEAK = 0.3
+"""Factor of the weight of words that alone name nothing, such as "total"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Words for one thing, and what the words of a question say about the kind of answer.
+
+    The first concepts are ``measures``, such as revenue.
+    """
+
+    concepts: Mapping[tuple[str, ...], int]
+    measures: int
+    longest: int
+    frame: frozenset[str]
+    weak: frozenset[str]
+    calculates: re.Pattern[str]
+    orders: re.Pattern[str]
+    changes: re.Pattern[str]
+    percents: re.Pattern[str]
+    total: re.Pattern[str]
+
+
+@cache
+def terms() -> Terms:
+    """Return the terms of ``synonyms.yaml``."""
+    path = files("ragstone.respond.tables") / "synonyms.yaml"
+    data = cast("dict[str, Any]", read_yaml(path.read_text(encoding="utf-8")))
+    every = [*data["measures"], *data["concepts"]]
+    concepts = {_key(phrase): n for n, some in enumerate(every) for phrase in some}
+    return Terms(
+        concepts=concepts,
+        measures=len(data["measures"]),
+        longest=max(map(len, concepts)),
+        frame=frozenset(data["frame"]),
+        weak=frozenset(data["weak"]),
+        calculates=re.compile(data["calculates"]),
+        orders=re.compile(data["orders"]),
+        changes=re.compile(data["changes"]),
+        percents=re.compile(data["percents"]),
+        total=re.compile(data["total"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A thing that a text names: a word, or words of a concept, which has a number from 0."""
+
+    words: tuple[Word, ...]
+    concept: int = -1
+
+
+class Named:
+    """The things that a text names, for looking up those of a question."""
+
+    def __init__(self, text: str) -> None:
+        self.items = [*items(text)]
+        self._concepts = {item.concept for item in self.items if item.concept >= 0}
+
+    @cached_property
+    def _words(self) -> Vocabulary:
+        return Vocabulary(word for item in self.items for word in item.words)
+
+    @cached_property
+    def _free(self) -> Vocabulary:
+        """The words that are no part of a phrase that names something else, as "income" in "net income" is."""
+        return Vocabulary(item.words[0] for item in self.items if len(item.words) == 1)
+
+    def has(self, item: Item) -> bool:
+        """Return whether the text names a thing, in any form or by a synonym."""
+        return item.concept in self._concepts or all(map(self._free.forms, item.words))
+
+    def has_words(self, item: Item) -> bool:
+        """Return whether the text has the words of a thing, perhaps as part of another one."""
+        return item.concept in self._concepts or all(map(self._words.forms, item.words))
+
+
+class Asked:
+    """A question: what it names, the periods it asks about, and the kind of answer."""
+
+    def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
+        self.text = question
+        lower = plain(question)
+        frame = terms().frame
+        named = [*items(question)]
+        dates = Dates(question)
+        self.items = [
+            one
+            for one in named
+            if one.concept >= 0 or not any(word.lower in frame or dates.covers(word.span) for word in one.words)
+        ]
+        asked = [word.lower for one in self.items for word in one.words]
+        weight = dict(zip(asked, weigh(asked, request), strict=True)) if asked else {}
+        raw = [max(weight[word.lower] for word in one.words) * _force(one) + 1e-6 for one in self.items]
+        self._halves = [one / sum(raw) / 2 for one in raw for _ in range(2)]
+        self.named = Named(question)
+        self.dates = dates
+        self.number = lexicon().asks_number.search(lower) is not None
+        self.name = not self.number and lexicon().asks_name.search(lower) is not None
+        self.percent = terms().percents.search(lower) is not None
+        self.wanted = [*_wanted(lower, named)]
+        self.place = _WHERE.search(lower) is not None
+        self.person = _WHO.search(lower) is not None
+        self.time = _WHEN.search(lower) is not None
+        self.change = terms().changes.search(lower) is not None
+        self.calculates = terms().calculates.search(lower) is not None
+        self.total = terms().total.search(lower) is not None
+        self.orders = terms().orders.search(lower) is not None
+
+    @property
+    def measures(self) -> list[Item]:
+        """The measures that it names, such as revenue."""
+        return [one for one in self.items if 0 <= one.concept < terms().measures]
+
+    @property
+    def amount(self) -> bool:
+        """Whether it asks for the amount of a measure in a period, so that only a number can answer."""
+        dated = bool(self.dates.years or self.dates.quarters or self.dates.days or self.dates.length)
+        otherwise = self.name or self.person or self.place or self.time or _WHY.search(plain(self.text))
+        return bool(self.measures) and dated and not otherwise and _AMOUNT.search(plain(self.text)) is not None
+
+    def found_in(self, text: Named) -> frozenset[int]:
+        """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
+        words_ = {2 * n for n, item in enumerate(self.items) if text.has_words(item)}
+        return frozenset(words_ | {n + 1 for n in words_ if text.has(self.items[n // 2])})
+
+    def weight(self, some: frozenset[int]) -> float:
+        """Return the weight of some halves of items together; those of all items sum to 1."""
+        return sum(self._halves[n] for n in some)
+
+
+def _wanted(lower: str, named: Sequence[Item]) -> Iterator[Item]:
+    """Yield the thing that "which" or "what" asks for."""
+    for match in _ASKED.finditer(lower):
+        after = [one for one in named if one.words[0].span.start >= match.end()]
+        if after and not lower[match.end() : after[0].words[0].span.start].strip():
+            yield after[0]
+            if len(after) > 1 and lower[after[0].words[-1].span.end : after[1].words[0].span.start] == " ":
+                yield after[1]
+
+
+def items(text: str) -> Iterator[Item]:
+    """Yield the things that a text names, the longest phrases of concepts first."""
+    found = words(text)
+    known = terms()
+    at = 0
+    while at < len(found):
+        for size in range(min(known.longest, len(found) - at), 0, -1):
+            part = found[at : at + size]
+            concept = known.concepts.get(tuple(map(_singular, part)), -1)
+            if concept >= 0:
+                yield Item(words=tuple(part), concept=concept)
+                at += size
+                break
+        else:
+            if not found[at].stop or found[at].lower in known.weak:
+                yield Item(words=(found[at],))
+            at += 1
+
+
+def _force(item: Item) -> float:
+    """Return the factor of the weight of an item."""
+    return WEAK if item.concept < 0 and all(word.lower in terms().weak for word in item.words) else 1.0
+
+
+def _key(phrase: str) -> tuple[str, ...]:
+    return tuple(map(_singular, words(phrase)))
+
+
+def _singular(word: Word) -> str:
+    return word.lower[:-1] if len(word.lower) > _SHORT and word.lower.endswith("s") else word.lower

@@ -1,0 +1,45 @@
+"""Coefficients that ``tools/fit_tables.py`` fitted."""
+
+from ragstone.respond.tables.lookup import Model
+
+FITTED = Model(
+    cells={
+        "row": 4.91,
+        "column": 3.37,
+        "others": 8.85,
+        "all": 1.33,
+        "label": 2.74,
+        "section": 1.11,
+        "heading": 1.95,
+        "literal": 1.99,
+        "own": 1.54,
+        "asks": 2.35,
+        "dated": 2.33,
+        "year": 2.05,
+        "day": 1.8,
+        "length": 2.0,
+        "latest": 0.7,
+        "kind": 0.54,
+        "percent": 1.0,
+        "change": 2.36,
+        "first": 1.24,
+        "nothing": -5.24,
+        "total": 0.2,
+        "whole": 0.78,
+        "titled": 18.95,
+        "place": -0.78,
+    },
+    bias=-0.94,
+    certainty={
+        "lead": 0.58,
+        "open": -2.73,
+        "titled": 1.7,
+        "time": 0.87,
+        "mistyped": -0.91,
+        "calculates": -0.34,
+        "orders": -1.12,
+        "words": 0.94,
+        "first": -0.45,
+        "lone": 0.29,
+    },
+)

@@ -1,0 +1,84 @@
+"""When something was: the years, months, days, quarters and lengths of time that a heading or a question names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from ragstone.core.records import Span
+from ragstone.respond.facts import words
+from ragstone.respond.periods import periods
+from ragstone.respond.words import lexicon, plain
+
+_MONTHS = re.compile(r"\b(three|six|nine|twelve|3|6|9|12)[ -]months?\b(?: period)?")
+_COUNTS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
+_QUARTER = re.compile(r"\bquarter(?:s|ly)?\b|\bq[1-4]\b|\b[1-4]q(?:\d\d)?\b")
+_LAST_QUARTER = re.compile(r"\b(?:last|final) quarter of\b")
+_YEAR = re.compile(r"\b(?:fiscal )?years? ended\b|\bfull[ -]year\b|\bannual(?:ly)?\b")
+_DAY = re.compile(r"(?<![\d.,$])([1-9]|[12]\d|3[01])(?![\d.,%]*\d)(?!%)")
+_BETWEEN = " of "
+"""A word between headings, so that "m" below "2019" does not look like its unit."""
+QUARTER, YEAR = 3, 12
+"""Months."""
+_FILLER = re.compile(
+    r"\b(?:three|six|nine|twelve|months?|years?|quarters?|first|second|third|fourth|ended|fiscal|\d{1,2})\b"
+)
+
+
+class Dates:
+    """What a text says about when.
+
+    ``years``, ``months``, ``days`` and ``quarters`` are numbers that it names; ``length`` is how many months a period
+    lasts, 0 if it does not say.
+    """
+
+    def __init__(self, text: str) -> None:
+        found = words(text)
+        named = periods(text, found)
+        self._spans = [one.span for one in named]
+        self.years = {year for one in named if one.kind == "year" and one.last - one.first < 2 for year in (one.first,)}
+        self.months = {one.first for one in named if one.kind == "month"}
+        self.quarters = {one.first for one in named if one.kind == "quarter"}
+        lower = plain(text)
+        if _LAST_QUARTER.search(lower):
+            self.quarters.add(4)
+        self.days = set[int]()
+        for month in (one for one in named if one.kind == "month"):
+            near = lower[max(0, month.span.start - 4) : month.span.start], lower[month.span.end : month.span.end + 5]
+            for part in near:
+                if day := _DAY.search(part):
+                    self.days.add(int(day[1]))
+        months = _MONTHS.search(lower)
+        self.length = 0
+        if months:
+            self.length = _COUNTS.get(months[1]) or int(months[1])
+        elif _YEAR.search(lower):
+            self.length = YEAR
+        elif self.quarters or _QUARTER.search(lower):
+            self.length = QUARTER
+        months_named = lexicon().months
+        self._fillers = (
+            [Span(start=m.start(), end=m.end()) for m in _FILLER.finditer(lower) if named or self.length]
+            if len(lower) == len(text)
+            else []
+        )
+        self._fillers += [word.span for word in found if word.lower in months_named and word.value.startswith("month")]
+
+    def __bool__(self) -> bool:
+        return bool(self.years or self.months or self.quarters or self.length)
+
+    def covers(self, span: Span) -> bool:
+        """Return whether a word belongs to a period."""
+        return any(one.start < span.end and span.start < one.end for one in (*self._spans, *self._fillers))
+
+
+def dates_of(headings: Iterable[str]) -> Dates:
+    """Return what headings above each other say about when."""
+    return dates(_BETWEEN.join(headings))
+
+
+@lru_cache(maxsize=4096)
+def dates(text: str) -> Dates:
+    """Return what a text says about when."""
+    return Dates(text)

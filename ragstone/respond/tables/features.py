@@ -1,0 +1,260 @@
+"""What is known of each cell of a table with regard to a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+
+from ragstone.core.records import Chunk, Hit
+from ragstone.core.table import Cell, Row, Table
+from ragstone.respond.tables.asked import Asked, Item, Named, terms
+from ragstone.respond.tables.dates import QUARTER, Dates, dates, dates_of
+
+_FIGURE = re.compile(r"[(\-–−+~<>$€£¥\s]*\d[\d,.]*(?:\s\d{3}(?!\d))*[)%\s]*(?:[a-zA-Z%¢]{0,3}|million|billion)[)\s]*")
+_NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
+_PLACES = re.compile(r"\b(?:venue|location|city|place|country|stadium|site|town|state|headquarters|ort|vieta|lokasi)\b")
+_PEOPLE = re.compile(
+    r"\b(?:name|player|driver|rider|winner|artist|actor|director|author|candidate|person|president|nation|team|producer)\b"
+)
+UNDATED = -0.5
+"""How far a cell is of the year asked for if nothing names its year."""
+_WORD = re.compile(r"[^\W_]+")
+_MARK = re.compile(r"\(?[^\W\d_]{1,2}\)|[*†‡$€£%()\s]+")
+"""A cell that only refers to a footnote, such as "(a)", or has a sign without its figure."""
+_NOTES = re.compile(r"\s*\([^()]*\)|[*†‡]")
+"""What a label says in brackets: footnotes, units, abbreviations."""
+_TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A cell of a table in a hit, with its row."""
+
+    hit: Hit
+    place: int
+    table: Table
+    row: Row
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellFeatures:
+    """What is known of a cell; shares are of the question's words by weight, if not said otherwise.
+
+    ``row``, ``column`` and ``others`` are the shares in the label of the row, added by the headings of the column and
+    added by other cells of the row; ``all`` is the share in these, the caption and the titles together, ``titled`` that
+    in the title of the document, ``own`` that in the cell itself. Words of the title count only in the latter three.
+    ``label`` is the share of the words of the label that the question has, ``heading`` the same of the headings;
+    ``section`` is minus the share of the words of the section that it lacks; ``literal`` is 1 if the question has the
+    label as it is written. ``asks`` is 1 if the headings name what "which", "who" or "where" asks for, ``dated`` 1 if
+    the question asks when and the cell is a date, -1 if it is none.
+
+    ``year``, ``day`` and ``length`` say how far the cell is of the year, the day, month or quarter, and the length of
+    time asked for, -1 if it is of another; ``latest`` is 1 in the latest column if no year is asked for. ``kind`` is 1
+    if the cell is a number or none as the question asks, -1 if not; ``percent`` and ``change`` the same for percentages
+    and changes. ``first`` is 1 in the first column, ``nothing`` for a dash. ``total`` is 1 for a total if the question
+    asks for one, -1 for another cell, ``whole`` 1 for a total if it does not. ``place`` is the logarithm of the place
+    among the hits, counted from 1.
+    """
+
+    row: float
+    column: float
+    others: float
+    all: float
+    label: float
+    section: float
+    heading: float
+    literal: float
+    own: float
+    asks: float
+    dated: float
+    year: float
+    day: float
+    length: float
+    latest: float
+    kind: float
+    percent: float
+    change: float
+    first: float
+    nothing: float
+    total: float
+    whole: float
+    titled: float
+    place: float
+
+
+class _Known:
+    """A table with regard to a question: what its columns, caption and titles name."""
+
+    def __init__(self, asked: Asked, chunk: Chunk, table: Table) -> None:
+        self.asked, self.table = asked, table
+        self.around = asked.found_in(Named(f"{table.caption} {chunk.title} {chunk.context} {chunk.document_id}"))
+        self.subject = asked.found_in(Named(f"{chunk.title} {chunk.document_id}"))
+        headings = [Named(" ".join(path)) for path in table.columns]
+        self.columns = [asked.found_in(one) for one in headings]
+        self.wanted = [any(map(one.has, asked.wanted)) for one in headings]
+        self.places = [_fits(asked, " ".join(path).lower()) for path in table.columns]
+        self.headings = [_share(asked, one) for one in headings]
+        self.dates = [dates_of(path) for path in table.columns]
+        self.lengths = _lengths(self.dates)
+        self.about = [dates_of(table.corner), dates(table.caption), dates(chunk.title)]
+        years = [max(one.years, default=0) for one in self.dates]
+        self.latest = [bool(year) and year == max(years) for year in years]
+        self.totals = [bool(_TOTAL.search(" ".join(path))) for path in table.columns]
+        self.changes = [bool(terms().changes.search(" ".join(path).lower())) for path in table.columns]
+        self.percents = [bool(terms().percents.search(" ".join(path).lower())) for path in table.columns]
+
+
+def candidates(hits: Sequence[Hit], tables: Sequence[Table | None]) -> list[Found]:
+    """Return all cells of the tables."""
+    return [
+        Found(hit=hit, place=place, table=table, row=row, cell=cell)
+        for place, (hit, table) in enumerate(zip(hits, tables, strict=True))
+        if table
+        for row in table.rows
+        for cell in row.cells
+        if not _MARK.fullmatch(cell.text)
+    ]
+
+
+def features_of(asked: Asked, found: Sequence[Found]) -> list[CellFeatures]:
+    """Return the features of cells, given table after table and row after row."""
+    out: list[CellFeatures] = []
+    known: _Known | None = None
+    row: _RowKnown | None = None
+    for one in found:
+        if known is None or known.table is not one.table:
+            known = _Known(asked, one.hit.chunk, one.table)
+        if row is None or row.row is not one.row:
+            row = _RowKnown(known, one.row)
+        out.append(row.features(one.cell, one.place))
+    return out
+
+
+class _RowKnown:
+    """A row with regard to a question."""
+
+    def __init__(self, known: _Known, row: Row) -> None:
+        self.known, self.row = known, row
+        asked, label = known.asked, _NOTES.sub("", row.label)
+        named = Named(label)
+        section = Named(row.section)
+        self.found = asked.found_in(named) | asked.found_in(section)
+        self.total = bool(_TOTAL.search(label)) or row.cells[0].column > 0
+        self.label, self.section = _share(asked, named), _share(asked, section) - 1 if section.items else 0.0
+        self.literal = bool(named.items) and f" {_plain(label)} " in f" {_plain(asked.text)} "
+        self.cells = {cell.column: asked.found_in(Named(cell.text)) for cell in row.cells[1:]}
+        self.dates = [
+            dates(label),
+            dates(row.section),
+            *(dates(c.text) for c in row.cells[1:] if not is_figure(c.text)),
+        ]
+
+    def features(self, cell: Cell, place: int) -> CellFeatures:
+        known, asked, n = self.known, self.known.asked, cell.column
+        is_label = cell is self.row.cells[0]
+        in_row = frozenset[int]() if is_label else self.found - known.subject
+        column = known.columns[n] - known.subject
+        own = asked.found_in(Named(cell.text)) if is_label else self.cells[n]
+        others = frozenset[int]().union(*(some for at, some in self.cells.items() if at != n)) - known.subject
+        together = in_row | column | others
+        figure = is_figure(cell.text)
+        year, day, length = _when(asked.dates, [known.dates[n], *self.dates, *known.about], known.lengths[n])
+        wants_now = not asked.dates.years
+        percent = "%" in cell.text or known.percents[n]
+        total = (self.total or known.totals[n]) and not is_label
+        return CellFeatures(
+            row=asked.weight(in_row),
+            column=asked.weight(column - in_row),
+            others=asked.weight(others - column - in_row),
+            all=asked.weight(together | known.around),
+            label=0.0 if is_label else self.label,
+            section=self.section,
+            heading=known.headings[n],
+            literal=float(self.literal and not is_label),
+            own=asked.weight(own - known.subject),
+            asks=max(float(known.wanted[n]), known.places[n]),
+            dated=(1.0 if dates(cell.text).years or dates(cell.text).months else -1.0) if asked.time else 0.0,
+            year=year,
+            day=day,
+            length=length,
+            latest=float(wants_now and known.latest[n]),
+            kind=(1.0 if figure == asked.number else -1.0) if asked.number or asked.name else 0.0,
+            percent=(1.0 if percent == asked.percent else -1.0) if percent or asked.percent else 0.0,
+            change=-1.0 if known.changes[n] and not asked.change else float(known.changes[n]),
+            first=float(is_label),
+            nothing=float(bool(_NOTHING.fullmatch(cell.text))),
+            total=(1.0 if total else -1.0) if asked.total else 0.0,
+            whole=float(total and not asked.total),
+            titled=asked.weight(known.subject),
+            place=log(1 + place),
+        )
+
+
+def is_figure(text: str) -> bool:
+    """Return whether a cell is a number, an amount or a share."""
+    return _FIGURE.fullmatch(text) is not None
+
+
+def _fits(asked: Asked, heading: str) -> float:
+    """Return 1 if a heading is one of people or places, and the question asks who or where."""
+    return float((asked.place and bool(_PLACES.search(heading))) or (asked.person and bool(_PEOPLE.search(heading))))
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _share(asked: Asked, named: Named) -> float:
+    """Return the share of the things that a text names that the question names, too; times do not count."""
+    some = [one for one in named.items if not _is_time(one)]
+    return sum(map(asked.named.has, some)) / len(some) if some else 0.0
+
+
+def _is_time(item: Item) -> bool:
+    return item.concept < 0 and all(word.value or word.lower in terms().frame for word in item.words)
+
+
+def _lengths(headings: Sequence[Dates]) -> list[int]:
+    """Return the length of time of each column; one that is not named is that of the dates to the left."""
+    out, length = list[int](), 0
+    for one in headings:
+        length = one.length or (length if one.years or one.months else 0)
+        out.append(length)
+    return out
+
+
+def _when(asked: Dates, places: Sequence[Dates], length: int) -> tuple[float, float, float]:
+    """Return how the time of a cell fits the question: its year, its day, month or quarter, and its length.
+
+    Args:
+        asked: the times that the question names.
+        places: those that name the time of the cell, the closest first.
+        length: the months that its column covers, 0 if it does not say.
+    """
+    year = _agreement(asked.years, [one.years for one in places])
+    if asked.years and not year:
+        year = UNDATED
+    parts = [
+        _agreement(asked.months, [one.months for one in places]),
+        _agreement(asked.days, [one.days for one in places]),
+        _agreement(asked.quarters, [one.quarters for one in places]),
+    ]
+    day = -1.0 if min(parts) < 0 else max(parts)
+    if asked.quarters and not any(one.quarters for one in places):
+        # The quarters of calendar years: those of others are named by their last day only.
+        day = _agreement({3 * quarter for quarter in asked.quarters}, [one.months for one in places])
+        day = day if day > 0 else day / 2
+    wanted = asked.length or (QUARTER if asked.quarters else 0)
+    shown = length or next((one.length for one in places if one.length), 0)
+    return year, day, (1.0 if wanted == shown else -1.0) if wanted and shown else 0.0
+
+
+def _agreement(wanted: set[int], shown: Sequence[set[int]]) -> float:
+    """Return how far the first place that names any agrees, 1 if completely, -1 if not at all; 0 if none names any."""
+    first = next((some for some in shown if some), set[int]())
+    if not wanted or not first:
+        return 0.0
+    return len(wanted & first) / len(wanted | first) if wanted & first else -1.0

@@ -1,0 +1,149 @@
+"""Look up the cells that answer a question: one, or one for each period that the question names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.core.records import Hit
+from ragstone.core.table import table_of
+from ragstone.respond.tables.asked import Asked
+from ragstone.respond.tables.calculate import Extreme, extreme, value_of
+from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
+from ragstone.respond.tables.dates import Dates, dates, dates_of
+from ragstone.respond.tables.features import CellFeatures, Found, candidates, features_of, is_figure
+
+_NUMBER = re.compile(r"[\W\d_]+")
+MAX_CELLS = 20_000
+"""Cells compared for a question; the tables of later hits are left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """Coefficients of the comparison of cells, and bias and coefficients of the probability that the best is right."""
+
+    cells: Mapping[str, float]
+    bias: float
+    certainty: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """The cells that answer a question most likely, and the probability that they are right.
+
+    More than one are cells of one row, for the periods that the question names, or those compared to find in which
+    period it was largest or smallest; then the first one answers, and ``compared`` says so. ``figure`` says that the
+    first is a figure, and that the question does not ask for a name, place or time.
+    """
+
+    cells: tuple[Found, ...]
+    probability: float
+    compared: bool = False
+    figure: bool = False
+
+
+def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
+    """Return the cells of tables among the hits that answer; None if there is no table."""
+    found = [one for one in _cells(hits) if one.cell.text]
+    if not found or not asked.items:
+        return None
+    known = features_of(asked, found)
+    scored = scores(known, model.cells)
+    if wanted := extreme(asked.text):
+        return _compared(asked, found, known, scored, wanted, model)
+    share = shares(scored)
+    best = int(np.argmax(scored))
+    if known[best].row + known[best].column + known[best].others == 0:
+        return None  # nothing that names the cell is in the question
+    same = [_same(one, found[best]) for one in found]
+    certainty = certainty_of(asked, known[best], float(share[np.array(same)].sum()), lone=are_of_one(found))
+    return Looked(
+        cells=_of_periods(asked.dates, found, known, scored.tolist(), best),
+        probability=probability(certainty, model.bias, model.certainty),
+        figure=is_figure(found[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
+    )
+
+
+def _compared(
+    asked: Asked,
+    found: Sequence[Found],
+    known: Sequence[CellFeatures],
+    scored: NDArray[np.float64],
+    wanted: Extreme,
+    model: Model,
+) -> Looked | None:
+    """Return the figures of the row that the question names, of one kind of period, the largest or smallest first."""
+    dated = [n for n, one in enumerate(found) if not known[n].first and len(_years(one)) == 1]
+    values = {n: value for n in dated if (value := value_of(found[n].cell.text)) is not None}
+    if not values:
+        return None
+    pool = [*values]
+    share = shares(scored[pool])
+    best = pool[int(np.argmax(share))]
+    row = [n for n in pool if found[n].row is found[best].row]
+    kind = [n for n in row if _undated(found[n]) == _undated(found[best])]
+    # A row of losses is compared by their amounts.
+    sign = -1 if all(values[n] <= 0 for n in kind) else 1
+    ordered = sorted(kind, key=lambda n: sign * values[n], reverse=wanted == "largest")
+    if len(ordered) < 2 or values[ordered[0]] == values[ordered[1]]:
+        return None
+    within = set(row)
+    whole = sum(float(part) for n, part in zip(pool, share, strict=True) if n in within)
+    certainty = certainty_of(asked, known[best], whole, lone=are_of_one(found))
+    return Looked(
+        cells=tuple(found[n] for n in ordered),
+        probability=probability(replace(certainty, orders=0.0, calculates=0.0), model.bias, model.certainty),
+        compared=True,
+    )
+
+
+def _undated(one: Found) -> tuple[str, ...]:
+    """Return the headings of a cell from its year down, without numbers: those of the same kind of period are equal."""
+    header = [part for part in one.cell.header if not part.startswith("(")]
+    first = next((n for n, part in enumerate(header) if dates(part).years), 0)
+    return tuple(_NUMBER.sub("", part) for part in header[first:])
+
+
+def are_of_one(found: Sequence[Found]) -> bool:
+    """Return whether all cells are of one document."""
+    return len({one.hit.chunk.document_id for one in found}) == 1
+
+
+def _cells(hits: Sequence[Hit]) -> list[Found]:
+    """Return the cells of the tables, those of the best hits if there are too many."""
+    read, count = list[Hit](), 0
+    for hit in hits:
+        count += hit.chunk.text.count("|")
+        if count > MAX_CELLS:
+            break
+        read.append(hit)
+    return candidates(read, [table_of(hit.chunk) for hit in read])
+
+
+def _same(one: Found, other: Found) -> bool:
+    """Return whether two cells say the same in one document, as totals do that several of its tables repeat."""
+    return one.cell.text == other.cell.text and one.hit.chunk.document_id == other.hit.chunk.document_id
+
+
+def _of_periods(
+    asked: Dates, found: Sequence[Found], known: Sequence[CellFeatures], scored: Sequence[float], best: int
+) -> tuple[Found, ...]:
+    """Return the best cell; if the question names several years, the best of its row for each that the row has."""
+    if len(asked.years) < 2:
+        return (found[best],)
+    chosen: dict[int, int] = {}
+    for n, one in enumerate(found):
+        if one.row is found[best].row and not known[n].first:
+            for year in asked.years & _years(one):
+                if year not in chosen or scored[n] > scored[chosen[year]]:
+                    chosen[year] = n
+    several = [found[n] for n in sorted(set(chosen.values()))]
+    return tuple(several) if len(several) == len(asked.years) else (found[best],)
+
+
+def _years(one: Found) -> set[int]:
+    return dates_of(one.cell.header).years

@@ -1,0 +1,92 @@
+"""Tables of chunks: cells with exact spans, column headings and labels."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Chunk
+from ragstone.core.table import Table, table_of, unit_of
+
+INCOME = (
+    " | Three Months Ended | Three Months Ended\n | July 1, 2023 | June 25, 2022\nNet sales:\n"
+    "Products | $60,584 | $63,355\n"
+    "Services | 21,213 | 19,604\nTotal net sales | 81,797 | 82,959\nGross margin | 36,413 | 35,885"
+)
+HEADER = "\n".join(INCOME.split("\n")[:2])
+
+
+def chunk(text: str, **facts: Scalar) -> Chunk:
+    return Chunk(id="c", document_id="d", index=0, total=1, start=0, end=len(text), text=text, facts=facts)
+
+
+def income() -> Table:
+    made = table_of(
+        chunk(
+            INCOME, is_table=True, table_header=HEADER, header_rows=2, table_caption="(In millions, except per share)"
+        )
+    )
+    assert made is not None
+    return made
+
+
+def test_reads_headings_sections_and_units():
+    table = income()
+    cell = next(one for one in table.cells if one.text == "19,604")
+    assert cell.label == ("Net sales", "Services")
+    assert cell.header == ("Three Months Ended", "June 25, 2022")
+    assert table.unit == "in millions"
+    assert [row.label for row in table.rows] == ["Products", "Services", "Total net sales", "Gross margin"]
+    assert next(one for one in table.cells if one.text == "35,885").label == ("Gross margin",)
+
+
+def test_takes_headings_from_facts_on_later_chunks():
+    text = "Services | 21,213 | 19,604"
+    table = table_of(chunk(text, is_table=True, table_header=HEADER, header_rows=0, table_sections="Net sales:"))
+    assert table is not None
+    (row,) = table.rows
+    assert row.cells[1].header == ("Three Months Ended", "July 1, 2023")
+    assert row.cells[1].label == ("Net sales", "Services")
+
+
+def test_reads_markdown_with_and_without_its_rule():
+    whole = "| Year | Winner |\n|------|--------|\n| 1998 | France |\n| 2002 | Brazil |"
+    table = table_of(chunk(whole, is_table=True, table_header="| Year | Winner |", header_rows=1))
+    assert table is not None
+    assert [(one.text, one.header) for one in table.cells] == [
+        ("1998", ("Year",)),
+        ("France", ("Winner",)),
+        ("2002", ("Year",)),
+        ("Brazil", ("Winner",)),
+    ]
+    later = table_of(chunk("| 2006 | Italy |", is_table=True, table_header="| Year | Winner |", header_rows=0))
+    assert later is not None
+    assert [(one.text, one.header) for one in later.cells] == [("2006", ("Year",)), ("Italy", ("Winner",))]
+
+
+def test_ignores_what_is_no_table():
+    assert table_of(chunk("Year | Winner\n1998 | France")) is None
+    assert table_of(chunk("One line\nand another", is_table=True)) is None
+
+
+def test_finds_units():
+    assert unit_of("(In millions, except per share data)") == "in millions"
+    assert unit_of("US$ million") == "in millions"
+    assert unit_of("Dollars in thousands") == "in thousands"
+    assert unit_of("A million reasons to stay") == ""
+
+
+@given(
+    text=st.text(st.sampled_from(" |-ab1\n\\$:¦\u2028\x0c\r"), max_size=60),
+    header=st.text(st.sampled_from(" |-a\n"), max_size=20),
+    rows=st.integers(-3, 9),
+    section=st.text(max_size=5),
+)
+def test_spans_hold_the_words_of_cells(text: str, header: str, rows: int, section: str):
+    table = table_of(chunk(text, is_table=True, table_header=header, header_rows=rows, table_sections=section))
+    for row in table.rows if table else ():
+        assert row.cells
+        for cell in row.cells:
+            assert cell.text
+            assert cell.span.of(text) == cell.text
+            assert row.span.start <= cell.span.start <= cell.span.end <= row.span.end
+            assert cell.header == table.columns[cell.column] if table else True

@@ -1,0 +1,229 @@
+"""Answers from tables: the cell that a question asks for, its periods and units, and when none is sure."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.core.answers import Draft
+from ragstone.core.records import Chunk, Evidence, Hit, Span
+from ragstone.core.request import Request
+from ragstone.core.table import Cell
+from ragstone.respond.required import CAP
+from ragstone.respond.tables import TableReader, draft_of, outweighs
+from ragstone.respond.tables.calculate import difference, value_of
+from ragstone.respond.tables.dates import Dates
+from ragstone.respond.tables.features import is_figure
+from ragstone.respond.tables.lookup import Looked
+
+HEADER = (
+    " | Three Months Ended | Three Months Ended | Nine Months Ended\n | July 1, 2023 | June 25, 2022 | July 1, 2023"
+)
+INCOME = (
+    f"{HEADER}\nNet sales:\nProducts | $60,584 | $63,355 | $230,901\nServices | 21,213 | 19,604 | 62,886\n"
+    "Total net sales | 81,797 | 82,959 | 293,787\nResearch and development | 7,442 | 6,797 | 22,608\n"
+    "Net income | 19,881 | 19,442 | 74,039\nEarnings per share:\nBasic | $1.27 | $1.20 | $4.69\n"
+    "Diluted | $1.26 | $1.20 | $4.67"
+)
+HOSTS = "Year | City | Country\n1998 | Nagano | Japan\n2002 | Salt Lake City | United States\n2006 | Turin | Italy"
+
+
+def hit(text: str, title: str, header: int, *, caption: str = "") -> Hit:
+    rows = text.split("\n")
+    facts = {
+        "is_table": True,
+        "table_header": "\n".join(rows[:header]),
+        "header_rows": header,
+        "table_caption": caption,
+        "table_sections": "",
+    }
+    made = Chunk(
+        id=title,
+        document_id=title,
+        index=0,
+        total=1,
+        start=100,
+        end=100 + len(text),
+        text=text,
+        title=title,
+        facts=facts,
+    )
+    return Hit(chunk=made, score=1.0)
+
+
+REPORT = hit(INCOME, "Apple 10-Q", 2, caption="Statements of operations (In millions, except per share amounts)")
+GAMES = hit(HOSTS, "Winter games", 1)
+READER = TableReader(
+    known=lambda words, _request: [True] * len(words), weigh=lambda words, _request: [1.0] * len(words)
+)
+
+
+def read(question: str, *hits: Hit) -> Looked | None:
+    return READER.read(Evidence(question=question, hits=hits, method="test"), Request.by_owner())
+
+
+def looked(question: str, *hits: Hit) -> Looked:
+    found = read(question, *hits)
+    assert found is not None
+    return found
+
+
+def answer(question: str, *hits: Hit) -> Draft:
+    return draft_of(question, looked(question, *hits))
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What was Apple's net income in the three months ended July 1, 2023?", "19,881"),
+        ("What was Apple's net income for the nine months ended July 1, 2023?", "74,039"),
+        ("How much profit did Apple make in the quarter ended June 25, 2022?", "19,442"),
+        ("What were R&D expenses in the three months ended June 25, 2022?", "6,797"),
+        ("What were the total net sales in the quarter ended June 25, 2022?", "82,959"),
+        ("What was the diluted EPS in the three months ended July 1, 2023?", "$1.26"),
+        ("In which city were the Winter games of 2002?", "Salt Lake City"),
+    ],
+)
+def test_looks_up_measure_and_period(question: str, value: str):
+    found = looked(question, REPORT, GAMES)
+    assert [one.cell.text for one in found.cells] == [value]
+
+
+def test_cites_the_cell_exactly():
+    draft = answer("What were Apple's Services net sales in the three months ended July 1, 2023?", REPORT)
+    assert draft.text == "Net sales · Services · Three Months Ended · July 1, 2023 · in millions: 21,213 [1]"
+    (citation,) = draft.citations
+    assert citation.quote == "21,213" == INCOME[citation.start - 100 : citation.end - 100]
+    (statement,) = draft.statements
+    assert (statement.start, statement.end, statement.markers) == (0, len(draft.text), (1,))
+
+
+def test_omits_the_unit_that_excepts_shares():
+    draft = answer("What was basic earnings per share in the nine months ended July 1, 2023?", REPORT)
+    assert "in millions" not in draft.text
+    assert "$4.69 [1]" in draft.text
+
+
+def test_shows_both_years_and_their_difference():
+    question = "How much higher were Services net sales in the three months ended July 1, 2023 than June 25, 2022?"
+    draft = answer(question, REPORT)
+    assert [one.quote for one in draft.citations] == ["21,213", "19,604"]
+    assert draft.text.endswith("\n21,213 − 19,604 = 1,609 [1][2]")
+    assert draft.text[draft.statements[-1].start : draft.statements[-1].end].startswith("21,213 −")
+
+
+def test_is_unsure_of_what_no_row_names():
+    sure = looked("What was Apple's net income in the three months ended July 1, 2023?", REPORT).probability
+    assert sure > 0.5
+    assert read("What was Apple's advertising in 2023?", REPORT) is None
+    assert looked("What was Apple's interest income in 2023?", REPORT).probability < 0.5
+    assert looked("What was Apple's net income in the three months ended July 1, 2015?", REPORT).probability < 0.5
+
+
+def test_competes_with_quotes():
+    question = "What was Apple's net income in the three months ended July 1, 2023?"
+    cells = looked(question, REPORT)
+    assert outweighs(cells, ["Net income was $5 billion."], cells.probability - 0.01, question)
+    assert not outweighs(cells, ["Net income was $5 billion."], 0.999, question)
+    assert outweighs(cells, ["The table shows net income for the three months ended July 1, 2023."], 0.999, question)
+
+
+def test_reads_no_table_where_there_is_none():
+    prose = replace(REPORT, chunk=replace(REPORT.chunk, facts={}))
+    assert read("What was the net income?", prose) is None
+
+
+def cell(text: str, row: int = 0) -> Cell:
+    return Cell(span=Span(start=0, end=len(text)), text=text, row=row, column=1, header=(), label=())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("$ 1,234", "1234"), ("(12.5)", "-12.5"), ("-3", "-3"), ("5%", None), ("n/a", None), ("", None)]
+)
+def test_reads_values(text: str, value: str | None):
+    assert value_of(text) == (None if value is None else pytest.approx(value_of(value)))
+
+
+def test_reads_the_time_above_the_labels():
+    text = (
+        "Three Months Ended September 30, | 2023 | 2022\nTotal revenue | 56,517 | 50,122\nNet income | 22,291 | 17,556"
+    )
+    quarter = hit(text, "Microsoft 10-Q", 1, caption="Income statements (In millions)")
+    draft = answer("What was Microsoft's net income in the three months ended September 30, 2023?", quarter)
+    assert draft.text == "Net income · Three Months Ended September 30 · 2023 · in millions: 22,291 [1]"
+
+
+def test_compares_years():
+    sizes = hit(" | 2019 | 2018 | 2017\nInterest cost | 5 | 9 | (12)\nPlan assets | 4 | 3 | 2", "Pensions", 1)
+    assert answer("In which year was the interest cost largest?", sizes).text.startswith("Interest cost · 2018: 9 [1]")
+    assert answer("Which year had the lowest interest cost?", sizes).text.startswith("Interest cost · 2017: (12) [1]")
+    assert len(answer("In which year was the interest cost largest?", sizes).citations) == 3
+    losses = hit(" | 2019 | 2018\nNet loss | (5) | (9)\nOther | 1 | 2", "Report", 1)
+    assert answer("In which year was the net loss larger?", losses).text.startswith("Net loss · 2018: (9) [1]")
+
+
+def test_calculates_only_what_is_asked():
+    both: Sequence[Cell] = [cell("5"), cell("(3)")]
+    assert difference("By how much did it rise?", both) == "5 − (−3) = 8"
+    assert difference("What was it in both years?", both) == ""
+    assert difference("By how much did it rise?", [cell("5"), cell("3", row=1)]) == ""
+    assert difference("By how much percent did it rise?", both) == ""
+
+
+def test_reads_times():
+    asked = Dates("in the three months ended July 1, 2023")
+    assert (asked.years, asked.months, asked.days, asked.length) == ({2023}, {7}, {1}, 3)
+    assert Dates("fiscal year ended 2019").length == 12
+    assert Dates("Q3 2022").quarters == {3}
+    assert not Dates("net income")
+
+
+@given(
+    question=st.text(max_size=40), text=st.text(st.sampled_from(" |ab12\n$%():"), max_size=80), header=st.integers(0, 3)
+)
+def test_any_table_and_question_give_a_probability(question: str, text: str, header: int):
+    found = READER.read(
+        Evidence(question=question, hits=(hit(text, "Report 2023", header),), method="test"), Request.by_owner()
+    )
+    if found is not None:
+        assert 0 <= found.probability <= 1
+        for citation in draft_of(question, found).citations:
+            assert citation.quote == text[citation.start - 100 : citation.end - 100]
+
+
+@pytest.mark.parametrize("text", ["1,234", "$ 1,234.5", "(12)", "-3%", "1 234 567", "13.7¢", "€5 million"])
+def test_recognises_figures(text: str):
+    assert is_figure(text)
+
+
+@pytest.mark.parametrize("text", ["", "—", "4,720 2,754", "May 5", "Salt Lake City"])
+def test_recognises_what_is_no_figure(text: str):
+    assert not is_figure(text)
+
+
+QUARTER = "What were Apple's total net sales in the quarter ended July 1, 2023?"
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "is_kept"),
+    [
+        (QUARTER, "Services net sales increased during the third quarter of 2023 due to higher net sales.", False),
+        (QUARTER, "No customer accounted for more than 10% of net sales in the third quarter of 2023.", False),
+        (QUARTER, "Total net sales decreased 1% to $81.8 billion during the third quarter of 2023.", True),
+        ("What tax rate did it report in 2023, and what is it?", "The effective tax rate was 12.5% in 2023.", True),
+        ("How much revenue did it have in 2023?", "Im Jahr 2023 betrug der Umsatz 3,4 Mrd. Euro.", True),
+        ("What was the reason why net income fell in 2023?", "Net income fell because of currencies.", True),
+        ("What is revenue?", "Revenue is what customers pay.", True),
+        ("In which year was it founded?", "It was founded by two brothers.", True),
+    ],
+)
+def test_amounts_are_not_answered_without_one(question: str, sentence: str, is_kept: bool):
+    probability = READER.lowered(0.8, question, [sentence], Request.by_owner())
+    assert probability == (0.8 if is_kept else CAP)
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=3), st.floats(0, 1))
+def test_probability_is_only_ever_lowered(question: str, quoted: list[str], probability: float):
+    assert 0 <= READER.lowered(probability, question, quoted, Request.by_owner()) <= probability

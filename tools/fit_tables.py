@@ -1,0 +1,269 @@
+"""Fit `ragstone.respond.tables`: which cell answers a question, and how likely the best one is right.
+
+    RAGSTONE_TEST_DATA=... python -m tools.fit_tables [--keep DIR]
+
+The questions are those of AIT-QA, TAT-QA and WikiTableQuestions. Each is asked of its own table, of what an index of
+all tables finds, and of that without the tables that answer. Each set is measured with coefficients fitted to the other
+sets; WikiTableQuestions and its training part count as one. The last lines are the coefficients fitted to all sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.bases import Parts, opened
+from benchmarks.common import progress
+from benchmarks.logistic import fit, probabilities
+from benchmarks.table_sets import SETS, TRAIN, TableQuestion, documents, normal, questions
+from ragstone import chunk
+from ragstone.core.records import Hit
+from ragstone.core.request import Request
+from ragstone.core.table import table_of
+from ragstone.core.timing import Timings
+from ragstone.engine.search import Search
+from ragstone.respond.tables.asked import Asked
+from ragstone.respond.tables.calculate import extreme
+from ragstone.respond.tables.cell_model import Certainty, certainty_of, shares
+from ragstone.respond.tables.features import CellFeatures, Found, candidates, features_of
+from ragstone.respond.tables.lookup import are_of_one
+
+How = Literal["given", "found", "without"]
+WEIGHTS: Mapping[tuple[How, bool], float] = {
+    ("given", True): 400,
+    ("found", True): 400,
+    ("without", True): 120,
+    ("given", False): 120,
+    ("found", False): 120,
+    ("without", False): 0,
+}
+"""Weight in each set of its look-ups and other questions; without the tables that answer they are fewer."""
+EVERY: Mapping[tuple[str, bool], int] = {
+    ("aitqa", True): 1,
+    ("aitqa", False): 1,
+    ("tatqa", True): 1,
+    ("tatqa", False): 5,
+    ("wtq", True): 1,
+    ("wtq", False): 8,
+    (TRAIN, True): 3,
+    (TRAIN, False): 50,
+}
+"""Every nth look-up and other question of a set is used."""
+RANKED = ("aitqa", "tatqa", TRAIN)
+"""Sets that the comparison of cells is fitted to; the look-ups of ``wtq`` are few."""
+FIXED = {"length": 2.0, "latest": 0.7}
+"""Coefficients that are chosen, because the sets hardly tell: their tables have periods of one length, and their
+questions name the year."""
+SIGNS: Mapping[str, int] = {
+    "lead": 1,
+    "open": -1,
+    "titled": 1,
+    "lone": 1,
+    "time": 1,
+    "mistyped": -1,
+    "calculates": -1,
+    "orders": -1,
+    "words": 0,
+    "first": -1,
+}
+"""Signs that the coefficients of the certainty must have, 0 for any; one with the wrong sign becomes 0."""
+STEPS, RATE, RIDGE = 300, 0.05, 1.0
+HITS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A question and cells; ``table`` (cells, features), ``right`` (cells,)."""
+
+    asked: TableQuestion
+    how: How
+    question: Asked
+    cells: Sequence[Found]
+    known: Sequence[CellFeatures]
+    table: NDArray[np.float64]
+    right: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """Coefficients of the cells; bias and coefficients of the certainty."""
+
+    cells: NDArray[np.float64]
+    certainty: NDArray[np.float64]
+
+
+def company(hit: Hit) -> str:
+    """Return what a table is about: AIT-QA has several tables of each airline, which repeat figures."""
+    chunk_ = hit.chunk
+    return chunk_.title.partition(",")[0] if chunk_.document_id.startswith("aitqa/") else chunk_.document_id
+
+
+async def cases(data: Path, keep: Path) -> list[Case]:
+    """Return the cases of all sets."""
+    out: list[Case] = []
+    request = Request.by_owner()
+    with opened(keep / "tables", ("index.embedder=minilm", f"rank.top_k={HITS}")) as kb:
+        made = [document for source in SETS for document in documents(data, source)]
+        await kb.documents.add(made)
+        parts = Parts(kb)
+        search, words = Search(parts.version), parts.words
+        made += documents(data, TRAIN)
+        own = {
+            one.id: [Hit(chunk=c, score=1.0) for c in chunk.split(one, parts.settings.chunk, parts.embedder.tokens)]
+            for one in made
+        }
+        for source in (*SETS, TRAIN):
+            for asked in _some(questions(data, source)):
+                hits = own.get(asked.document, [])
+                question = Asked(asked.text, words.weigh, request)
+                if not hits or not question.items or extreme(asked.text):
+                    continue
+                subject = company(hits[0])
+                out += _cases(asked, "given", question, hits, subject)
+                if source != TRAIN:
+                    found = await search.evidence(asked.text, None, HITS, request, Timings())
+                    out += _cases(asked, "found", question, found.hits, subject)
+                    others = [hit for hit in found.hits if company(hit) != subject]
+                    out += _cases(asked, "without", question, others, subject)
+            progress(f"tables: {len(out)} cases, last of {source}")
+    return out
+
+
+def _some(asked: Sequence[TableQuestion]) -> Iterator[TableQuestion]:
+    for lookup in (True, False):
+        some = [one for one in asked if one.is_lookup == lookup]
+        yield from some[:: EVERY[asked[0].source, lookup]]
+
+
+def _cases(asked: TableQuestion, how: How, question: Asked, hits: Sequence[Hit], subject: str) -> list[Case]:
+    cells = candidates(hits, [table_of(hit.chunk) for hit in hits])
+    if not cells:
+        return []
+    known = features_of(question, cells)
+    if how == "given":  # the order of the chunks of one table says nothing
+        known = [replace(one, place=0.0) for one in known]
+    answers = {normal(one) for one in asked.answers}
+    right = [asked.is_lookup and normal(one.cell.text) in answers and company(one.hit) == subject for one in cells]
+    return [
+        Case(
+            asked=asked,
+            how=how,
+            question=question,
+            cells=cells,
+            known=known,
+            table=np.array([astuple(one) for one in known]),
+            right=np.array(right),
+        )
+    ]
+
+
+def fitted_cells(some: Sequence[Case]) -> NDArray[np.float64]:
+    """Return the coefficients of a conditional logit: the cells that answer against all others of the question."""
+    groups = [one for one in some if one.right.any()]
+    counts = {
+        key: sum((one.asked.source, one.how) == key for one in groups)
+        for key in {(o.asked.source, o.how) for o in groups}
+    }
+    x = np.concatenate([one.table for one in groups])
+    names = [one.name for one in fields(CellFeatures)]
+    fixed = np.array([FIXED.get(name, 0.0) for name in names])
+    chosen = x @ fixed
+    x[:, [name in FIXED for name in names]] = 0.0
+    y = np.concatenate([one.right for one in groups])
+    sizes = [len(one.table) for one in groups]
+    index, start = np.repeat(np.arange(len(groups)), sizes), np.r_[0, np.cumsum(sizes)[:-1]]
+    weight = np.array([300 / counts[one.asked.source, one.how] for one in groups])[index]
+    spread = x.std(axis=0)
+    spread[spread < 1e-6] = 1.0
+    x /= spread
+    w, mean, square = (np.zeros(x.shape[1]) for _ in range(3))
+    for step in range(1, STEPS + 1):  # Adam
+        scored = x @ w + chosen
+        powers = np.exp(scored - np.maximum.reduceat(scored, start)[index])
+        share = powers / np.add.reduceat(powers, start)[index]
+        wanted = powers * y / np.add.reduceat(powers * y, start)[index]
+        gradient = x.T @ ((wanted - share) * weight) - RIDGE * w
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
+        w += RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-9)
+    return w / spread + fixed
+
+
+def best(case: Case, cells: NDArray[np.float64]) -> tuple[bool, Certainty]:
+    """Return whether the best cell is right, and what says so."""
+    share = shares(case.table @ cells)
+    top = int(share.argmax())
+    one = case.cells[top]
+    same = [
+        other.cell.text == one.cell.text and other.hit.chunk.document_id == one.hit.chunk.document_id
+        for other in case.cells
+    ]
+    together = float(share[np.array(same)].sum())
+    known = certainty_of(case.question, case.known[top], together, lone=are_of_one(case.cells))
+    return bool(case.right[top]), known
+
+
+def fitted(some: Sequence[Case]) -> Fitted:
+    """Return the coefficients fitted to cases."""
+    cells = fitted_cells([one for one in some if one.how != "without" and one.asked.source in RANKED])
+    tops = [best(one, cells) for one in some]
+    keys: list[tuple[str, How, bool]] = [(one.asked.source, one.how, one.asked.is_lookup) for one in some]
+    counts = {key: keys.count(key) for key in set(keys)}
+    weights = [WEIGHTS[how, lookup] / counts[source, how, lookup] for source, how, lookup in keys]
+    x, y = np.array([astuple(known) for _, known in tops]), np.array([float(right) for right, _ in tops])
+    signs = np.array([SIGNS[one.name] for one in fields(Certainty)])
+    while True:
+        certainty = fit(x, y, np.array(weights))
+        wrong = certainty[1:] * signs < 0
+        if not wrong.any():
+            return Fitted(cells=cells, certainty=certainty)
+        x[:, wrong] = 0.0
+
+
+def report(some: Sequence[Case], model: Fitted) -> None:
+    """Print for each set how often the best cell is right, and what thresholds let through."""
+    keys = sorted({(one.asked.source, one.how) for one in some})
+    for source, how in keys:
+        part = [one for one in some if (one.asked.source, one.how) == (source, how)]
+        tops = [best(one, model.cells) for one in part]
+        chance = probabilities(model.certainty, np.array([astuple(known) for _, known in tops]))
+        right = np.array([one for one, _ in tops])
+        lookup = np.array([one.asked.is_lookup for one in part])
+        line = f"{source:9} {how:8} {lookup.sum():4} best {right[lookup].mean():.3f}"
+        for least in (0.4, 0.5, 0.6, 0.7):
+            said = chance >= least
+            others = said[~lookup].mean() if (~lookup).any() else 0.0
+            line += f" | {least}: {(right & said)[lookup].mean():.3f} {(~right & said)[lookup].mean():.3f} {others:.3f}"
+        print(line)
+
+
+def main() -> None:
+    """Measure each set with coefficients of the others, then print those fitted to all."""
+    parser = argparse.ArgumentParser(prog="python -m tools.fit_tables")
+    parser.add_argument("--keep", type=Path, default=Path("tables-kept"))
+    keep = parser.parse_args().keep
+    some = asyncio.run(cases(Path(os.environ["RAGSTONE_TEST_DATA"]), keep))
+    print("set, asked of, look-ups | probability: look-ups right, wrong, other questions answered")
+    for source in SETS:
+        held = {"wtq", TRAIN} if source == "wtq" else {source}
+        print(f"without {source}")
+        report(
+            [one for one in some if one.asked.source == source], fitted([o for o in some if o.asked.source not in held])
+        )
+    model = fitted(some)
+    print("all")
+    report(some, model)
+    print({one.name: round(float(value), 2) for one, value in zip(fields(CellFeatures), model.cells, strict=True)})
+    names = ["bias", *(one.name for one in fields(Certainty))]
+    print({name: round(float(value), 2) for name, value in zip(names, model.certainty, strict=True)})
+
+
+if __name__ == "__main__":
+    main()
