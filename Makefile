@@ -90,6 +90,7 @@ docs: $(VENV)/.installed-dev  ## regenerate the pages and pictures of docs/
 	@cd web && if [ -d node_modules ]; then npm run --silent types; else echo "no web/node_modules: types of the API left as they are"; fi
 	@$(BIN)/python tools/terminal_picture.py
 	@$(BIN)/python tools/answers_page.py
+	@$(BIN)/python -m tools.asked_page
 
 images:  ## build the container images, for processors and for GPUs: IMAGE=ragstone
 	$(BUILD) --load -t $(IMAGE):$(VERSION) .

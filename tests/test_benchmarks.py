@@ -42,6 +42,7 @@ from benchmarks.run import ALL
 from benchmarks.serving import Run
 from benchmarks.systems import __main__ as systems
 from benchmarks.systems.feature import Failed, Room, System, Unavailable, expect
+from benchmarks.table_sets import normal
 from ragstone.core.access import Reader
 from ragstone.core.records import Document
 from ragstone.review.dataset import Dataset, Query
@@ -540,3 +541,11 @@ def test_load_reports_missed_targets() -> None:
     worse = load.Crowded(alone=ran([0.1]), disturbed=ran([0.25], failed=1), greedy=ran([]))
     missed = load.summary(10, runs, load.Soak(run=ran([0.1]), before=100, after=106), worse)
     assert missed.plain().count("MISSED") == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("$ 1,234 ", "1234"), ("(12 )", "-12"), ("3.5%", "3.5"), ("Salt Lake City", "salt lake city")]
+)
+def test_cells_are_compared_by_value(one: str, other: str) -> None:
+    assert normal(one) == normal(other)
+    assert normal(one) != normal(f"{other}1")

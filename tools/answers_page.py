@@ -41,7 +41,8 @@ answer, the passage it rests on with the cited words in **bold**, and whether th
 
 The questions are not picked. Of a set of *N* questions, in the order of its file, those at the places
 1 + ⌊*kN* / *n*⌋ are taken, for *k* from 0 to *n* - 1; wrong answers stay. Of these ten COUNT are right. How often
-answers are right on all questions is in [the benchmarks](benchmarks.md); ten are too few to show it.
+answers are right on all questions is in [the benchmarks](benchmarks.md); ten are too few to show it. What users of each
+preset would ask is on [another page](asked.md).
 
 | set | documents | questions | shown | embedding model | texts |
 |---|---|---|---|---|---|
@@ -108,7 +109,7 @@ async def render(data: Path) -> str:
 def entry(query: Query, answer: Answer, verdict: str, documents: dict[str, Document]) -> str:
     """Return a question, its answer, the passages, the numbers and the verdict."""
     said = answer.answer.split("\n")[0] if answer.abstained else answer.answer
-    parts = [_quoted(f"<b>{escape(query.text, quote=False)}</b>"), _quoted(_lines(said))]
+    parts = [quoted(f"<b>{escape(query.text, quote=False)}</b>"), quoted(lines(said))]
     if answer.abstained:
         parts.append("The nearest passages:")
         parts += [_passage(hit.chunk, answer.citations, documents) for hit in answer.hits[:NEAREST]]
@@ -167,18 +168,18 @@ def _passage(chunk: Chunk, citations: Iterable[Citation], documents: dict[str, D
         out.append(f"<b>{escape(text[first:last], quote=False)}</b> [{marker}]")
         at = max(at, last)
     out += [escape(text[at:end], quote=False), "" if end == len(text) else " …"]
-    title = _plain(chunk.title or chunk.document_id)
+    title = plain(chunk.title or chunk.document_id)
     name = f"[{title}]({chunk.url})" if chunk.url.startswith("https://") else title
-    place = f"{name}, characters {start} to {end} of document {_plain(chunk.document_id)}:"
-    return f"{place}\n\n{_quoted(_lines_of_html(''.join(out)))}"
+    place = f"{name}, characters {start} to {end} of document {plain(chunk.document_id)}:"
+    return f"{place}\n\n{quoted(_lines_of_html(''.join(out)))}"
 
 
-def _quoted(html: str) -> str:
+def quoted(html: str) -> str:
     """Return one block of HTML, without a blank line, so that nothing in it is read as Markdown."""
     return f"<blockquote>{html}</blockquote>"
 
 
-def _lines(text: str) -> str:
+def lines(text: str) -> str:
     return _lines_of_html(escape(text, quote=False))
 
 
@@ -186,7 +187,7 @@ def _lines_of_html(html: str) -> str:
     return "<br>\n".join(line.rstrip() for line in re.split(r"\n\s*", html.strip()))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a text with the characters escaped that mean something in Markdown."""
     return re.sub(r"([\\`*_\[\]<>|~])", r"\\\1", " ".join(text.split()))
 

@@ -186,7 +186,7 @@ class Ask:
         sure = confidence(draft.answerability, draft.support, scores, review.marks, review.confidence)
         text = draft.text
         if self._settings.respond.summary and draft.outcome != "refusal":
-            text = f"{text}\n{respond.summary(evidence, self._settings.respond.language)}"
+            text = f"{text}\n{respond.summary(evidence, draft.citations, self._settings.respond.language)}"
         return Answer(
             response_id=request.meter.id,
             question=question,

@@ -5,13 +5,14 @@ The texts come from ``words/<language>.yaml``: of the language that the settings
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ragstone.core.answers import Citation, Draft, SentenceClosed, TextWritten
 from ragstone.core.errors import ResponseError
 from ragstone.core.protocols import Answerer
-from ragstone.core.records import Evidence, Hit, Span
+from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.links import strip_links
 from ragstone.respond.required import Lack
@@ -67,11 +68,11 @@ def abstained(
     """
     texts = phrases((settings.language if settings else "") or evidence.language)
     if not closest:
-        titles = {hit.chunk.title or hit.chunk.document_id: hit for hit in reversed(evidence.hits)}
+        titles = {_name(hit.chunk): hit for hit in reversed(evidence.hits)}
         closest = [ClosestPassage(hit=hit) for hit in reversed(titles.values())][:MAX_PASSAGES]
     question = _shortened(evidence.asked or evidence.question, MAX_QUESTION)
     lines = [texts.refusal.format(question=question), *_lack_lines(lacks, texts)]
-    lines += [texts.closest, *map(_line, closest)] if closest else [texts.nothing_close]
+    lines += [texts.closest, *dict.fromkeys(map(_line, closest))] if closest else [texts.nothing_close]
     return Draft(text="\n".join(lines), citations=(), answerability=answerability, outcome="refusal")
 
 
@@ -83,10 +84,15 @@ def closest_lead(evidence: Evidence, settings: RespondSettings, lacks: Sequence[
 
 
 def _lack_lines(lacks: Sequence[Lack], texts: Phrases) -> list[str]:
-    """Return what nothing was found about, and what only other passages mention."""
-    named = {found: [one.requirement.text for one in lacks if one.found == found] for found in (False, True)}
+    """Return what no document mentions, and what only others than the closest passage do."""
+    named = {known: [one.requirement.text for one in lacks if _is_known(one) == known] for known in (False, True)}
     lines = ((texts.unfound, named[False]), (texts.unmentioned, named[True]))
     return [line.format(what=", ".join(dict.fromkeys(what))) for line, what in lines if what]
+
+
+def _is_known(lack: Lack) -> bool:
+    """Return whether a document mentions it; of a version only the number can be looked up, which proves nothing."""
+    return lack.found or (lack.known and lack.requirement.kind != "version")
 
 
 def replayed(draft: Draft) -> Iterator[TextWritten | SentenceClosed]:
@@ -120,11 +126,12 @@ async def drafted(answerer: Answerer, evidence: Evidence, request: Request) -> D
     raise ResponseError("the answerer ended without an answer")
 
 
-def summary(evidence: Evidence, language: str = "") -> str:
+def summary(evidence: Evidence, citations: Sequence[Citation] = (), language: str = "") -> str:
     """Return the last lines of an answer: how many documents each leg found, and the best sources with addresses.
 
     Args:
         evidence: what the answer rests on.
+        citations: of the answer; the documents they quote are named first.
         language: ISO 639-1 code; if empty, the language of the question.
     """
     texts = phrases(language or evidence.language)
@@ -132,22 +139,29 @@ def summary(evidence: Evidence, language: str = "") -> str:
     best: dict[str, str] = {}
     for hit in evidence.hits:
         chunk = hit.chunk
-        title = strip_links(chunk.title or chunk.document_id)
-        best.setdefault(chunk.document_id, f"{title} ({chunk.url or chunk.document_id})")
+        best.setdefault(chunk.document_id, f"{strip_links(_name(chunk))} ({chunk.url or chunk.document_id})")
         for leg, documents in found.items():
             if any(step.stage.startswith(leg) for step in hit.why):
                 documents.add(chunk.document_id)
     counts = texts.found.format(documents=len(best), vector=len(found["vector"]), keywords=len(found["bm25"]))
-    named = [" ".join(name.split()) for name in list(best.values())[:MAX_SOURCES]]
+    cited = {citation.document_id for citation in citations}
+    first = sorted(best, key=lambda document: document not in cited)[:MAX_SOURCES]
+    named = [" ".join(best[document].split()) for document in first]
     return "\n".join([counts, texts.sources, *(f"- {name}" for name in named)])
 
 
 def _line(passage: ClosestPassage) -> str:
+    """Return the name of a document and its closest words, unless they are one word, as the title of a tab is."""
     chunk = passage.hit.chunk
-    title = strip_links(chunk.title or chunk.document_id)
-    if passage.span is None:
-        return f"- {title}"
-    return f"- {title}: {_shortened(strip_links(passage.span.of(chunk.text)), MAX_QUOTE)}"
+    title = strip_links(_name(chunk))
+    words = strip_links(passage.span.of(chunk.text)) if passage.span else ""
+    return f"- {title}: {_shortened(words, MAX_QUOTE)}" if len(words.split()) > 1 else f"- {title}"
+
+
+def _name(chunk: Chunk) -> str:
+    """Return the title of a document; without one its address, or the name of its file without the folders."""
+    id = chunk.document_id
+    return chunk.title or chunk.url or (id if "://" in id else re.split(r"[/\\]", id.rstrip("/\\"))[-1])
 
 
 def _shortened(text: str, limit: int) -> str:

@@ -130,10 +130,21 @@ def _numbers(question: str, asked: Sequence[Word], free: Sequence[Word]) -> Iter
         before = next((one for one in reversed(asked) if one.span.end <= word.span.start), None)
         between = question[before.span.end : word.span.start] if before else ""
         if before and not before.value and _takes_number(before) and between in (" ", " v", " V", " no. ", " No. "):
-            text = question[before.span.start : word.span.start] + shown
+            text = question[_name_start(question, asked, before) : word.span.start] + shown
             yield Requirement(kind="version", text=text, words=(word,), value=shown, anchor=before)
         elif "/" not in around and not (word.value.isdigit() and int(word.value) <= _COUNT):
             yield Requirement(kind="number", text=shown, words=(word,), value=word.value)
+
+
+def _name_start(question: str, asked: Sequence[Word], last: Word) -> int:
+    """Return where the name begins that ends with a word: "T Phone" at T."""
+    start = last.span.start
+    for one in reversed([word for word in asked if word.span.end <= start] if last.named else []):
+        is_letter = one.capitals and len(one.lower) == 1 and one.lower != "i" and one.span.start > 0
+        if not (one.named or is_letter) or question[one.span.end : start] != " ":
+            break
+        start = one.span.start
+    return start
 
 
 def _glued(text: str) -> Requirement:

@@ -25,7 +25,7 @@ class Names:
         self._words, self._solid = words, solid.lower()
         self._begin: dict[str, set[str]] = {}
         for word in words:
-            if not word.value:
+            if word.named or not word.value:
                 self._begin.setdefault(word.lower[:1], set()).add(word.lower)
         self._acronyms = {word.lower for word in words if word.capitals and len(word.lower) > 1}
         self._initials = "".join(word.lower[:1] for word in words)

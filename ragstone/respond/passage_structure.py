@@ -28,6 +28,9 @@ _INDENTED = re.compile(r"[ \t]{2,}\S")
 _INDENTED_CODE = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _TABLE = ("|", "+--", "+==")
 _DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|parsed-literal|math)::.*")
+_ASIDE = re.compile(r"\([^()]*\)")
+_LEAST_ITEMS = 2
+"""Lines without marks that are a list, if a line with a colon introduces them."""
 _LABEL_WORDS = 2
 """Words of a label before code, such as the tab title "C++": a line without closing punctuation."""
 _ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", "।", "۔", "؟")
@@ -79,7 +82,9 @@ def code_around(text: str, position: int) -> Span | None:
 
 def has_lines(quote: str) -> bool:
     """Return whether the line breaks of a quote matter, because it contains list items or code."""
-    rest = quote.split("\n")[1:]
+    first, *rest = quote.split("\n")
+    if first.rstrip(_CLOSING).endswith(":") and any(_unmarked_ends(quote, _after_blank(quote, 0))):
+        return True
     return any(_ITEM.match(line) or _INDENTED_CODE.match(line) or _FENCE.match(line) for line in rest)
 
 
@@ -104,7 +109,7 @@ def with_introduced(text: str, span: Span) -> Span:
         return _within_limit(span, *_list_ends(text, start))
     if _INDENTED_CODE.match(line):
         return _within_limit(span, *_indented_ends(text, start))
-    return span
+    return _within_limit(span, *_unmarked_ends(text, start))
 
 
 def list_around(text: str, span: Span) -> Span | None:
@@ -157,6 +162,20 @@ def _list_ends(text: str, start: int) -> Iterator[int]:
             end = line_end
         start = line_end + 1
     yield end
+
+
+def _unmarked_ends(text: str, start: int) -> list[int]:
+    """Return the end of each of the short lines from there on, if they are a list that has lost its marks."""
+    ends: list[int] = []
+    while start < len(text):
+        line_end = _line_end(text, start)
+        line = _ASIDE.sub("", text[start:line_end]).strip()
+        is_marked = _HASHES.match(line) or _FENCE.match(line) or line.startswith((*_TABLE, ".. "))
+        if is_marked or not 0 < len(line.split()) <= HEADING_WORDS or line.rstrip(_CLOSING).endswith(_ENDS):
+            break
+        ends.append(line_end)
+        start = line_end + 1
+    return ends if len(ends) >= _LEAST_ITEMS else []
 
 
 def _indented_ends(text: str, start: int) -> Iterator[int]:

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
-from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata
+from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, beside
 from ragstone.settings.yaml_text import read_yaml
 
 REFUSAL = "NO ANSWER"
@@ -174,15 +174,17 @@ def _facts(hit: Hit, index: int, label: str, characters: int, shown: Callable[[M
     chunk = hit.chunk
     facts = {**chunk.metadata, **chunk.facts}
     text = chunk.text if not characters or len(chunk.text) <= characters else f"{chunk.text[:characters].rstrip()} …"
-    listed = [f"{name}: {_shown(value)}" for name, value in shown(chunk.metadata).items() if name not in BOOKKEEPING]
+    told = beside(chunk.text, shown(chunk.metadata))
+    listed = [f"{name}: {_shown(value)}" for name, value in told.items() if name not in BOOKKEEPING]
     author = facts.get("author") or facts.get("authors") or chunk.url
     section, page = _shown(facts.get("section", "")), _shown(facts.get("page", ""))
+    line = f", line {facts['line']}" if "line" in facts else ""
     return {
         "index": str(index),
         "number": label,
         "title": chunk.title or chunk.document_id,
         "author": _shown(author),
-        "place": f", {section}" if section else f", page {page}" if page else "",
+        "place": f", {section}" if section else f", page {page}" if page else line,
         "section": section or chunk.title,
         "url": chunk.url,
         "id": _shown(facts.get("publication_id", chunk.document_id)),

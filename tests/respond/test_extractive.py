@@ -164,7 +164,7 @@ def test_shows_the_closest_passages_as_no_answer(model: MiniLM):
     question = "Who wrote the national anthem of Peru?"
     draft = answer(model, question, hits(model, MASKS, HOURS), closest_from=0)
     assert (draft.outcome, draft.abstained) == ("closest", True)
-    lines = [phrases("en").unfound.format(what="Peru"), phrases("en").nearest.format(question=question)]
+    lines = [phrases("en").unmentioned.format(what="Peru"), phrases("en").nearest.format(question=question)]
     assert draft.text.splitlines()[:2] == lines
     assert [one.document_id for one in draft.citations] == ["masks", "hours"]
     for statement, citation in zip(draft.statements, draft.citations, strict=True):
@@ -238,3 +238,25 @@ def test_drops_footnote_marks(model: MiniLM):
     draft = answer(model, "What is the museum about?", hits(model, Document(id="d", text=text)))
     assert draft.text == "The museum is about the history of coffee. [1]"
     assert text[draft.citations[0].start : draft.citations[0].end] == draft.citations[0].quote
+
+
+TABLE = Document(
+    id="income",
+    title="Museum income",
+    text=" | 2022 | 2023\nTickets | 310 | 420\nShop | 25 | 31\nDonations | 12 | 9",
+    marks=(Mark(kind="table", start=0, end=68, header=1, label="Income (in thousands)"),),
+)
+
+
+def test_answers_from_a_table(model: MiniLM):
+    found = hits(model, TABLE, MASKS)
+    draft = answer(model, "How much was the museum's income from tickets in 2023?", found)
+    assert draft.text == "Tickets · 2023 · in thousands: 420 [1]"
+    assert TABLE.text[draft.citations[0].start : draft.citations[0].end] == "420"
+    assert "Masks are sold at the entrance" in answer(model, "Where are masks sold?", found).text
+
+
+def test_refusal_shows_the_closest_row(model: MiniLM):
+    draft = answer(model, "What did the shop of the castle in Vilnius lose to thieves?", hits(model, TABLE))
+    assert draft.outcome == "refusal"
+    assert "Shop | 25 | 31" in draft.text

@@ -93,6 +93,17 @@ def test_quotes_lead_in_with_list_and_code() -> None:
     assert ends_in_code(code)
 
 
+def test_quotes_lead_in_with_list_without_marks() -> None:
+    text = 'These are needed:\n\nA rope\nTwo lamps (see "What is a lamp?")\nAll else is found at the entrance.'
+    quote = with_introduced(text, Span(start=0, end=17)).of(text)
+    assert quote == 'These are needed:\n\nA rope\nTwo lamps (see "What is a lamp?")'
+    assert has_lines(quote)
+    for rest in ("A rope\nEverything else is sold here.", "A rope\n\nTwo lamps", "| a\n| b", "```\na"):
+        alone = f"These are needed:\n{rest}"
+        assert with_introduced(alone, Span(start=0, end=17)).of(alone) == "These are needed:"
+    assert not has_lines("A rope\nTwo lamps")
+
+
 def test_other_sentences_stay_unchanged() -> None:
     for words in ("The old harbour opens at six.", "sudo rm it:"):
         assert with_introduced(GUIDE, at(words)) == at(words)

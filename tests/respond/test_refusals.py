@@ -1,20 +1,28 @@
 """Thresholds for a risk, and refusals in the language of the question."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.answerability import NEVER, THRESHOLDS, threshold_for
-from ragstone.respond.drafts import ClosestPassage, abstained
+from ragstone.respond.drafts import ClosestPassage, abstained, cite, summary
 from ragstone.respond.facts import words
+from ragstone.respond.fixed import Kind, Requirement
 from ragstone.respond.question_words import QuestionWords
+from ragstone.respond.required import Lack
 from ragstone.respond.words import languages, lexicon, phrases
 from ragstone.settings import RespondSettings
 
 TEXT = "Masks are sold at the entrance. They cost two euros."
 CHUNK = Chunk(id="c", document_id="masks", index=0, total=1, start=0, end=len(TEXT), text=TEXT, title="Masks")
+TWIN = replace(CHUNK, id="t", document_id="twin")
+
+
+def evidence(*chunks: Chunk) -> Evidence:
+    return Evidence(question="Where?", hits=tuple(Hit(chunk=one, score=1) for one in chunks), method="test")
 
 
 @pytest.mark.parametrize("family", THRESHOLDS)
@@ -34,8 +42,8 @@ def test_risk_between_two_uses_the_smaller():
 
 @pytest.mark.parametrize("language", ["en", "de", "lt", "ms", "pl", "it", "sv"])
 def test_refusal_follows_the_question_language(language: str):
-    evidence = Evidence(question="Wo?\n Wann?", hits=(Hit(chunk=CHUNK, score=1),), method="test", language=language)
-    draft = abstained(evidence, 0.1, [ClosestPassage(hit=evidence.hits[0], span=Span(start=0, end=31))])
+    asked = replace(evidence(CHUNK), question="Wo?\n Wann?", language=language)
+    draft = abstained(asked, 0.1, [ClosestPassage(hit=asked.hits[0], span=Span(start=0, end=31))])
     first, second, third = draft.text.split("\n")
     assert first == phrases(language).refusal.format(question="Wo? Wann?")
     assert second == phrases(language).closest
@@ -43,11 +51,46 @@ def test_refusal_follows_the_question_language(language: str):
     assert (language == "en") == (phrases(language) == phrases("en"))
 
 
+def test_documents_without_title_are_named_by_their_file():
+    untitled = replace(CHUNK, title="", document_id="/srv/data/masks.txt")
+    web = replace(untitled, document_id="https://masks.example/")
+    lines = abstained(evidence(untitled, web), 0.1).text.split("\n")
+    assert lines[-2:] == ["- masks.txt", "- https://masks.example/"]
+    assert "- masks.txt (/srv/data/masks.txt)" in summary(evidence(untitled)).split("\n")
+
+
+def test_refusal_shows_the_same_passage_once():
+    shown = [ClosestPassage(hit=Hit(chunk=one, score=1), span=Span(start=0, end=31)) for one in (CHUNK, TWIN)]
+    assert abstained(evidence(CHUNK, TWIN), 0.1, shown).text.count("Masks are sold") == 1
+
+
+def test_refusal_shows_no_passage_of_one_word():
+    shown = [ClosestPassage(hit=Hit(chunk=CHUNK, score=1), span=Span(start=0, end=5))]
+    assert abstained(evidence(CHUNK), 0.1, shown).text.endswith("\n- Masks")
+
+
+def test_refusal_tells_unknown_from_unmentioned():
+    def refused(kind: Kind, *, known: bool) -> str:
+        lack = Lack(requirement=Requirement(kind=kind, text="Berlin"), found=False, known=known)
+        return abstained(evidence(CHUNK), 0.1, lacks=[lack]).text.split("\n")[1]
+
+    assert refused("place", known=False) == phrases("en").unfound.format(what="Berlin")
+    assert refused("place", known=True) == phrases("en").unmentioned.format(what="Berlin")
+    assert refused("version", known=True) == phrases("en").unfound.format(what="Berlin")
+
+
+def test_summary_names_quoted_documents_first():
+    others = [replace(CHUNK, id=f"{n}", document_id=f"{n}", title=f"Other {n}") for n in range(3)]
+    citation = cite(1, Hit(chunk=CHUNK, score=1), Span(start=0, end=5))
+    named = summary(evidence(*others, CHUNK), [citation]).split("\n")[-2:]
+    assert named == ["- Masks (masks)", "- Other 0 (0)"]
+
+
 def test_refusal_is_english_without_a_words_file():
-    evidence = Evidence(question="?", hits=(), method="test", language="fi")
-    assert abstained(evidence, 0).text.startswith(phrases("en").refusal[:20])
+    asked = Evidence(question="?", hits=(), method="test", language="fi")
+    assert abstained(asked, 0).text.startswith(phrases("en").refusal[:20])
     settings = RespondSettings(language="de")
-    assert abstained(evidence, 0, (), settings).text.endswith(phrases("de").nothing_close)
+    assert abstained(asked, 0, (), settings).text.endswith(phrases("de").nothing_close)
 
 
 @pytest.mark.parametrize("language", languages())

@@ -57,6 +57,7 @@ def lacks(question: str, passage: Chunk, *others: Chunk, known: bool = False, we
         ("What was net revenue in 2030?", [("year", "2030")]),
         ("What did Best Buy earn in Q3 2022?", [("quarter", "Q3"), ("year", "2022"), ("name", "Best Buy")]),
         ("What does the Fairphone 5 cost?", [("version", "Fairphone 5"), ("name", "Fairphone")]),
+        ("What does the T Phone 3 cost?", [("version", "T Phone 3"), ("name", "Phone")]),
         ("What does section 4.2 say?", [("version", "section 4.2")]),
         ("Does it run with python3.10?", [("version", "python3.10")]),
         ("Do Polish masks help?", [("place", "Polish")]),

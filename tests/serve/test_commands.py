@@ -218,15 +218,16 @@ def test_results_say_which_chunk_of_how_many(run: Run, kb: Path) -> None:
         assert one["metadata"]["publication_id"] == "long"
 
 
-def test_what_can_be_read_is_told_once(run: Run, tmp_path: Path) -> None:
+def test_says_why_files_are_left_out(run: Run, tmp_path: Path) -> None:
     (tmp_path / "code").mkdir()
-    for name in ("a.cpp", "b.cpp", "c.h", "Makefile", "LICENSE"):
-        (tmp_path / "code" / name).write_text("x")
-    (tmp_path / "code" / "readme.md").write_text("Bees dance.")
+    for name in ("a.cpp", "Makefile", "LICENSE", "readme.md"):
+        (tmp_path / "code" / name).write_text("Bees dance.")
+    (tmp_path / "code" / "a.o").write_bytes(b"x")
+    (tmp_path / "code" / "server.key").write_text("x")
     done = run("add", "code")
-    assert done.out.count("known are .txt") == 1
-    assert done.out.count("the name has no suffix") == 2
-    assert "c.h: unknown kind .h\n" in done.out
+    assert "a.o: a program\n" in done.out
+    assert "server.key: left out because it may hold passwords or keys\n" in done.out
+    assert "LICENSE" not in done.out
 
 
 def test_version_and_help(run: Run) -> None:

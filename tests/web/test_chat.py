@@ -48,7 +48,7 @@ def test_shows_answers_as_they_are_written(written: str, visit: Open) -> None:
     assert len(lengths) > 5, "not all at once"
     expect(turn.locator("strong")).to_have_text("Kentish ragstone")
     expect(turn.locator(".prose li").first).to_contain_text("The Romans shipped it down the Medway.")
-    expect(turn.locator(".unproved")).to_have_text("It is mostly used to build rockets to the moon.")
+    expect(turn.locator(".unproved")).to_contain_text("It is mostly used to build rockets")
     expect(turn).to_contain_text("1 of 3 sentences is not supported by the documents.")
     expect(at.page.get_by_role("status")).to_contain_text("Answer: ")
 
@@ -78,7 +78,7 @@ def test_answers_continue_in_other_conversations(written: str, visit: Open) -> N
     expect(left).to_contain_text("What is Kentish ragstone?")
     left.click()
     expect(at.page.locator(".turn-foot")).to_be_visible()
-    expect(at.page.locator(".prose")).to_contain_text("rockets to the moon")
+    expect(at.page.locator(".prose")).to_contain_text("to build rockets")
 
 
 def test_refusals_show_the_closest_passages(quoted: str, visit: Open) -> None:

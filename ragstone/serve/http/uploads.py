@@ -219,8 +219,8 @@ class _Form:
             raise Refused("usage", "two files have the same name")
         if len(files) >= MAX_FILES:
             raise Refused("too_large", f"one request may have {MAX_FILES} files")
-        if not acquire.is_known(name):
-            raise Refused("unsupported", f"files of this kind cannot be read; those that can: {acquire.kinds()}")
+        if reason := acquire.left_out(name):
+            raise Refused("unsupported", f"{name} was not added: {reason}")
         path = files[name] = self._upload.folder / str(len(files))
         return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ragstone.core.answers import Answer, Citation
-from ragstone.core.records import BOOKKEEPING, Hit, Metadata
+from ragstone.core.records import BOOKKEEPING, Hit, Metadata, beside
 from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, one_line, printable, table
 
 EXCERPT = 280
@@ -54,7 +54,7 @@ def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> 
         where: Part = (place(citation), "dim" if title else "")
         yield line(*title, where, indent=2, head=(f"[{citation.marker}] ", "bold cyan"))
         yield line((f"“{one_line(citation.quote)}”", "italic dim"), indent=6)
-        if facts := _facts(known.pop(citation.document_id, {})):
+        if facts := _facts(beside(citation.quote, known.pop(citation.document_id, {}))):
             yield line((facts, "dim"), indent=6)
 
 

@@ -64,13 +64,20 @@ def test_jobs_stream_their_progress(serving: Serving) -> None:
 
 def test_reports_unreadable_files_without_paths(serving: Serving) -> None:
     live = serving(documents=())
-    sent = live.upload(("wrong.csv", b"a;b\n1;2\n"), ("broken.pdf", b"no pdf at all"), ("room.txt", ROOM))
+    sent = live.upload(("wrong.csv", b"a;b\n"), ("broken.pdf", b"no pdf at all"), ("room.txt", ROOM))
     job = live.finished(sent)
     assert (job["state"], job["report"]["added"]) == ("done", 1)
     skipped = {one["source"]: one["reason"] for one in job["report"]["skipped"]}
     assert sorted(skipped) == ["uploads/broken.pdf", "uploads/wrong.csv"]
-    assert "column" in skipped["uploads/wrong.csv"]
+    assert skipped["uploads/wrong.csv"] == "no rows"
     assert str(live.engine.folder.resolve()) not in str(job)
+
+
+def test_reads_an_ordinary_table(serving: Serving) -> None:
+    live = serving(documents=())
+    job = live.finished(live.upload(("shops.csv", b"name,price,city\nMill,12,Vilnius\nForge,7,Kaunas\n")))
+    assert (job["state"], job["report"]["added"], job["report"]["skipped"]) == ("done", 2, [])
+    assert "name: Mill; price: 12; city: Vilnius" in live.http.get("/documents/uploads/shops.csv%231").json()["text"]
 
 
 def test_reports_undecodable_files_without_paths(serving: Serving) -> None:
@@ -191,7 +198,8 @@ def test_groups_restrict_uploaded_files(serving: Serving) -> None:
 @pytest.mark.parametrize(
     ("files", "settings", "status", "said"),
     [
-        ((("a.exe", b"x"),), (), 415, "cannot be read"),
+        ((("a.exe", b"x"),), (), 415, "a.exe was not added: a program"),
+        ((("prod.env", b"x"),), (), 415, "passwords or keys"),
         ((("noname", b"x"),), (), 400, "suffix"),
         (((".txt", b"x"),), (), 400, "suffix"),
         ((("a.txt", b"x"), ("b/a.txt", b"y")), (), 400, "same name"),

@@ -1,0 +1,131 @@
+"""Write docs/asked.md: what became of fifty questions as users ask them, now and before the model that reads sentences.
+
+``make docs`` runs it where RAGSTONE_TEST_DATA names the folder of the data sets. Answers are shown of the data whose
+licence lets their texts be shown; of the others only the question, the verdict and the confidence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from benchmarks.asked.__main__ import VERDICTS, counts, shown
+from benchmarks.asked.asking import Told, told
+from benchmarks.asked.questions import Verdict
+from benchmarks.common import DATA, Options, data_folder
+from tools.answers_page import KEPT, lines, plain, quoted
+
+PAGE = Path(__file__).parent.parent / "docs" / "asked.md"
+BEFORE = Path(__file__).parent.parent / "benchmarks" / "asked" / "before.jsonl"
+SHOWN = ("docs-site",)
+"""The presets whose data may be shown; the others are texts of newspapers, companies and authorities."""
+HEAD = """\
+<!-- Written by tools/asked_page.py; run `make docs` with RAGSTONE_TEST_DATA set. -->
+
+# Fifty questions as users ask them
+
+Ten questions to each preset, on data of its kind and without a language model: a fact, a figure, how to do something, a
+list, yes or no, a comparison, a paraphrase, one mistyped, one about something that the documents do not have, and one
+out of scope. They were written from the documents before anything was asked, with the documents that answer and the
+words that a right answer has; one document, a twin, was added to the answers of one question after the first run.
+Nothing is fitted to them, but faults that their answers showed were mended, and one verdict changed by that: the
+measures that do harm were *right document* without it. Fifty are too few for a share; they are for reading.
+
+*Right*: the answer quotes a document that answers, with the words of the answer. *Right document*: without these words.
+*Refused*: no answer is claimed; the closest passages may be shown. *Before* is commit 7dde708, the last one without the
+trained model that reads sentences, with the same indexes.
+
+"""
+FOOT = """\
+## Repeat it
+
+    RAGSTONE_TEST_DATA=folder python -m benchmarks.asked --keep kbs
+
+The texts of CUDA-Q are Copyright NVIDIA Corporation & Affiliates, Apache-2.0. Of the news every fourth article was
+added, and those with an answer.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Former:
+    """What became of a question before."""
+
+    verdict: Verdict
+    confidence: float
+
+
+async def render(data: Path) -> str:
+    """Return the whole page, from the folder of the data sets."""
+    return page([one async for one in told(Options(keep=KEPT, data=data))], former())
+
+
+def former() -> dict[str, Former]:
+    """Return what became of each question before, by its name."""
+    with BEFORE.open(encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    return {row["id"]: Former(verdict=row["verdict"], confidence=row["confidence"]) for row in rows}
+
+
+def page(answers: Sequence[Told], before: Mapping[str, Former]) -> str:
+    """Return the page of these answers."""
+    parts = [_counts(answers, before)]
+    for system in dict.fromkeys(one.question.system for one in answers):
+        own = [one for one in answers if one.question.system == system]
+        entries = [_entry(one, before[one.question.id]) for one in own] if system in SHOWN else [_table(own, before)]
+        parts += [f"## {system}", *entries]
+    return HEAD + "\n\n".join(parts) + "\n\n" + FOOT
+
+
+def _counts(answers: Sequence[Told], before: Mapping[str, Former]) -> str:
+    """Return how often each verdict was passed on the questions of each preset, before and now."""
+    rows = [f"| preset | {' | '.join(VERDICTS)} |", "|---|" + "---|" * len(VERDICTS)]
+    systems = list(dict.fromkeys(one.question.system for one in answers))
+    for system in (*systems, "all"):
+        own = [one for one in answers if system in ("all", one.question.system)]
+        old, new = counts([before[one.question.id].verdict for one in own]), counts([one.verdict for one in own])
+        cells = [f"{a} → {b}" for a, b in zip(old, new, strict=True)]
+        rows.append(f"| {system} | {' | '.join(cells)} |")
+    refused = (
+        f"Of the refused wrongly, {len(shown(answers))} now show the words of the answer among the closest passages."
+    )
+    return "Before → now:\n\n" + "\n".join(rows) + f"\n\n{refused}"
+
+
+def _table(answers: Sequence[Told], before: Mapping[str, Former]) -> str:
+    rows = ["| kind | question | outcome | verdict | confidence | before |", "|---|---|---|---|---|---|"]
+    for one in answers:
+        old, asked = before[one.question.id], one.question
+        cells = [asked.kind, plain(asked.text), one.answer.outcome, one.verdict, f"{one.answer.confidence:.2f}"]
+        rows.append(f"| {' | '.join(cells)} | {old.verdict} {old.confidence:.2f} |")
+    return "\n".join(rows)
+
+
+def _entry(one: Told, old: Former) -> str:
+    """Return a question with its answer and what became of it."""
+    asked = f"<b>{escape(one.question.text, quote=False)}</b> ({one.question.kind})"
+    became = f"{one.answer.outcome}, confidence {one.answer.confidence:.2f}, **{one.verdict}**"
+    return "\n\n".join(
+        [
+            quoted(f"{asked}<br>\n{lines(one.answer.answer)}"),
+            f"{became}; before: {old.verdict}, {old.confidence:.2f}.",
+        ]
+    )
+
+
+def main() -> None:
+    """Write the page; without the data, report that and leave the page unchanged."""
+    data = data_folder()
+    if data is None:
+        print(f"left {PAGE} as it is: {DATA} names no folder of data sets", file=sys.stderr)
+        return
+    PAGE.write_text(asyncio.run(render(data)), encoding="utf-8")
+    print(f"wrote {PAGE}")
+
+
+if __name__ == "__main__":
+    main()
