@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ragstone.respond.quotes import Quote, are_neighbours
+from ragstone.respond.references import language_at_start
 
 LONGEST = 3
 """Sentences of a passage."""
@@ -56,8 +57,9 @@ def chosen(likely: Sequence[Likely], limit: int, *, price: float = PRICE, apart:
     for one in sorted(likely, key=lambda some: -some.probability):
         if len(passage) >= limit or one.probability < apart:
             break
-        if not one.refers and not any(_same_words(one, other) for other in passage):
-            passage.append(one)
+        if one.refers or any(_same_words(one, other) for other in passage) or _in_other_language(one, passage[0]):
+            continue
+        passage.append(one)
     return passage
 
 
@@ -103,6 +105,12 @@ def _from_its_beginning(likely: Sequence[Likely], run: list[Likely], longest: in
             break
         run, place = longer, place - 1
     return run
+
+
+def _in_other_language(one: Likely, other: Likely) -> bool:
+    """Return whether two sentences are of chunks that surely are in two languages: one answer is in one."""
+    languages = {language_at_start(some.quote.hit.chunk.text) for some in (one, other)}
+    return len(languages - {""}) > 1
 
 
 def _same_words(one: Likely, other: Likely) -> bool:

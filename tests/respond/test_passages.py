@@ -65,6 +65,14 @@ def test_sure_sentence_apart_is_a_quote_of_its_own():
     assert found == ["The shop opens at nine.", "The hall opens at ten."]
 
 
+def test_sentence_apart_is_in_the_language_of_the_others():
+    english = hit("Rank fusion joins several lists into one, and it was proposed by three authors in 2009.")
+    german = hit("Die Rangfusion verbindet mehrere Listen zu einer, und das hat sich bewährt.", document="e")
+    other = hit("The fusion of ranks is a sum over lists, and it needs no weights.", document="f")
+    some = [one for found in (english, german, other) for one in likely_sentences(found, [0.9])]
+    assert [one.quote.hit for one in chosen(some, 4)] == [english, other]
+
+
 def test_sentence_apart_must_not_refer_back():
     (text,) = quoted(hit(STAFF), [0.9, 0.01, 0.01, 0.8, 0.01])
     assert text == "Corie Barry is the chief executive officer of Best Buy."
