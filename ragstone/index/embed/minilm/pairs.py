@@ -35,7 +35,7 @@ LONGEST = 448
 """Tokens of a pair that are read, markers included; the second text is cut to fit. Trained on pairs up to 320."""
 LONGEST_FIRST = 96
 """Tokens of the first text that are read."""
-HEADS = "qkv"
+_QKV = "qkv"
 
 
 class PairWeights:
@@ -50,9 +50,9 @@ class PairWeights:
             return self._own.raw(f"{name}_q"), self._own.raw(f"{name}_scale").ravel()
         layer, product, _ = name.split(".")
         joined = f"{layer}.qkv.weight"
-        if product not in HEADS or f"{joined}_q" not in self._own:
+        if product not in _QKV or f"{joined}_q" not in self._own:
             return self._below.quantized(name)
-        columns = slice(HEADS.index(product) * DIMENSIONS, (HEADS.index(product) + 1) * DIMENSIONS)
+        columns = slice(_QKV.index(product) * DIMENSIONS, (_QKV.index(product) + 1) * DIMENSIONS)
         rows, scales = self.quantized(joined)
         return np.ascontiguousarray(rows[:, columns]), scales[columns]
 
