@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ragstone.core.filters import Scalar
+from ragstone.core.layout import Placed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +73,8 @@ class Mark:
 class Document:
     """A text with an identity. ``id`` comes from the source and stays the same when the text changes.
 
-    ``marks`` are sorted by ``start``; pages may overlap other marks.
+    ``marks`` are sorted by ``start``; pages may overlap other marks. ``placed`` says where words stand on the pages of
+    the original, sorted by ``start``; it is empty where the kind of document has no pages.
     """
 
     id: str
@@ -82,6 +84,7 @@ class Document:
     url: str = ""
     metadata: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
     marks: tuple[Mark, ...] = ()
+    placed: tuple[Placed, ...] = field(default=(), repr=False)
 
     @property
     def content_hash(self) -> str:

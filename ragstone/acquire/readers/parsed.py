@@ -13,6 +13,7 @@ from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.figures import is_unit
 from ragstone.acquire.readers.grid import Cell, grid
 from ragstone.core.filters import Scalar
+from ragstone.core.layout import Placed
 from ragstone.core.records import Document, Mark
 from ragstone.settings import AcquireSettings
 
@@ -68,6 +69,7 @@ class Parsed:
     title: str = ""
     url: str = ""
     marks: tuple[Mark, ...] = ()
+    placed: tuple[Placed, ...] = ()
     facts: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
     parts: tuple[Part, ...] = ()
     entries: tuple[Parsed, ...] = ()
@@ -90,6 +92,7 @@ class Parsed:
             url=self.url,
             metadata={"path": file.name, **facts},
             marks=self.marks,
+            placed=self.placed,
         )
 
 
@@ -110,9 +113,18 @@ class Writer:
         self._gap = ""
         self._marks: list[Mark] = []
         self._pages: list[tuple[str, int]] = []
+        self._placed: list[Placed] = []
 
-    def paragraph(self, text: str) -> None:
-        self._block(tidy(text).strip())
+    def paragraph(self, text: str, placed: Sequence[Placed] = ()) -> None:
+        """Add a paragraph.
+
+        Args:
+            text: the paragraph, in lines.
+            placed: where parts of it stand on their page. Their spans are within ``text``, which is `tidy` then.
+        """
+        start = self._block(tidy(text).strip())
+        if start is not None:
+            self._placed += [replace(one, start=one.start + start, end=one.end + start) for one in placed]
 
     def line(self, text: str) -> None:
         """Add a line that follows the one before without a blank line, such as a list item."""
@@ -172,6 +184,7 @@ class Writer:
             title=" ".join(tidy(title).split()),
             url=url,
             marks=tuple(marks),
+            placed=tuple(self._placed),
             facts=facts or {},
             parts=tuple(parts),
         )
