@@ -22,7 +22,7 @@ from ragstone.index import build_embedder
 from ragstone.index.follow.protocol import SyncedKeywordIndex, SyncedVectorIndex
 from ragstone.index.keyword.bm25 import TermIndex
 from ragstone.index.keyword.reader_words import Words
-from ragstone.respond.extractive import ExtractiveAnswerer
+from ragstone.respond.quoting.extractive import ExtractiveAnswerer
 from ragstone.review.dataset import Dataset
 from ragstone.settings import IndexSettings
 from ragstone.settings.load import load as load_settings

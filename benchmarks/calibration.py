@@ -14,7 +14,7 @@ from benchmarks.judge import auc
 from benchmarks.logistic import fit, probabilities
 from benchmarks.question_sets import is_there
 from ragstone.index import build_embedder
-from ragstone.respond.answerability import NEVER, Features, above, estimate_for, threshold_for
+from ragstone.respond.quoting.answerability import NEVER, Features, above, estimate_for, threshold_for
 from ragstone.settings.load import load
 
 BINS = 10

@@ -9,7 +9,7 @@ from benchmarks.common import progress
 from benchmarks.recorded import recorded
 from ragstone.core.request import Request
 from ragstone.respond import drafted
-from ragstone.respond.answerability import Features
+from ragstone.respond.quoting.answerability import Features
 from ragstone.settings import RespondSettings
 
 FITTED = (

@@ -24,7 +24,7 @@ from ragstone.core.errors import UsageError
 from ragstone.core.records import Hit
 from ragstone.engine.experiments import add_corpus
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.respond.prompt import REFUSAL
+from ragstone.respond.writing.prompt import REFUSAL
 from ragstone.review.dataset import Dataset, load
 from ragstone.review.evaluate import Search, evaluate
 from servers.exa_server import KEY as EXA_KEY

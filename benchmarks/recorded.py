@@ -18,9 +18,9 @@ from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.search import Search
 from ragstone.respond import build_answerer, facts
-from ragstone.respond.extractive import ExtractiveAnswerer
-from ragstone.respond.fixed import requirements
-from ragstone.respond.required import NOWHERE, lookup
+from ragstone.respond.quoting.extractive import ExtractiveAnswerer
+from ragstone.respond.requirements.stated import requirements
+from ragstone.respond.requirements.unmet import NOWHERE, lookup
 from ragstone.settings import RespondSettings
 
 _WORD = re.compile(r"\w+")

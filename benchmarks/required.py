@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.common import Options, Result, Table, main, progress
 from ragstone.core.records import Chunk, Metadata
 from ragstone.core.request import Request
-from ragstone.respond.required import Lack, lacking
+from ragstone.respond.requirements.unmet import Lack, lacking
 from ragstone.review.dataset import load
 
 READER = (

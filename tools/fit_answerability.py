@@ -1,4 +1,4 @@
-"""Fit the coefficients and thresholds of `ragstone.respond.answerability`.
+"""Fit the coefficients and thresholds of `ragstone.respond.quoting.answerability`.
 
     RAGSTONE_TEST_DATA=... python -m tools.fit_answerability [--keep DIR] [--embedders minilm,e5-small]
 

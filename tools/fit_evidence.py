@@ -1,4 +1,4 @@
-"""Fit `ragstone.respond.evidence_model`: the probability that a sentence belongs to the evidence for an answer.
+"""Fit `ragstone.respond.quoting.evidence_model`: the probability that a sentence belongs to the evidence for an answer.
 
     RAGSTONE_TEST_DATA=... python -m tools.fit_evidence [--keep DIR] [--embedder minilm]
 
@@ -24,12 +24,12 @@ from benchmarks.logistic import fit, probabilities
 from benchmarks.recorded import Found, Recorded, recorded
 from ragstone import chunk
 from ragstone.core.request import Request
-from ragstone.respond import passages
 from ragstone.respond.drafts import cite
-from ragstone.respond.evidence_model import SentenceFeatures, features_of
-from ragstone.respond.extractive import likely_of
-from ragstone.respond.quotes import passages as joined
-from ragstone.respond.scored import Sentence, read
+from ragstone.respond.quoting import passages
+from ragstone.respond.quoting.evidence_model import SentenceFeatures, features_of
+from ragstone.respond.quoting.extractive import likely_of
+from ragstone.respond.quoting.quotes import passages as joined
+from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.review.citations import touches
 
 FITTED = ("clapnq", "qed_nq_dev", "selqa", "hotpotqa")

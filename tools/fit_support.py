@@ -1,4 +1,4 @@
-"""Fit the coefficients of `ragstone.respond.support` and `ragstone.respond.proof`.
+"""Fit the coefficients of `ragstone.respond.proof.by_words` and `ragstone.respond.proof.by_entailment`.
 
     RAGSTONE_TEST_DATA=... python -m tools.fit_support [--keep DIR]
 
@@ -26,8 +26,8 @@ from benchmarks.common import Options
 from benchmarks.logistic import newton
 from benchmarks.proof.__main__ import SETS, planted
 from benchmarks.proof.checked import Checked
-from ragstone.respond.agreement import Agreement
-from ragstone.respond.proof import features
+from ragstone.respond.proof.agreement import Agreement
+from ragstone.respond.proof.by_entailment import features
 
 EMBEDDERS = ("minilm", "e5-small")
 ENGLISH = ("clapnq", "xquad/dev/en")

@@ -15,8 +15,8 @@ from ragstone.core.records import Document, Hit, Judgement, Span
 from ragstone.core.request import Request
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index import build_pair_model
-from ragstone.respond.proof import FAMILIAR, supported, unsupported_words
-from ragstone.respond.support import THRESHOLD, Alignment, SupportChecker, probability
+from ragstone.respond.proof.by_entailment import FAMILIAR, supported, unsupported_words
+from ragstone.respond.proof.by_words import THRESHOLD, Alignment, SupportChecker, probability
 from ragstone.review.dataset import Dataset
 from ragstone.settings import ChunkSettings
 

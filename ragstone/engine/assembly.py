@@ -34,7 +34,7 @@ from ragstone.history.spending import Spending
 from ragstone.history.statistics import Statistics
 from ragstone.index.keyword.reader_words import Words
 from ragstone.learning.learner import Learner
-from ragstone.respond.tiers import TieredAnswerer, unproved
+from ragstone.respond.writing.tiers import TieredAnswerer, unproved
 from ragstone.review.confidence import overall
 from ragstone.review.heuristic import HeuristicJudge
 from ragstone.review.judge import build_judge, marks

@@ -1,8 +1,9 @@
 """Respond: evidence to an answer with citations.
 
-Without a language model the answer quotes sentences of the documents (`extractive`). With one, the model writes and
-every sentence is checked against the evidence (`written`, `support`). If the evidence is unlikely to answer, the answer
-is a refusal that names the closest passages. To change the words of a refusal or a summary, edit the ``phrases`` of
+Without a language model the answer quotes sentences of the documents (`quoting`) or cells of their tables (`tables`).
+With one, the model writes (`writing`) and every sentence is checked against the evidence (`proof`). What a question
+fixes must be met (`requirements`). If the evidence is unlikely to answer, the answer is a refusal that names the
+closest passages. To change the words of a refusal or a summary, edit the ``phrases`` of
 ``ragstone/respond/words/<language>.yaml``; to support another language, add such a file.
 """
 
@@ -20,7 +21,7 @@ from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import RespondSettings
 
 if TYPE_CHECKING:
-    from ragstone.respond.support import Checker
+    from ragstone.respond.proof.by_words import Checker
 
 __all__ = ["abstained", "build_answerer", "build_chat_model", "choose", "drafted", "language_of", "replayed", "summary"]
 
@@ -48,8 +49,8 @@ def build_answerer(
         model: writes the answer; without one the answer quotes.
         entailment: returns the model that judges what ``model`` writes; without one its words are compared.
     """
-    from ragstone.respond.answerability import estimate_for, threshold_for
-    from ragstone.respond.extractive import ExtractiveAnswerer
+    from ragstone.respond.quoting.answerability import estimate_for, threshold_for
+    from ragstone.respond.quoting.extractive import ExtractiveAnswerer
 
     quoting = ExtractiveAnswerer(
         settings,
@@ -62,10 +63,10 @@ def build_answerer(
     )
     if model is None:
         return quoting
-    from ragstone.respond.model_checker import ModelChecker
-    from ragstone.respond.proof import ProofChecker
-    from ragstone.respond.support import SupportChecker
-    from ragstone.respond.written import WritingAnswerer
+    from ragstone.respond.proof.by_entailment import ProofChecker
+    from ragstone.respond.proof.by_model import ModelChecker
+    from ragstone.respond.proof.by_words import SupportChecker
+    from ragstone.respond.writing.written import WritingAnswerer
 
     by_words = SupportChecker(matcher=matcher, sentences=sentences, weigh=weigh)
     checker: Checker = by_words

@@ -15,7 +15,7 @@ from ragstone.core.protocols import Answerer
 from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.links import strip_links
-from ragstone.respond.required import Lack
+from ragstone.respond.requirements.unmet import Lack
 from ragstone.respond.words import Phrases, phrases
 from ragstone.settings import RespondSettings
 

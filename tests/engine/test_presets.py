@@ -14,7 +14,7 @@ from ragstone.core.access import OWNER
 from ragstone.core.answers import Turn
 from ragstone.core.records import Document, Evidence
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.respond.prompt import PromptBudget, compose, load_prompt
+from ragstone.respond.writing.prompt import PromptBudget, compose, load_prompt
 from ragstone.settings.load import load
 
 NAMES = sorted(path.stem for path in Path(ragstone.settings.presets.__path__[0]).glob("*.yaml"))

@@ -11,7 +11,7 @@ from ragstone.core.answers import Draft
 from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.core.table import Cell
-from ragstone.respond.required import CAP
+from ragstone.respond.requirements.unmet import CAP
 from ragstone.respond.tables import TableReader, draft_of, outweighs
 from ragstone.respond.tables.calculate import difference, value_of
 from ragstone.respond.tables.dates import Dates

@@ -5,7 +5,7 @@ from evidence import hit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.respond.claims import Claims, Verdict, verdict
+from ragstone.respond.writing.claims import Claims, Verdict, verdict
 
 HITS = [
     hit(

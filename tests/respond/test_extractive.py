@@ -15,8 +15,8 @@ from ragstone.core.request import Request
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
-from ragstone.respond.answerability import FITTED, Features, estimate_for
-from ragstone.respond.extractive import TITLED, ExtractiveAnswerer
+from ragstone.respond.quoting.answerability import FITTED, Features, estimate_for
+from ragstone.respond.quoting.extractive import TITLED, ExtractiveAnswerer
 from ragstone.respond.words import phrases
 from ragstone.settings import ChunkSettings, RespondSettings
 

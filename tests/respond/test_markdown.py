@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragstone import chunk
 from ragstone.respond.markdown import bare, is_heading, is_row, is_rule, marked
-from ragstone.respond.transcript import Sentence, Transcript
+from ragstone.respond.writing.transcript import Sentence, Transcript
 
 CODE = '```python\nprint("One. Two.")\n```'
 BLOCKS = [

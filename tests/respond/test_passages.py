@@ -10,12 +10,12 @@ from ragstone import chunk
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.respond.drafts import cite
 from ragstone.respond.facts import words
-from ragstone.respond.labels import labels_of
-from ragstone.respond.passages import LONGEST, Likely, chosen
-from ragstone.respond.quoted_text import written
-from ragstone.respond.quotes import Quote, are_neighbours, passages, quote_of
-from ragstone.respond.references import refers_back
-from ragstone.respond.scored import Sentence
+from ragstone.respond.quoting.labels import labels_of
+from ragstone.respond.quoting.passages import LONGEST, Likely, chosen
+from ragstone.respond.quoting.quoted_text import written
+from ragstone.respond.quoting.quotes import Quote, are_neighbours, passages, quote_of
+from ragstone.respond.quoting.references import refers_back
+from ragstone.respond.quoting.scored import Sentence
 from ragstone.respond.words import languages, references
 
 STAFF = (

@@ -15,8 +15,8 @@ from ragstone.core.request import Request
 from ragstone.index import build_pair_model
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
-from ragstone.respond.proof import ProofChecker, unsupported_words
-from ragstone.respond.support import MOST_AROUND, Proof, SupportChecker
+from ragstone.respond.proof.by_entailment import ProofChecker, unsupported_words
+from ragstone.respond.proof.by_words import MOST_AROUND, Proof, SupportChecker
 from ragstone.settings import ChunkSettings
 
 LAKE = Document(

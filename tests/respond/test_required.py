@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from ragstone.core.records import Chunk, Metadata
 from ragstone.core.request import Request
 from ragstone.respond.facts import words
-from ragstone.respond.fixed import requirements
-from ragstone.respond.names import Names, same_name
-from ragstone.respond.places import places
-from ragstone.respond.required import CAP, Lack, lacking, lowered
+from ragstone.respond.requirements.names import Names, same_name
+from ragstone.respond.requirements.places import places
+from ragstone.respond.requirements.stated import requirements
+from ragstone.respond.requirements.unmet import CAP, Lack, lacking, lowered
 
 
 def fixed(question: str, language: str = "") -> list[tuple[str, str]]:

@@ -13,8 +13,8 @@ from ragstone.core.request import Request
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond.facts import words
-from ragstone.respond.model_checker import ModelChecker
-from ragstone.respond.support import Proof, SupportChecker
+from ragstone.respond.proof.by_model import ModelChecker
+from ragstone.respond.proof.by_words import Proof, SupportChecker
 from ragstone.settings import ChunkSettings
 
 BRIDGE = Document(

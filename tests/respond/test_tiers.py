@@ -12,7 +12,7 @@ from ragstone.core.answers import Draft, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import ModelError
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
-from ragstone.respond.tiers import TieredAnswerer, unproved
+from ragstone.respond.writing.tiers import TieredAnswerer, unproved
 
 FOUND = evidence("Why?", "Because.")
 Part = TextWritten | SentenceClosed | Draft

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragstone import chunk
 from ragstone.core.records import Span
-from ragstone.respond.transcript import MAX_CODE, Sentence, Transcript
+from ragstone.respond.writing.transcript import MAX_CODE, Sentence, Transcript
 
 
 def read(*pieces: str) -> tuple[str, list[Sentence]]:

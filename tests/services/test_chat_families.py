@@ -19,7 +19,7 @@ import pytest
 from ragstone.core.answers import Message, Reply, Turn
 from ragstone.core.records import Chunk, Evidence, Hit
 from ragstone.core.request import Request
-from ragstone.respond.prompt import PromptBudget, compose, load_prompt
+from ragstone.respond.writing.prompt import PromptBudget, compose, load_prompt
 
 torch = pytest.importorskip("torch", reason="the extra `transformers` is not installed")
 transformers = pytest.importorskip("transformers", reason="the extra `transformers` is not installed")

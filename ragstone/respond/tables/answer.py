@@ -12,7 +12,7 @@ from ragstone.core.records import Evidence
 from ragstone.core.request import Request
 from ragstone.respond.drafts import cite
 from ragstone.respond.facts import Word, words
-from ragstone.respond.required import CAP, Known, lacking, lowered
+from ragstone.respond.requirements.unmet import CAP, Known, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named
 from ragstone.respond.tables.calculate import difference
 from ragstone.respond.tables.coefficients import FITTED

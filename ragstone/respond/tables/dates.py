@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ragstone.core.records import Span
 from ragstone.respond.facts import words
-from ragstone.respond.periods import periods
+from ragstone.respond.requirements.periods import periods
 from ragstone.respond.words import lexicon, plain
 
 _MONTHS = re.compile(r"\b(three|six|nine|twelve|3|6|9|12)[ -]months?\b(?: period)?")

@@ -14,8 +14,8 @@ from typing import Literal
 
 from ragstone.core.records import Span
 from ragstone.respond.facts import Word, words
-from ragstone.respond.periods import Period, periods
-from ragstone.respond.places import places
+from ragstone.respond.requirements.periods import Period, periods
+from ragstone.respond.requirements.places import places
 from ragstone.respond.words import language_of, lexicon, plain
 
 Kind = Literal["year", "quarter", "month", "version", "number", "place", "name"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.respond import passage_structure as structure
-from ragstone.respond.scored import Sentence
+from ragstone.respond.quoting.scored import Sentence
 
 _WORD = re.compile(r"\w+")
 _ONE_WORD = re.compile(r"[^\W\d_]+[.!]\s+")

@@ -86,7 +86,7 @@ def load_prompt(name: str) -> Prompt:
     Raises:
         SettingsError: there is no such template, or it is malformed.
     """
-    shipped = {file.name.removesuffix(".yaml"): file for file in files("ragstone.respond.prompts").iterdir()}
+    shipped = {file.name.removesuffix(".yaml"): file for file in files("ragstone.respond.writing.prompts").iterdir()}
     place = shipped.get(name) or Path(name)
     if name == "languages" or not place.is_file():
         known = ", ".join(sorted(one for one in shipped if one not in ("languages", "__init__.py", "__pycache__")))
@@ -218,7 +218,7 @@ def _in_language(code: str) -> str:
 
 @cache
 def _languages() -> dict[str, str]:
-    return read_yaml((files("ragstone.respond.prompts") / "languages.yaml").read_text(encoding="utf-8"))
+    return read_yaml((files("ragstone.respond.writing.prompts") / "languages.yaml").read_text(encoding="utf-8"))
 
 
 def _put(template: str, values: dict[str, str]) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragstone.respond.facts import Vocabulary, Word, words
-from ragstone.respond.quotes import Quote, is_question
-from ragstone.respond.references import language_at_start, refers_back
+from ragstone.respond.quoting.quotes import Quote, is_question
+from ragstone.respond.quoting.references import language_at_start, refers_back
 
 
 def labels_of(question: str, quotes: Sequence[Quote]) -> list[str]:

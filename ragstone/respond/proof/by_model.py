@@ -16,7 +16,7 @@ from ragstone.core.errors import ModelError
 from ragstone.core.protocols import ChatModel
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond.support import (
+from ragstone.respond.proof.by_words import (
     THRESHOLD,
     UNSUPPORTED,
     Alignment,

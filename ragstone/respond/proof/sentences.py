@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
-from ragstone.respond.claims import Claim, Claims, verdict
-from ragstone.respond.support import UNSUPPORTED, Checker, Proof
-from ragstone.respond.transcript import Sentence
+from ragstone.respond.proof.by_words import UNSUPPORTED, Checker, Proof
+from ragstone.respond.writing.claims import Claim, Claims, verdict
+from ragstone.respond.writing.transcript import Sentence
 
 FREE = Proof(supported=True, support=1.0, quotes=())
 """Of a sentence that claims nothing."""

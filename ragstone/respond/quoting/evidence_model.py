@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
 from ragstone.respond.facts import Word, words
-from ragstone.respond.question_words import QuestionWords
-from ragstone.respond.references import language_at_start, refers_back
-from ragstone.respond.scored import Sentence
+from ragstone.respond.quoting.question_words import QuestionWords
+from ragstone.respond.quoting.references import language_at_start, refers_back
+from ragstone.respond.quoting.scored import Sentence
 
 _LEAST_SPREAD = 1e-3
 

@@ -1,10 +1,9 @@
 """Answers without a language model: the sentences that answer, quoted exactly.
 
 Every sentence of the best chunks is scored by late interaction, its tokens embedded within their paragraph so
-that "it" is read in context (`ragstone.respond.scored`). A fitted model says of each how likely it is evidence, and the
-most likely passage is quoted, with what it needs to be understood (`ragstone.respond.passages`). Whether the evidence
-answers at all is a probability (`ragstone.respond.answerability`); below a threshold the answer says what was looked
-for, and that it was not found.
+that "it" is read in context (`scored`). A fitted model says of each how likely it is evidence, and the most likely
+passage is quoted, with what it needs to be understood (`passages`). Whether the evidence answers at all is a
+probability (`answerability`); below a threshold the answer says what was looked for, and that it was not found.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from ragstone.core.protocols import SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond import facts
-from ragstone.respond.answerability import HALF, Estimate, Features
 from ragstone.respond.drafts import (
     MAX_PASSAGES,
     MAX_SOURCES,
@@ -29,14 +27,15 @@ from ragstone.respond.drafts import (
     closest_lead,
     replayed,
 )
-from ragstone.respond.evidence_model import EVIDENCE, SentenceFeatures, features_of
-from ragstone.respond.labels import labels_of
-from ragstone.respond.passages import Likely, best, chosen
-from ragstone.respond.question_words import QuestionWords
-from ragstone.respond.quoted_text import written
-from ragstone.respond.quotes import Quote, is_question, passages, quote_of, words_of
-from ragstone.respond.required import Known, Lack, lacking, lowered
-from ragstone.respond.scored import Sentence, read
+from ragstone.respond.quoting.answerability import HALF, Estimate, Features
+from ragstone.respond.quoting.evidence_model import EVIDENCE, SentenceFeatures, features_of
+from ragstone.respond.quoting.labels import labels_of
+from ragstone.respond.quoting.passages import Likely, best, chosen
+from ragstone.respond.quoting.question_words import QuestionWords
+from ragstone.respond.quoting.quoted_text import written
+from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, words_of
+from ragstone.respond.quoting.scored import Sentence, read
+from ragstone.respond.requirements.unmet import Known, Lack, lacking, lowered
 from ragstone.respond.tables import TableReader, draft_of, outweighs
 from ragstone.settings import RespondSettings
 

@@ -1,7 +1,7 @@
 """Check by its words whether the evidence says what a sentence says; the claims of a model are never trusted.
 
 Every sentence of the evidence is a span. The spans that contain most of the sentence's words, up to `SPANS` of them for
-a sentence of several clauses, are compared with it (`ragstone.respond.agreement`), and a logistic model turns the
+a sentence of several clauses, are compared with it (`ragstone.respond.proof.agreement`), and a logistic model turns the
 comparison into one number. ``tools/fit_support.py`` fits its coefficients on answers that people wrote to half the
 questions of CLAP NQ, on sentences of XQuAD, and on the same with numbers, names or negations changed.
 """
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ragstone.core.protocols import SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.records import Hit, Span, TokenMatches
 from ragstone.core.request import Request
-from ragstone.respond.agreement import Agreement, agreement
 from ragstone.respond.facts import Vocabulary, Word, alike, form, initials, words
+from ragstone.respond.proof.agreement import Agreement, agreement
 
 BIAS = -1.46
 WEIGHTS = (2.74, 1.78, -3.88, -6.86, -5.74, -6.46, -4.09, -6.31, -5.12, -2.37, -3.11, -2.19)

@@ -18,12 +18,12 @@ from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
-from ragstone.respond.claims import Claim, verdict
 from ragstone.respond.drafts import abstained, cite
-from ragstone.respond.prompt import REFUSAL, ComposedPrompt, Prompt, PromptBudget, compose, load_prompt
-from ragstone.respond.proving import Proved, Prover
-from ragstone.respond.support import Checker, Quote
-from ragstone.respond.transcript import Sentence, Transcript
+from ragstone.respond.proof.by_words import Checker, Quote
+from ragstone.respond.proof.sentences import Proved, Prover
+from ragstone.respond.writing.claims import Claim, verdict
+from ragstone.respond.writing.prompt import REFUSAL, ComposedPrompt, Prompt, PromptBudget, compose, load_prompt
+from ragstone.respond.writing.transcript import Sentence, Transcript
 from ragstone.settings import RespondSettings
 
 UNSUPPORTED_MARK = "[?]"

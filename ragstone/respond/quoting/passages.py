@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ragstone.respond.quotes import Quote, are_neighbours
-from ragstone.respond.references import language_at_start
+from ragstone.respond.quoting.quotes import Quote, are_neighbours
+from ragstone.respond.quoting.references import language_at_start
 
 LONGEST = 3
 """Sentences of a passage."""

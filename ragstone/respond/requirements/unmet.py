@@ -18,10 +18,10 @@ from ragstone.core.protocols import Weigher
 from ragstone.core.records import EXTRACTED_AT, Chunk
 from ragstone.core.request import Request
 from ragstone.respond.facts import Word, alike, words
-from ragstone.respond.fixed import Requirement, requirements
-from ragstone.respond.names import Names, same_name
-from ragstone.respond.periods import Periods, ordinal
-from ragstone.respond.places import places
+from ragstone.respond.requirements.names import Names, same_name
+from ragstone.respond.requirements.periods import Periods, ordinal
+from ragstone.respond.requirements.places import places
+from ragstone.respond.requirements.stated import Requirement, requirements
 
 Known = Callable[[Sequence[str], Request], Sequence[bool]]
 """Returns for each word whether any document contains it."""

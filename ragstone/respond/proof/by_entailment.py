@@ -1,8 +1,8 @@
 """Check sentences with the trained model of entailment, beside the comparison of words.
 
-The words find the quotes that a sentence rests on (`ragstone.respond.support`); the model reads these quotes with their
-neighbours and the sentence, and says whether they support it and which of its words nothing supports. Both enter one
-logistic model. The words alone decide where the model knows too little of the language.
+The words find the quotes that a sentence rests on (`ragstone.respond.proof.by_words`); the model reads these quotes
+with their neighbours and the sentence, and says whether they support it and which of its words nothing supports. Both
+enter one logistic model. The words alone decide where the model knows too little of the language.
 
 Training data, figures and limits: ``training/README.md``. ``tools/fit_support.py`` fits the coefficients.
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ragstone.core.protocols import Entailment
 from ragstone.core.records import Hit, Judgement, Span
 from ragstone.core.request import Request
-from ragstone.respond.support import THRESHOLD, UNSUPPORTED, Alignment, Proof, SupportChecker, probability
+from ragstone.respond.proof.by_words import THRESHOLD, UNSUPPORTED, Alignment, Proof, SupportChecker, probability
 
 BIAS = -0.19
 WEIGHTS = (1.08, 0.45)
