@@ -31,6 +31,8 @@ _DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|parsed-literal|math)::.*
 _ASIDE = re.compile(r"\([^()]*\)")
 _LEAST_ITEMS = 2
 """Lines without marks that are a list, if a line with a colon introduces them."""
+_MOST_LINES, _LINE_WORDS = 5, 7
+"""Lines of a signature or an address, and words of such a line."""
 _LABEL_WORDS = 2
 """Words of a label before code, such as the tab title "C++": a line without closing punctuation."""
 _ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", "।", "۔", "؟")
@@ -132,6 +134,18 @@ def list_around(text: str, span: Span) -> Span | None:
     return Span(start=start, end=end) if end - start <= MAX_QUOTE else None
 
 
+def block_around(text: str, span: Span) -> Span | None:
+    """Return the few short lines among which a sentence stands, such as a signature or an address; None if in prose.
+
+    "Chief Financial Officer" says who that is only together with the name above it.
+    """
+    start, end = text.rfind("\n\n", 0, span.start) + 2, text.find("\n\n", span.end)
+    start, end = max(start, 0) if start > 1 else 0, len(text) if end < 0 else end
+    lines = text[start:end].strip("\n").split("\n")
+    is_block = _LEAST_ITEMS <= len(lines) <= _MOST_LINES and all(map(_is_block_line, lines))
+    return Span(start=start, end=start + len(text[start:end].rstrip())) if is_block else None
+
+
 def introduces_next_chunk(text: str, span: Span) -> bool:
     """Return whether a sentence with a colon introduces the next chunk: at most a label follows it."""
     rest = text[span.end :].strip(_CLOSING + " \t\n")
@@ -141,6 +155,11 @@ def introduces_next_chunk(text: str, span: Span) -> bool:
 def _is_label(line: str) -> bool:
     words = line.split()
     return 0 < len(words) <= _LABEL_WORDS and "\n" not in line and not line.endswith(_ENDS) and not _ITEM.match(line)
+
+
+def _is_block_line(line: str) -> bool:
+    short = len(line.split()) <= _LINE_WORDS and not line.rstrip(_CLOSING).endswith(_ENDS)
+    return short and bool(line.strip()) and not _ITEM.match(line) and not line.startswith((*_TABLE, "#", "```"))
 
 
 def _belongs_to_list(line: str) -> bool:

@@ -10,6 +10,7 @@ from ragstone.chunk import sentences
 from ragstone.core.records import Span
 from ragstone.respond.passage_structure import (
     MAX_QUOTE,
+    block_around,
     code_around,
     ends_in_code,
     has_lines,
@@ -151,3 +152,14 @@ def test_recognises_lead_in_of_next_chunk() -> None:
     for rest in ("\n\nThen go home.", "\n\nThe second paragraph of it"):
         assert not introduces_next_chunk(f"Call this:{rest}", Span(start=0, end=len("Call this:")))
     assert is_directive("Text.\n\n.. _place:\n", Span(start=7, end=17))
+
+
+def test_a_signature_is_one_block():
+    text = "It is true.\n\nBy: /s/ Ann Lee\nAnn Lee\nSenior Vice President,\nChief Financial Officer\n\nExhibit 31"
+    start = text.index("Chief")
+    block = block_around(text, Span(start=start, end=start + 5))
+    assert block is not None
+    assert block.of(text) == "By: /s/ Ann Lee\nAnn Lee\nSenior Vice President,\nChief Financial Officer"
+    assert block_around(text, Span(start=0, end=11)) is None
+    prose = "The officer who signs is named\nbelow, as in any other report of the year, by his function.\n"
+    assert block_around(prose, Span(start=0, end=10)) is None

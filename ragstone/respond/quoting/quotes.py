@@ -55,7 +55,11 @@ def quote_of(sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
         return None
     if structure.is_directive(chunk.text, span):
         return None
-    extended = structure.list_around(chunk.text, span) or structure.with_introduced(chunk.text, span)
+    extended = (
+        structure.list_around(chunk.text, span)
+        or structure.block_around(chunk.text, span)
+        or structure.with_introduced(chunk.text, span)
+    )
     after = None
     if extended == span and structure.introduces_next_chunk(chunk.text, span):
         after = _code_after(chunk, hits)
