@@ -307,6 +307,7 @@ class Considered:
 class Evidence:
     """The result of retrieval.
 
+    ``tables`` are the best tables beyond the hits: the answer may be a cell of one that reads unlike the question.
     ``question`` is the corrected question and ``asked`` the original, if that differs; ``language`` is empty if
     unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the asker.
     ``considered`` are the candidates for the evidence in the order of fusion, best first.
@@ -320,6 +321,7 @@ class Evidence:
     missing: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     considered: tuple[Considered, ...] = ()
+    tables: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,6 +105,28 @@ def table_of(chunk: Chunk) -> Table | None:
     )
 
 
+def as_markdown(table: Table) -> str:
+    """Return a table as a language model reads it best: its caption, and Markdown with one row of headings.
+
+    A section stands as a row of its own above its first row.
+    """
+    lines = [_line([" · ".join(path) for path in table.columns]), _line(["---"] * len(table.columns))]
+    section = ""
+    for row in table.rows:
+        if row.section != section:
+            section = row.section
+            lines += [_line([section])] if section else []
+        texts = [""] * len(table.columns)
+        for cell in row.cells:
+            texts[cell.column] = cell.text
+        lines.append(_line(texts))
+    return "\n".join([*([f"{table.caption}\n"] if table.caption else []), *lines])
+
+
+def _line(texts: Sequence[str]) -> str:
+    return f"| {' | '.join(texts)} |"
+
+
 def unit_of(text: str) -> str:
     """Return the words that say in what figures are counted, such as "in millions"; empty if there are none."""
     found = _UNIT.search(text)

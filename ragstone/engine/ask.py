@@ -182,7 +182,7 @@ class Ask:
         request: Request,
         timings: Timings,
     ) -> Answer:
-        evidence, review = checked.evidence, self._settings.review
+        evidence, review = _with_cited_tables(checked.evidence, draft.citations), self._settings.review
         sure = confidence(draft.answerability, draft.support, scores, review.marks, review.confidence)
         text = draft.text
         if self._settings.respond.summary and draft.outcome != "refusal":
@@ -231,7 +231,7 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
     Raises:
         ResponseError: one has not; the answer must be withheld.
     """
-    chunks = {hit.chunk.id: hit.chunk for hit in evidence.hits}
+    chunks = {hit.chunk.id: hit.chunk for hit in (*evidence.hits, *evidence.tables)}
     for citation in citations:
         chunk = chunks.get(citation.chunk_id)
         if (
@@ -244,6 +244,12 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
                 f"citation [{citation.marker}] is not what {citation.document_id} says at characters"
                 f" {citation.start}-{citation.end}; the answer is withheld"
             )
+
+
+def _with_cited_tables(evidence: Evidence, citations: Sequence[Citation]) -> Evidence:
+    """Return the evidence with the tables that an answer cites below its hits."""
+    cited = {citation.chunk_id for citation in citations}
+    return replace(evidence, hits=(*evidence.hits, *(hit for hit in evidence.tables if hit.chunk.id in cited)))
 
 
 def _sources(evidence: Evidence, citations: Sequence[Citation]) -> tuple[Source, ...]:

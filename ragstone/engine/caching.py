@@ -120,17 +120,20 @@ class ResultCache:
         value = self._get("searches", known)
         if value is None:
             return None
-        chunks = self._catalog.chunks_by_id([hit["id"] for hit in value["hits"]])
-        if len(chunks) < len(value["hits"]):  # removed a moment ago
+        stored = [*value["hits"], *value["tables"]]
+        chunks = self._catalog.chunks_by_id([hit["id"] for hit in stored])
+        if len(chunks) < len(stored):  # removed a moment ago
             return None
         request.meter.cached.append("search")
-        hits = (
+        hits = [
             Hit(chunk=chunks[hit["id"]], score=hit["score"], why=tuple(Step(**step) for step in hit["why"]))
-            for hit in value["hits"]
-        )
+            for hit in stored
+        ]
+        count = len(value["hits"])
         return Evidence(
             question=value["question"],
-            hits=tuple(hits),
+            hits=tuple(hits[:count]),
+            tables=tuple(hits[count:]),
             method=value["method"],
             language=value["language"],
             asked=value["asked"],
@@ -141,10 +144,6 @@ class ResultCache:
     def keep_evidence(self, known: ResultKey | None, evidence: Evidence) -> None:
         """Keep evidence, unless part of it was missing or the knowledge base changed meanwhile."""
         if known and not evidence.missing and self._state() == known.state:
-            hits = [
-                {"id": hit.chunk.id, "score": hit.score, "why": [asdict(step) for step in hit.why]}
-                for hit in evidence.hits
-            ]
             value = {
                 "question": evidence.question,
                 "method": evidence.method,
@@ -152,7 +151,8 @@ class ResultCache:
                 "asked": evidence.asked,
                 "notices": evidence.notices,
                 "considered": [asdict(one) for one in evidence.considered],
-                "hits": hits,
+                "hits": [*map(_stored, evidence.hits)],
+                "tables": [*map(_stored, evidence.tables)],
             }
             self._put("searches", known, value)
 
@@ -165,7 +165,8 @@ class ResultCache:
         if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_web for hit in evidence.hits):
             return None
         state = self._state()
-        read = [(replace(hit.chunk, metadata={}), hit.score) for hit in evidence.hits]
+        hits = (*evidence.hits, *evidence.tables)
+        read = [(replace(hit.chunk, metadata={}), hit.score) for hit in hits]
         asked = (evidence.question, evidence.asked, evidence.language)
         made = key("answer", code_version(), state, *self._answer, *asked, read, tuple(before), request.allowed)
         return ResultKey(key=made, state=state)
@@ -208,3 +209,7 @@ def note_question(cache: Cache, question: str) -> None:
 def latest_questions(cache: Cache, count: int) -> list[str]:
     """Return the questions asked last, newest first."""
     return [json.loads(value) for value in cache.latest("questions", count)]
+
+
+def _stored(hit: Hit) -> dict[str, Any]:
+    return {"id": hit.chunk.id, "score": hit.score, "why": [asdict(step) for step in hit.why]}

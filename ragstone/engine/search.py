@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ragstone import query, rank, respond
 from ragstone.acquire.metadata.language import detect
 from ragstone.core.access import both
 from ragstone.core.answers import Turn
 from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
-from ragstone.core.filters import Filter
+from ragstone.core.filters import Compare, Filter
 from ragstone.core.protocols import WeighedEmbedder
 from ragstone.core.records import Considered, Evidence, Hit, Matches, Question, Trace
 from ragstone.core.request import Request
@@ -24,6 +26,10 @@ from ragstone.settings import BoostSettings
 
 FAMILIAR = 0.4
 """Share of known words from which on the embedder is trusted fully; below, its weight falls in proportion."""
+TABLES = 20
+"""Tables to read for an answer. Of questions about figures in quarterly reports, half have the right table among the
+first 5 chunks, and nine of ten have it among the first 20 tables."""
+_IS_TABLE = Compare(key="is_table", op="=", value=True)
 VARIATIONS_WEIGHT = 0.5
 """Weight of all variations of a question together, relative to the question itself."""
 CHUNKS_PER_DOCUMENT = 5
@@ -57,8 +63,7 @@ class Search:
         if evidence is None:
             evidence = (await self._trace(question, parsed, k, request, timings, shown=0)).evidence
             results.keep_evidence(known, evidence)
-        hits = _readable(evidence.hits, request)
-        return evidence if len(hits) == len(evidence.hits) else replace(evidence, hits=hits)
+        return _readable_evidence(evidence, request)
 
     async def trace(
         self,
@@ -89,7 +94,7 @@ class Search:
             trace,
             fused=_readable(trace.fused, request),
             ranked=_readable(trace.ranked, request),
-            evidence=replace(trace.evidence, hits=_readable(trace.evidence.hits, request)),
+            evidence=_readable_evidence(trace.evidence, request),
         )
 
     async def _trace(
@@ -118,6 +123,7 @@ class Search:
             candidates = max(settings.rank.pool, k)
             with self._version.catalog.snapshot():  # all chunks of a document are of the same commit
                 read = self._read(fused, max(candidates, shown))
+                tables = self._tables(fused)
             ranked, skipped = await self._reranked(asked, read[:candidates], budget, request)
             hits = self._chosen(ranked, k)
         reranker = "none" if skipped else settings.rank.reranker
@@ -132,6 +138,7 @@ class Search:
             missing=(*behind, *missing, *skipped),
             notices=asked.notices,
             considered=tuple(_considered(hit) for hit in read[:candidates]),
+            tables=tuple(hit for hit in tables if hit.chunk.id not in {one.chunk.id for one in hits}),
         )
         return Trace(
             question=asked,
@@ -248,6 +255,13 @@ class Search:
                 break
         return list(hits.values())[:count]
 
+    def _tables(self, fused: query.Fused) -> list[Hit]:
+        """Return the best tables among the candidates."""
+        is_table = np.isin(fused.rows, self._version.catalog.select(_IS_TABLE))
+        best = [one for at in np.flatnonzero(is_table)[:TABLES].tolist() for one in fused.candidates(at, at + 1)]
+        chunks = self._version.catalog.chunks([one.row for one in best])
+        return [Hit(chunk=chunks[one.row], score=one.score, why=one.why) for one in best if one.row in chunks]
+
     async def _reranked(
         self, asked: Question, hits: Sequence[Hit], budget: TimeBudget, request: Request
     ) -> tuple[Sequence[Hit], tuple[str, ...]]:
@@ -290,6 +304,12 @@ class Search:
 def _readable(hits: Sequence[Hit], request: Request) -> tuple[Hit, ...]:
     """Return the hits that the reader may read; a document may have been restricted since the indexes were asked."""
     return tuple(hit for hit in hits if request.reader.may_read(hit.chunk.metadata))
+
+
+def _readable_evidence(evidence: Evidence, request: Request) -> Evidence:
+    hits, tables = _readable(evidence.hits, request), _readable(evidence.tables, request)
+    whole = len(hits) == len(evidence.hits) and len(tables) == len(evidence.tables)
+    return evidence if whole else replace(evidence, hits=hits, tables=tables)
 
 
 def _without_vectors(hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -51,11 +51,14 @@ def build_answerer(
     """
     from ragstone.respond.quoting.answerability import estimate_for, threshold_for
     from ragstone.respond.quoting.extractive import ExtractiveAnswerer
+    from ragstone.respond.tables import TableReader
 
+    tables = TableReader(known=known, weigh=weigh)
     quoting = ExtractiveAnswerer(
         settings,
         matcher=matcher,
         sentences=sentences,
+        tables=tables,
         known=known,
         weigh=weigh,
         estimate=estimate_for(embedder),
@@ -79,5 +82,5 @@ def build_answerer(
     if settings.check == "model":
         checker = ModelChecker(by_words=by_words, otherwise=checker, model=model)
     return WritingAnswerer(
-        settings, model=model, quoting=quoting, checker=checker, sentences=sentences, notices=notices
+        settings, model=model, quoting=quoting, tables=tables, checker=checker, sentences=sentences, notices=notices
     )

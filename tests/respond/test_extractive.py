@@ -1,6 +1,7 @@
 """The extractive answerer, with the embedded model and real sentences."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,6 +18,7 @@ from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
 from ragstone.respond.quoting.answerability import FITTED, Features, estimate_for
 from ragstone.respond.quoting.extractive import TITLED, ExtractiveAnswerer
+from ragstone.respond.tables import TableReader
 from ragstone.respond.words import phrases
 from ragstone.settings import ChunkSettings, RespondSettings
 
@@ -208,12 +210,19 @@ def test_a_single_sentence_can_answer(model: MiniLM):
 
 
 def test_counts_words_that_no_document_has(model: MiniLM):
+    def known(words: Sequence[str], _request: Request) -> list[bool]:
+        return [word == "masks" for word in words]
+
+    def weigh(words: Sequence[str], _request: Request) -> list[float]:
+        return [1.0] * len(words)
+
     answerer = ExtractiveAnswerer(
         RespondSettings(),
-        matcher=build_matcher(model, lambda words, _request: [1.0] * len(words)),
+        matcher=build_matcher(model, weigh),
         sentences=chunk.sentences,
-        known=lambda words, _request: [word == "masks" for word in words],
-        weigh=lambda words, _request: [1.0] * len(words),
+        tables=TableReader(known=known, weigh=weigh),
+        known=known,
+        weigh=weigh,
         estimate=estimate_for(model.fingerprint),
         abstain_below=0.5,
     )

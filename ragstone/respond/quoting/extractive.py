@@ -71,6 +71,7 @@ class ExtractiveAnswerer:
         *,
         matcher: TokenMatcher,
         sentences: SentenceSplitter,
+        tables: TableReader,
         known: Known,
         weigh: Weigher,
         estimate: Estimate,
@@ -82,6 +83,7 @@ class ExtractiveAnswerer:
             settings: how many passages and sentences, and when to abstain.
             matcher: late interaction between a question and texts.
             sentences: splits a text.
+            tables: finds the cells that answer.
             known: says for each word whether any document contains it.
             weigh: weighs words.
             estimate: estimates the probability of an answer; fitted to the matcher's embedder.
@@ -90,7 +92,7 @@ class ExtractiveAnswerer:
         self._settings, self._matcher, self._sentences = settings, matcher, sentences
         self._known, self._weigh = known, weigh
         self._estimate, self._abstain_below = estimate, abstain_below
-        self._tables = TableReader(known=known, weigh=weigh)
+        self._tables = tables
 
     async def stream(
         self,
@@ -149,8 +151,8 @@ class ExtractiveAnswerer:
             request=request,
         )
         probability = lowered(self._probability(found, evidence, request), lacks)
-        quotes = [one.quote.text for one in found.quoted]
-        return self._tables.lowered(probability, evidence.question, quotes, request), lacks
+        quoted = [(one.quote.text, one.quote.hit.chunk) for one in found.quoted]
+        return self._tables.lowered(probability, evidence.question, quoted, request), lacks
 
     def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
         estimate = self._estimate(self._features(found, evidence, request))

@@ -8,24 +8,34 @@ from dataclasses import dataclass, replace
 
 from ragstone.core.answers import Draft, Statement
 from ragstone.core.protocols import Weigher
-from ragstone.core.records import Evidence
+from ragstone.core.records import Chunk, Evidence
 from ragstone.core.request import Request
 from ragstone.respond.drafts import cite
 from ragstone.respond.facts import Word, words
 from ragstone.respond.requirements.unmet import CAP, Known, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named
-from ragstone.respond.tables.calculate import difference
+from ragstone.respond.tables.calculate import calculation
 from ragstone.respond.tables.coefficients import FITTED
 from ragstone.respond.tables.dates import dates, dates_of
 from ragstone.respond.tables.features import Found, is_figure
 from ragstone.respond.tables.lookup import Looked, look_up
 
+WORTH_READING = 0.3
+"""Probability of a cell from which on a language model is given its table, too."""
 _PER = re.compile(r"\bper\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\bexcept\b", re.IGNORECASE)
 _AMOUNT = re.compile(
     r"[$€£¥]\s?\d|\d{1,3}(?:[,. ]\d{3})+"
     r"|\d[\d.,]*\s?(?:hundred|thousand|million|billion|trillion|Mio|Mrd|mln|mlrd|juta|bilion)"
 )
+_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_CHANGED = re.compile(
+    r"\b(?:(?:increas|decreas|declin)\w+|grew|rose|fell|up|down|higher|lower|(?:impact|effect|benefit) of)\b"
+    r"(?:(?! to )[^.;]){0,30}?"
+    r"\d[\d.,]*\s?(?:%|percent)?(?:,? (?:or|and) [$€£]?\s?\d[\d.,]*)?(?: (?:thousand|million|billion))?",
+    re.IGNORECASE,
+)
+"""How much something changed, which does not say how much it is."""
 _SHARE = re.compile(r"\d\s?(?:%|per ?cent)")
 _PERCENT = re.compile(r"%|\bpercent|\bchange %", re.IGNORECASE)
 
@@ -45,7 +55,7 @@ class TableReader:
     def read(self, evidence: Evidence, request: Request) -> Looked | None:
         """Return the cells that answer most likely, and the probability that they are right; None without a table."""
         asked = Asked(evidence.question, self.weigh, request)
-        looked = look_up(asked, evidence.hits, FITTED)
+        looked = look_up(asked, (*evidence.hits, *evidence.tables), FITTED)
         if looked is None:
             return None
         lacks = lacking(
@@ -59,23 +69,47 @@ class TableReader:
         )
         return replace(looked, probability=lowered(looked.probability, lacks))
 
-    def lowered(self, probability: float, question: str, quoted: Sequence[str], request: Request) -> float:
-        """Return the probability that quoted sentences answer, which is small if an amount is asked that none has.
+    def shown(self, evidence: Evidence, request: Request) -> Evidence:
+        """Return the evidence for a language model: with the table that likely answers, if it is not among the hits."""
+        looked = self.read(evidence, request) if evidence.tables else None
+        if looked is None or looked.probability < WORTH_READING:
+            return evidence
+        hit = looked.cells[0].hit
+        return evidence if hit in evidence.hits else replace(evidence, hits=(hit, *evidence.hits))
+
+    def lowered(
+        self, probability: float, question: str, quoted: Sequence[tuple[str, Chunk]], request: Request
+    ) -> float:
+        """Return the probability that quotes answer, which is small if an amount is asked that none of them has.
 
         Of 30 plain questions about quarterly reports, sentences that name the period and perhaps the measure, but not
         its amount, were the answer to nine.
+
+        Args:
+            probability: without regard to amounts.
+            question: as it was understood.
+            quoted: the quotes, each with its chunk.
+            request: until when, and who pays.
         """
         asked = Asked(question, self.weigh, request)
-        if asked.amount and not any(_says_amount(asked, one) for one in quoted):
+        if asked.amount and not any(_says_amount(asked, quote, chunk) for quote, chunk in quoted):
             return min(CAP, probability)
         return probability
 
 
-def _says_amount(asked: Asked, sentence: str) -> bool:
-    """Return whether a sentence names a measure that is asked for, and an amount."""
-    named = Named(sentence)
+def _says_amount(asked: Asked, quote: str, chunk: Chunk) -> bool:
+    """Return whether a sentence of a quote has an amount of what is asked for, which it or its headings name."""
+    above = Named(f"{chunk.title} {chunk.context}")
     amount = _SHARE if asked.percent else _AMOUNT
-    return any(map(named.has, asked.measures)) and amount.search(sentence) is not None
+    for sentence in _SENTENCES.split(quote):
+        named = Named(sentence)
+        if any(map(named.has, asked.measures)) and all(
+            named.has_words(one) or above.has_words(one) for one in asked.items
+        ):
+            said = sentence if asked.change else _CHANGED.sub(" ", sentence)
+            if amount.search(said):
+                return True
+    return False
 
 
 def outweighs(looked: Looked, quoted: Sequence[str], probability: float, question: str) -> bool:
@@ -96,11 +130,11 @@ def _is_amount(word: Word) -> bool:
 
 
 def draft_of(question: str, looked: Looked) -> Draft:
-    """Return the answer: each cell with what names its row and column, and the difference if one is asked for."""
+    """Return the answer: each cell with what names its row and column, and the calculation if one is asked for."""
     cells = looked.cells if looked.compared else sorted(looked.cells, key=_latest_first)
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
     lines = [f"{named(one)}: {one.cell.text} [{n}]" for n, one in enumerate(cells, start=1)]
-    if shown := "" if looked.compared else difference(question, [one.cell for one in cells]):
+    if shown := "" if looked.compared else calculation(question, [one.cell for one in cells]):
         lines.append(f"{shown} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")
     return Draft(
         text="\n".join(lines),

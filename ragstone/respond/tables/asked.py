@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, cast
 
@@ -21,7 +21,10 @@ _SHORT = 3
 _WHERE = re.compile(r"\bwhere\b|\b(?:what|which) (?:city|place|venue|location|stadium|country)\b")
 _WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|season|month)\b")
-_AMOUNT = re.compile(r"\bhow (?:much|high|large)\b|\bwhat (?:was|were|is|are)\b")
+_AMOUNT = re.compile(
+    r"\bhow (?:much|high|large)\b|\bwhat (?:was|were|is|are)\b"
+    r"|\bhow did\b.*\b(?:change|develop|grow|increase|decrease)\b"
+)
 _WHY = re.compile(r"\b(?:why|driver|drivers|reason|reasons|cause|causes|factor|factors|impact|effect)\b")
 _ASKED = re.compile(r"\b(?:which|what|whose|how many|name (?:a|an|one|the))\b")
 
@@ -46,6 +49,7 @@ class Terms:
     orders: re.Pattern[str]
     changes: re.Pattern[str]
     percents: re.Pattern[str]
+    recent: re.Pattern[str]
     total: re.Pattern[str]
 
 
@@ -66,6 +70,7 @@ def terms() -> Terms:
         orders=re.compile(data["orders"]),
         changes=re.compile(data["changes"]),
         percents=re.compile(data["percents"]),
+        recent=re.compile(data["recent"]),
         total=re.compile(data["total"]),
     )
 
@@ -82,7 +87,7 @@ class Named:
     """The things that a text names, for looking up those of a question."""
 
     def __init__(self, text: str) -> None:
-        self.items = [*items(text)]
+        self.items = items(text)
         self._concepts = {item.concept for item in self.items if item.concept >= 0}
 
     @cached_property
@@ -103,6 +108,12 @@ class Named:
         return item.concept in self._concepts or all(map(self._words.forms, item.words))
 
 
+@lru_cache(maxsize=8192)
+def named_in(text: str) -> Named:
+    """Return the things that a text names; tables repeat their labels and headings."""
+    return Named(text)
+
+
 class Asked:
     """A question: what it names, the periods it asks about, and the kind of answer."""
 
@@ -110,7 +121,7 @@ class Asked:
         self.text = question
         lower = plain(question)
         frame = terms().frame
-        named = [*items(question)]
+        named = items(question)
         dates = Dates(question)
         self.items = [
             one
@@ -122,6 +133,7 @@ class Asked:
         raw = [max(weight[word.lower] for word in one.words) * _force(one) + 1e-6 for one in self.items]
         self._halves = [one / sum(raw) / 2 for one in raw for _ in range(2)]
         self.named = Named(question)
+        self.figures = any(word[:1].isdigit() for word in asked)
         self.dates = dates
         self.number = lexicon().asks_number.search(lower) is not None
         self.name = not self.number and lexicon().asks_name.search(lower) is not None
@@ -130,22 +142,27 @@ class Asked:
         self.place = _WHERE.search(lower) is not None
         self.person = _WHO.search(lower) is not None
         self.time = _WHEN.search(lower) is not None
+        self.recent = terms().recent.search(lower) is not None
         self.change = terms().changes.search(lower) is not None
         self.calculates = terms().calculates.search(lower) is not None
         self.total = terms().total.search(lower) is not None
         self.orders = terms().orders.search(lower) is not None
 
-    @property
+    @cached_property
     def measures(self) -> list[Item]:
         """The measures that it names, such as revenue."""
         return [one for one in self.items if 0 <= one.concept < terms().measures]
 
+    @cached_property
+    def figure(self) -> bool:
+        """Whether it asks how much a measure is, so that only a number can answer."""
+        otherwise = self.name or self.person or self.place or self.time or _WHY.search(plain(self.text))
+        return bool(self.measures) and not otherwise and _AMOUNT.search(plain(self.text)) is not None
+
     @property
     def amount(self) -> bool:
-        """Whether it asks for the amount of a measure in a period, so that only a number can answer."""
-        dated = bool(self.dates.years or self.dates.quarters or self.dates.days or self.dates.length)
-        otherwise = self.name or self.person or self.place or self.time or _WHY.search(plain(self.text))
-        return bool(self.measures) and dated and not otherwise and _AMOUNT.search(plain(self.text)) is not None
+        """Whether it asks how much a measure is in a period."""
+        return self.figure and bool(self.dates.years or self.dates.quarters or self.dates.days or self.dates.length)
 
     def found_in(self, text: Named) -> frozenset[int]:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
@@ -167,8 +184,13 @@ def _wanted(lower: str, named: Sequence[Item]) -> Iterator[Item]:
                 yield after[1]
 
 
-def items(text: str) -> Iterator[Item]:
-    """Yield the things that a text names, the longest phrases of concepts first."""
+@lru_cache(maxsize=8192)
+def items(text: str) -> tuple[Item, ...]:
+    """Return the things that a text names; the longest phrase of a concept counts."""
+    return tuple(_items(text))
+
+
+def _items(text: str) -> Iterator[Item]:
     found = words(text)
     known = terms()
     at = 0

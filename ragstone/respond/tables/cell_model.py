@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.features import CellFeatures
 
+FEATURES = tuple(one.name for one in fields(CellFeatures))
+_VALUES = attrgetter(*FEATURES)
 _LEAST = 1e-4
 
 
@@ -44,11 +47,16 @@ class Certainty:
     first: float
     lone: float
 
+    @property
+    def calculated(self) -> Certainty:
+        """The same for an answer with the calculation that the question asks for."""
+        return replace(self, calculates=0.0, orders=0.0)
+
 
 def scores(features: Sequence[CellFeatures], coefficients: Mapping[str, float]) -> NDArray[np.float64]:
     """Return how well each cell answers, shape (cells,), on the scale of log odds."""
-    weights = np.array([coefficients[one.name] for one in fields(CellFeatures)])
-    return np.array([astuple(one) for one in features]).reshape(len(features), len(weights)) @ weights
+    weights = np.array([coefficients[name] for name in FEATURES])
+    return np.array([*map(_VALUES, features)], dtype=np.float64).reshape(len(features), len(weights)) @ weights
 
 
 def shares(scored: NDArray[np.float64]) -> NDArray[np.float64]:

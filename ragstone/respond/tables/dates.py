@@ -21,6 +21,8 @@ _BETWEEN = " of "
 """A word between headings, so that "m" below "2019" does not look like its unit."""
 QUARTER, YEAR = 3, 12
 """Months."""
+TO_DATE = -1
+"""Stands for the months since the beginning of a fiscal year, more than a quarter."""
 _FILLER = re.compile(
     r"\b(?:three|six|nine|twelve|months?|years?|quarters?|first|second|third|fourth|ended|fiscal|\d{1,2})\b"
 )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
 from ragstone.core.records import Chunk, Hit
-from ragstone.core.table import Cell, Row, Table
-from ragstone.respond.tables.asked import Asked, Item, Named, terms
-from ragstone.respond.tables.dates import QUARTER, Dates, dates, dates_of
+from ragstone.core.table import Cell, Row, Table, table_of
+from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
+from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of
 
 _FIGURE = re.compile(r"[(\-–−+~<>$€£¥\s]*\d[\d,.]*(?:\s\d{3}(?!\d))*[)%\s]*(?:[a-zA-Z%¢]{0,3}|million|billion)[)\s]*")
 _NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
@@ -18,13 +19,20 @@ _PLACES = re.compile(r"\b(?:venue|location|city|place|country|stadium|site|town|
 _PEOPLE = re.compile(
     r"\b(?:name|player|driver|rider|winner|artist|actor|director|author|candidate|person|president|nation|team|producer)\b"
 )
+MAX_CELLS = 20_000
+"""Cells compared for a question; the tables of later hits are left out."""
+_PLACED = 0.5
+"""How much less the place of a table says if a measure is asked for, which many tables of one report have."""
+_RECENT = 4.0
+"""How much more the latest document counts if it is asked for."""
 UNDATED = -0.5
 """How far a cell is of the year asked for if nothing names its year."""
 _WORD = re.compile(r"[^\W_]+")
-_MARK = re.compile(r"\(?[^\W\d_]{1,2}\)|[*†‡$€£%()\s]+")
+_MARK = re.compile(r"\(?[^\W\d_]{1,2}\)|[*†‡•▪·$€£%()\s]+")
 """A cell that only refers to a footnote, such as "(a)", or has a sign without its figure."""
 _NOTES = re.compile(r"\s*\([^()]*\)|[*†‡]")
 """What a label says in brackets: footnotes, units, abbreviations."""
+_WHOLE = re.compile(r"100(?:\.0+)?\s*%?$")
 _TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b", re.IGNORECASE)
 
 
@@ -56,7 +64,11 @@ class CellFeatures:
     if the cell is a number or none as the question asks, -1 if not; ``percent`` and ``change`` the same for percentages
     and changes. ``first`` is 1 in the first column, ``nothing`` for a dash. ``total`` is 1 for a total if the question
     asks for one, -1 for another cell, ``whole`` 1 for a total if it does not. ``place`` is the logarithm of the place
-    among the hits, counted from 1.
+    among the tables found, counted from 1, and less if a measure is asked for.
+
+    ``statement`` is the logarithm of how many measures the rows of the table have, if the question asks for one: an
+    income statement has more than a note on one of them. ``newest`` is 1 in the latest document about what the question
+    names if it names no time, and `_RECENT` if it asks for the latest.
     """
 
     row: float
@@ -83,6 +95,8 @@ class CellFeatures:
     whole: float
     titled: float
     place: float
+    statement: float
+    newest: float
 
 
 class _Known:
@@ -90,9 +104,9 @@ class _Known:
 
     def __init__(self, asked: Asked, chunk: Chunk, table: Table) -> None:
         self.asked, self.table = asked, table
-        self.around = asked.found_in(Named(f"{table.caption} {chunk.title} {chunk.context} {chunk.document_id}"))
-        self.subject = asked.found_in(Named(f"{chunk.title} {chunk.document_id}"))
-        headings = [Named(" ".join(path)) for path in table.columns]
+        self.around = asked.found_in(named_in(f"{table.caption} {chunk.title} {chunk.context} {chunk.document_id}"))
+        self.subject = asked.found_in(named_in(f"{chunk.title} {chunk.document_id}"))
+        headings = [named_in(" ".join(path)) for path in table.columns]
         self.columns = [asked.found_in(one) for one in headings]
         self.wanted = [any(map(one.has, asked.wanted)) for one in headings]
         self.places = [_fits(asked, " ".join(path).lower()) for path in table.columns]
@@ -104,65 +118,127 @@ class _Known:
         self.latest = [bool(year) and year == max(years) for year in years]
         self.totals = [bool(_TOTAL.search(" ".join(path))) for path in table.columns]
         self.changes = [bool(terms().changes.search(" ".join(path).lower())) for path in table.columns]
-        self.percents = [bool(terms().percents.search(" ".join(path).lower())) for path in table.columns]
+        percents = _columns_of_shares(table)
+        self.percents = [
+            n in percents or bool(terms().percents.search(" ".join(path).lower()))
+            for n, path in enumerate(table.columns)
+        ]
+        self.when = [asked.dates, *_in_days(asked.dates, chunk)]
+        self.statement = log(1 + _measures(table)) if asked.measures else 0.0
+        self.date = _date_of(chunk)
 
 
-def candidates(hits: Sequence[Hit], tables: Sequence[Table | None]) -> list[Found]:
-    """Return all cells of the tables."""
-    return [
-        Found(hit=hit, place=place, table=table, row=row, cell=cell)
-        for place, (hit, table) in enumerate(zip(hits, tables, strict=True))
-        if table
-        for row in table.rows
-        for cell in row.cells
-        if not _MARK.fullmatch(cell.text)
-    ]
+def cells_of(hits: Sequence[Hit]) -> list[Found]:
+    """Return the cells of the tables among the hits; those of the best hits if there are more than `MAX_CELLS`."""
+    found: list[Found] = []
+    count = place = 0
+    for hit in hits:
+        count += hit.chunk.text.count("|")
+        if count > MAX_CELLS:
+            break
+        if table := table_of(hit.chunk):
+            found += [
+                Found(hit=hit, place=place, table=table, row=row, cell=cell)
+                for row in table.rows
+                for cell in row.cells
+                if cell.text and not _MARK.fullmatch(cell.text)
+            ]
+            place += 1
+    return found
 
 
 def features_of(asked: Asked, found: Sequence[Found]) -> list[CellFeatures]:
     """Return the features of cells, given table after table and row after row."""
+    tables = {one.place: one for one in reversed(found)}
+    known = {place: _Known(asked, one.hit.chunk, one.table) for place, one in tables.items()}
+    newest = _newest([*known.values()])
     out: list[CellFeatures] = []
-    known: _Known | None = None
     row: _RowKnown | None = None
     for one in found:
-        if known is None or known.table is not one.table:
-            known = _Known(asked, one.hit.chunk, one.table)
         if row is None or row.row is not one.row:
-            row = _RowKnown(known, one.row)
+            row = _RowKnown(known[one.place], one.row, newest)
         out.append(row.features(one.cell, one.place))
+    return out
+
+
+def _newest(tables: Sequence[_Known]) -> tuple[int, ...]:
+    """Return the date of the latest document among those whose titles name most of what the question names."""
+    titled = [(one.asked.weight(one.subject), one.date) for one in tables]
+    most = max((weight for weight, _ in titled), default=0.0)
+    return max((date for weight, date in titled if weight == most), default=())
+
+
+def _in_days(asked: Dates, chunk: Chunk) -> Iterator[Dates]:
+    """Yield the fiscal period that is asked about as its last day, if it is that of the document."""
+    fiscal, ended = (str(chunk.metadata.get(key, "")) for key in ("fiscal_period", "period"))
+    named = dates(fiscal)
+    if ended and asked.years and asked.years == named.years and asked.quarters == named.quarters and not asked.months:
+        yield dates(f"{'three months' if named.quarters else 'year'} ended {ended}")
+
+
+def _date_of(chunk: Chunk) -> tuple[int, ...]:
+    """Return year, month and day of the end of a report, else those that its title names; nothing if it names none."""
+    named = dates(str(chunk.metadata.get("period") or chunk.title))
+    return (max(named.years), max(named.months, default=0), max(named.days, default=0)) if named.years else ()
+
+
+def _measures(table: Table) -> int:
+    """Return how many measures the labels of the rows name."""
+    measures = terms().measures
+    return len({item.concept for row in table.rows for item in items(row.label) if 0 <= item.concept < measures})
+
+
+def _columns_of_shares(table: Table) -> set[int]:
+    """Return the columns of percentages: mostly with percent signs, or with 100 for the first measure."""
+    figures = [cell for cell in table.cells if is_figure(cell.text)]
+    shares, every = (Counter(cell.column for cell in some) for some in ([c for c in figures if "%" in c.text], figures))
+    out = {column for column, count in shares.items() if 2 * count > every[column]}
+    for row in table.rows:
+        if any(0 <= item.concept < terms().measures for item in items(row.label)):
+            return out | {cell.column for cell in row.cells if _WHOLE.match(cell.text)}
     return out
 
 
 class _RowKnown:
     """A row with regard to a question."""
 
-    def __init__(self, known: _Known, row: Row) -> None:
+    def __init__(self, known: _Known, row: Row, newest: tuple[int, ...]) -> None:
         self.known, self.row = known, row
+        self.newest = bool(newest) and known.date == newest
         asked, label = known.asked, _NOTES.sub("", row.label)
-        named = Named(label)
-        section = Named(row.section)
+        named = named_in(label)
+        section = named_in(row.section)
         self.found = asked.found_in(named) | asked.found_in(section)
         self.total = bool(_TOTAL.search(label)) or row.cells[0].column > 0
         self.label, self.section = _share(asked, named), _share(asked, section) - 1 if section.items else 0.0
         self.literal = bool(named.items) and f" {_plain(label)} " in f" {_plain(asked.text)} "
-        self.cells = {cell.column: asked.found_in(Named(cell.text)) for cell in row.cells[1:]}
+        self.cells = {cell.column: self._found_in(cell) for cell in row.cells[1:]}
         self.dates = [
             dates(label),
             dates(row.section),
             *(dates(c.text) for c in row.cells[1:] if not is_figure(c.text)),
         ]
 
+    def _found_in(self, cell: Cell) -> frozenset[int]:
+        """Return what of the question a cell names; a figure names nothing unless the question has one."""
+        asked = self.known.asked
+        if is_figure(cell.text) and not asked.figures:
+            return frozenset()
+        return asked.found_in(named_in(cell.text))
+
     def features(self, cell: Cell, place: int) -> CellFeatures:
         known, asked, n = self.known, self.known.asked, cell.column
         is_label = cell is self.row.cells[0]
         in_row = frozenset[int]() if is_label else self.found - known.subject
         column = known.columns[n] - known.subject
-        own = asked.found_in(Named(cell.text)) if is_label else self.cells[n]
+        own = self._found_in(cell) if is_label else self.cells[n]
         others = frozenset[int]().union(*(some for at, some in self.cells.items() if at != n)) - known.subject
         together = in_row | column | others
         figure = is_figure(cell.text)
-        year, day, length = _when(asked.dates, [known.dates[n], *self.dates, *known.about], known.lengths[n])
+        places = [known.dates[n], *self.dates, *known.about]
+        year, day, length = max((_when(one, places, known.lengths[n]) for one in known.when), key=sum)
         wants_now = not asked.dates.years
+        wants_number = asked.number or asked.figure
         percent = "%" in cell.text or known.percents[n]
         total = (self.total or known.totals[n]) and not is_label
         return CellFeatures(
@@ -181,7 +257,7 @@ class _RowKnown:
             day=day,
             length=length,
             latest=float(wants_now and known.latest[n]),
-            kind=(1.0 if figure == asked.number else -1.0) if asked.number or asked.name else 0.0,
+            kind=(1.0 if figure == wants_number else -1.0) if wants_number or asked.name else 0.0,
             percent=(1.0 if percent == asked.percent else -1.0) if percent or asked.percent else 0.0,
             change=-1.0 if known.changes[n] and not asked.change else float(known.changes[n]),
             first=float(is_label),
@@ -189,7 +265,9 @@ class _RowKnown:
             total=(1.0 if total else -1.0) if asked.total else 0.0,
             whole=float(total and not asked.total),
             titled=asked.weight(known.subject),
-            place=log(1 + place),
+            place=log(1 + place) * (_PLACED if asked.measures else 1.0),
+            statement=known.statement,
+            newest=float(self.newest and wants_now) * (_RECENT if asked.recent else 1.0),
         )
 
 
@@ -218,12 +296,20 @@ def _is_time(item: Item) -> bool:
 
 
 def _lengths(headings: Sequence[Dates]) -> list[int]:
-    """Return the length of time of each column; one that is not named is that of the dates to the left."""
+    """Return the length of time of each column; one that is not named is that of the dates to the left.
+
+    Quarterly reports show the quarter before the year to date. Where no column is named, and dates stand there twice,
+    the first are of quarters and the second are `TO_DATE`.
+    """
     out, length = list[int](), 0
     for one in headings:
         length = one.length or (length if one.years or one.months else 0)
         out.append(length)
-    return out
+    named = [(frozenset(one.years), frozenset(one.months)) for one in headings]
+    dated = [one for one in named if one[0]]
+    if any(out) or len(dated) != 2 * len(set(dated)):
+        return out
+    return [(TO_DATE if one in named[:at] else QUARTER) if one[0] else 0 for at, one in enumerate(named)]
 
 
 def _when(asked: Dates, places: Sequence[Dates], length: int) -> tuple[float, float, float]:
@@ -244,12 +330,14 @@ def _when(asked: Dates, places: Sequence[Dates], length: int) -> tuple[float, fl
     ]
     day = -1.0 if min(parts) < 0 else max(parts)
     if asked.quarters and not any(one.quarters for one in places):
-        # The quarters of calendar years: those of others are named by their last day only.
-        day = _agreement({3 * quarter for quarter in asked.quarters}, [one.months for one in places])
+        # The quarters of calendar years, which may end some days later. Those of others are named by their last day.
+        ends = {3 * quarter + late for quarter in asked.quarters for late in (0, 1)}
+        day = min(1.0, 2 * _agreement(ends, [one.months for one in places]))
         day = day if day > 0 else day / 2
     wanted = asked.length or (QUARTER if asked.quarters else 0)
     shown = length or next((one.length for one in places if one.length), 0)
-    return year, day, (1.0 if wanted == shown else -1.0) if wanted and shown else 0.0
+    same = wanted == shown or (shown == TO_DATE and wanted > QUARTER)
+    return year, day, (1.0 if same else -1.0) if wanted and shown else 0.0
 
 
 def _agreement(wanted: set[int], shown: Sequence[set[int]]) -> float:

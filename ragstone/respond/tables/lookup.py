@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.records import Hit
-from ragstone.core.table import table_of
 from ragstone.respond.tables.asked import Asked
-from ragstone.respond.tables.calculate import Extreme, extreme, value_of
+from ragstone.respond.tables.calculate import Extreme, calculation, extreme, operation, value_of
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
-from ragstone.respond.tables.dates import Dates, dates, dates_of
-from ragstone.respond.tables.features import CellFeatures, Found, candidates, features_of, is_figure
+from ragstone.respond.tables.dates import dates, dates_of
+from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of, is_figure
 
+_RANGE = re.compile(r"\d{4}\s*(?:-|–|to|until|through)\s*(?:\w+ )?\d{4}|\bfrom\b.*\bto\b", re.IGNORECASE)
+_SIGNS = re.compile(r"[\s$€£]")
 _NUMBER = re.compile(r"[\W\d_]+")
-MAX_CELLS = 20_000
-"""Cells compared for a question; the tables of later hits are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +47,7 @@ class Looked:
 
 def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
     """Return the cells of tables among the hits that answer; None if there is no table."""
-    found = [one for one in _cells(hits) if one.cell.text]
+    found = cells_of(hits)
     if not found or not asked.items:
         return None
     known = features_of(asked, found)
@@ -59,10 +58,12 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
     best = int(np.argmax(scored))
     if known[best].row + known[best].column + known[best].others == 0:
         return None  # nothing that names the cell is in the question
-    same = [_same(one, found[best]) for one in found]
-    certainty = certainty_of(asked, known[best], float(share[np.array(same)].sum()), lone=are_of_one(found))
+    cells = of_periods(asked, found, known, scored.tolist(), best)
+    certainty = certainty_of(asked, known[best], together(found, share, cells), lone=are_of_one(found))
+    if calculation(asked.text, [one.cell for one in cells]):
+        certainty = certainty.calculated
     return Looked(
-        cells=_of_periods(asked.dates, found, known, scored.tolist(), best),
+        cells=cells,
         probability=probability(certainty, model.bias, model.certainty),
         figure=is_figure(found[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
     )
@@ -96,7 +97,7 @@ def _compared(
     certainty = certainty_of(asked, known[best], whole, lone=are_of_one(found))
     return Looked(
         cells=tuple(found[n] for n in ordered),
-        probability=probability(replace(certainty, orders=0.0, calculates=0.0), model.bias, model.certainty),
+        probability=probability(certainty.calculated, model.bias, model.certainty),
         compared=True,
     )
 
@@ -113,36 +114,47 @@ def are_of_one(found: Sequence[Found]) -> bool:
     return len({one.hit.chunk.document_id for one in found}) == 1
 
 
-def _cells(hits: Sequence[Hit]) -> list[Found]:
-    """Return the cells of the tables, those of the best hits if there are too many."""
-    read, count = list[Hit](), 0
-    for hit in hits:
-        count += hit.chunk.text.count("|")
-        if count > MAX_CELLS:
-            break
-        read.append(hit)
-    return candidates(read, [table_of(hit.chunk) for hit in read])
+def together(found: Sequence[Found], share: NDArray[np.float64], cells: Sequence[Found]) -> float:
+    """Return the probability of cells and of all that say the same, if one of the cells found is right.
+
+    Totals are repeated by tables of one document, and by those of one company.
+    """
+    said = {(_bare(one), source) for one in cells for source in _sources(one)}
+    same = [any((_bare(one), source) in said for source in _sources(one)) for one in found]
+    return float(share[np.array(same)].sum())
 
 
-def _same(one: Found, other: Found) -> bool:
-    """Return whether two cells say the same in one document, as totals do that several of its tables repeat."""
-    return one.cell.text == other.cell.text and one.hit.chunk.document_id == other.hit.chunk.document_id
+def _bare(one: Found) -> str:
+    return _SIGNS.sub("", one.cell.text)
 
 
-def _of_periods(
-    asked: Dates, found: Sequence[Found], known: Sequence[CellFeatures], scored: Sequence[float], best: int
+def _sources(one: Found) -> Iterator[str]:
+    chunk = one.hit.chunk
+    yield chunk.document_id
+    if company := chunk.metadata.get("company"):
+        yield f"company {company}"
+
+
+def of_periods(
+    asked: Asked, found: Sequence[Found], known: Sequence[CellFeatures], scored: Sequence[float], best: int
 ) -> tuple[Found, ...]:
-    """Return the best cell; if the question names several years, the best of its row for each that the row has."""
-    if len(asked.years) < 2:
+    """Return the best cell; if the question names several years, the best of its row for each that the row has.
+
+    A sum or mean "from 2017 to 2019" is that of all years between, too.
+    """
+    years = asked.dates.years
+    if len(years) < 2:
         return (found[best],)
+    if len(years) == 2 and operation(asked.text) in ("sum", "mean") and _RANGE.search(asked.text):
+        years = set(range(min(years), max(years) + 1))
     chosen: dict[int, int] = {}
     for n, one in enumerate(found):
-        if one.row is found[best].row and not known[n].first:
-            for year in asked.years & _years(one):
+        if one.row is found[best].row and not known[n].first and not known[n].change:
+            for year in years & _years(one):
                 if year not in chosen or scored[n] > scored[chosen[year]]:
                     chosen[year] = n
     several = [found[n] for n in sorted(set(chosen.values()))]
-    return tuple(several) if len(several) == len(asked.years) else (found[best],)
+    return tuple(several) if len(several) == len(years) else (found[best],)
 
 
 def _years(one: Found) -> set[int]:

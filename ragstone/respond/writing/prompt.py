@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
 from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, beside
+from ragstone.core.table import as_markdown, table_of
 from ragstone.settings.yaml_text import read_yaml
 
 REFUSAL = "NO ANSWER"
@@ -173,7 +174,9 @@ def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Me
 def _facts(hit: Hit, index: int, label: str, characters: int, shown: Callable[[Metadata], Metadata]) -> dict[str, str]:
     chunk = hit.chunk
     facts = {**chunk.metadata, **chunk.facts}
-    text = chunk.text if not characters or len(chunk.text) <= characters else f"{chunk.text[:characters].rstrip()} …"
+    table = table_of(chunk)
+    text = as_markdown(table) if table else chunk.text
+    text = text if not characters or len(text) <= characters else f"{text[:characters].rstrip()} …"
     told = beside(chunk.text, shown(chunk.metadata))
     listed = [f"{name}: {_shown(value)}" for name, value in told.items() if name not in BOOKKEEPING]
     author = facts.get("author") or facts.get("authors") or chunk.url

@@ -21,6 +21,7 @@ from ragstone.respond import markdown
 from ragstone.respond.drafts import abstained, cite
 from ragstone.respond.proof.by_words import Checker, Quote
 from ragstone.respond.proof.sentences import Proved, Prover
+from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
 from ragstone.respond.writing.prompt import REFUSAL, ComposedPrompt, Prompt, PromptBudget, compose, load_prompt
 from ragstone.respond.writing.transcript import Sentence, Transcript
@@ -45,6 +46,7 @@ class WritingAnswerer:
         *,
         model: ChatModel,
         quoting: Answerer,
+        tables: TableReader,
         checker: Checker,
         sentences: SentenceSplitter,
         notices: Sequence[str] = (),
@@ -55,12 +57,13 @@ class WritingAnswerer:
             settings: of the answer.
             model: writes the answer.
             quoting: estimates whether the evidence answers, and answers without a model.
+            tables: finds the table that the model should read.
             checker: checks sentences against the evidence.
             sentences: splits a text.
             notices: what a reader of every answer should know.
         """
         self._settings, self._model = settings, model
-        self._quoting, self._checker, self._sentences = quoting, checker, sentences
+        self._quoting, self._tables, self._checker, self._sentences = quoting, tables, checker, sentences
         self._prompt, self._notices = load_prompt(settings.prompt), notices
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
@@ -71,7 +74,7 @@ class WritingAnswerer:
         self, evidence: Evidence, request: Request, before: Sequence[Turn] = ()
     ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
         """Yield the answer as it is written and checked, then the complete `Draft`."""
-        prompt = self._prompt_for(evidence, before)
+        prompt = self._prompt_for(self._tables.shown(evidence, request), before)
         async with aclosing(self._model.stream(prompt.messages, request)) as pieces:
             begun = asyncio.create_task(_first(pieces)) if self._settings.eager else None
             try:
