@@ -1,8 +1,7 @@
 """Every keyword index against BM25 in plain Python: the same chunks, scores within the stated tolerance.
 
 tantivy keeps the length of a text in one byte (exact up to 40 terms, within an eighth above), so its own
-scores differ a little for long texts; where k1 or b is set, scores are computed exactly. Until segments merge
-it counts removed texts in its frequencies; the comparison is made on an index without removals.
+scores differ a little for long texts; where k1 or b is set, scores are computed exactly.
 """
 
 from __future__ import annotations

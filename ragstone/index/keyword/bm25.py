@@ -13,7 +13,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tantivy
@@ -25,7 +25,8 @@ from ragstone.core.protocols import Analyzer, Detector
 from ragstone.core.records import Chunk, Matches
 from ragstone.index.keyword.analyze import MARKS, START, fold
 from ragstone.index.keyword.scoring import bm25, idf
-from ragstone.index.keyword.segment_files import segment_files, verify_segment
+from ragstone.index.keyword.segment_files import chunks_held, segment_files, verify_segment
+from ragstone.index.keyword.statistics import Statistics
 from ragstone.index.keyword.term_query import any_of, best_first, filtered, hits
 from ragstone.index.keyword.wordbook import Gathering, Wordbook, clear
 from ragstone.storage.disk import clear_away, make_folder
@@ -42,20 +43,26 @@ QUICK = 200_000
 """At most this many chunks are searched in a millisecond or two, faster than switching to a thread and back."""
 FEW = 1000
 """The most chunks with a word to read in order to see which of them are allowed."""
+WORN = 0.1
+"""The share of removed chunks at which all chunks are written again, so that the space and time they take is bounded.
+Also tantivy's mean length is that of all chunks in its segments.
+"""
+DRIFTED = 0.01
+"""How far tantivy's mean length may be from the chunks' own. One percent changes a score by less than one."""
 MOST_TERMS = 1024
 """A longer question is cut: no more clauses than the engine searches in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What was read of the index when its files had these identities; nothing if there is no searcher.
+    """What was read of the index when its files had these identities; nothing if there are no statistics.
 
     The files are the manifest and tantivy's list of segments: merging segments changes scores slightly.
     """
 
     files: tuple[tuple[int, int, int], ...] = ()
     stamp: Stamp = Stamp()  # noqa: RUF009 - frozen
-    searcher: tantivy.Searcher | None = None
+    statistics: Statistics | None = None
     languages: Mapping[str, float] = field(default_factory=dict[str, float])
     book: Wordbook = field(default_factory=Wordbook)
 
@@ -101,12 +108,11 @@ class TermIndex:
         )
         self._index = self._opened()
         self._seen = _Seen()
-        self._mean: tuple[tantivy.Searcher | None, float] = None, 0.0
 
     async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> Matches:
         """Return the ``k`` best chunks by BM25 that match ``where``, best first."""
-        searcher = self._looked().searcher if where is None else None
-        if searcher is not None and searcher.num_docs <= QUICK and (self._k1, self._b) == (ENGINE_K1, ENGINE_B):
+        counted = self._looked().statistics if where is None else None
+        if counted is not None and counted.chunks <= QUICK and (self._k1, self._b) == (ENGINE_K1, ENGINE_B):
             return self.best(terms, k, None)
         return await asyncio.to_thread(self.best, terms, k, where)
 
@@ -119,7 +125,7 @@ class TermIndex:
         """Return the index as it is now, from memory unless it was changed since."""
         manifest = self._folder / "manifest.json"
         now, seen = (identity(manifest), identity(self._folder / "meta.json")), self._seen
-        if seen.searcher is not None and seen.files == now:
+        if seen.statistics is not None and seen.files == now:
             return seen
         index = self._index = self._index or self._opened()
         about = read_json(manifest)
@@ -128,15 +134,15 @@ class TermIndex:
         try:
             with self._sound():
                 index.reload()
-                searcher = index.searcher()
+                counted = Statistics(index.searcher(), self._schema, chunks_held(self._folder))
                 sound = about.get("analyzer") == self._analyzer.fingerprint
                 # A last look at what tantivy itself does not check: its list of segments.
-                sound = sound and searcher.num_docs == about["chunks"]
+                sound = sound and counted.chunks == about["chunks"]
                 seen = _Seen(
                     files=now,
                     stamp=Stamp(**about["stamp"]) if sound else Stamp(),
-                    searcher=searcher,
-                    languages=_shares(searcher, about.get("languages", [])),
+                    statistics=counted,
+                    languages=_shares(counted, about.get("languages", [])),
                     book=Wordbook.read(self._folder, about["words"], seen.book),
                 )
         except (KeyError, TypeError, ValueError, AttributeError, OSError, Damaged):
@@ -149,52 +155,42 @@ class TermIndex:
 
         Without an index, all words weigh the same.
         """
-        searcher = self._looked().searcher
-        if searcher is None:
+        counted = self._looked().statistics
+        if counted is None:
             return [1.0] * len(words)
         with self._sound():
             terms = [[t for t in self._analyzer(word) if not t.startswith(MARKS)] for word in words]
-            rarity = {t: idf(searcher.doc_freq("terms", t), searcher.num_docs) for some in terms for t in some}
+            rarity = {t: counted.rarity(t) for some in terms for t in some}
         return [max((rarity[t] for t in some), default=0.0) for some in terms]
 
     def unseen(self) -> float:
         """Return the weight that `weigh` gives a word that no chunk has."""
-        searcher = self._looked().searcher
-        return idf(0, searcher.num_docs) if searcher else 1.0
+        counted = self._looked().statistics
+        return idf(0, counted.chunks) if counted else 1.0
 
     def ceiling(self, terms: Sequence[str]) -> float:
         """Return the score of a chunk that repeats these terms forever; no chunk scores more."""
-        searcher = self._looked().searcher
-        if searcher is None:
+        counted = self._looked().statistics
+        if counted is None:
             return 0.0
         with self._sound():
-            return (self._k1 + 1) * sum(idf(searcher.doc_freq("terms", t), searcher.num_docs) for t in terms)
+            return (self._k1 + 1) * sum(map(counted.rarity, terms))
 
     def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """Return the number of chunks, and for each term the number that have it; one of one without an index."""
-        searcher = self._looked().searcher
-        if searcher is None:
+        counted = self._looked().statistics
+        if counted is None:
             return 1, dict.fromkeys(terms, 1)
         with self._sound():
-            return searcher.num_docs, {term: searcher.doc_freq("terms", term) for term in set(terms)}
+            return counted.chunks, {term: counted.having(term) for term in set(terms)}
 
     def mean_length(self) -> float:
         """Return the mean number of terms of a chunk; 0 if there is no index or it is empty."""
-        searcher = self._looked().searcher
-        if searcher is None or not searcher.num_docs:
+        counted = self._looked().statistics
+        if counted is None:
             return 0.0
         with self._sound():
-            return self._mean_of(searcher)
-
-    def _mean_of(self, searcher: tantivy.Searcher) -> float:
-        """Return the mean length of the chunks that a searcher sees; computed once per searcher."""
-        known, mean = self._mean
-        if known is not searcher:
-            wanted: dict[str, Any] = {"mean": {"avg": {"field": "length"}}}
-            asked: Any = searcher
-            mean: float = asked.aggregate(tantivy.Query.all_query(), wanted)["mean"]["value"]
-            self._mean = searcher, mean
-        return mean
+            return counted.mean_length()
 
     def analysed(self, chunk: Chunk) -> list[str]:
         """Return the terms of a chunk, as they are indexed."""
@@ -202,25 +198,25 @@ class TermIndex:
 
     def among(self, word: str, language: str, rows: NDArray[np.int64], most: int) -> int:
         """Count the rows, ascending, that have a word or another form of it in that language, up to ``most``."""
-        searcher = self._looked().searcher
-        if searcher is None or not len(rows):
+        counted = self._looked().statistics
+        if counted is None or not len(rows):
             return 0
         with self._sound():
             terms = [term for term in self._analyzer(word, language) if not term.startswith(START)]
-            wanted = any_of(searcher, self._schema, terms)
-            count = sum(searcher.doc_freq("terms", term) for term in terms)
+            wanted = any_of(counted, self._schema, terms)
+            count = sum(map(counted.having, terms))
             if not 0 < count <= FEW:
-                return len(filtered(searcher, self._schema, wanted, most, rows)) if count else 0
-            return min(most, len(np.intersect1d(hits(searcher, wanted, count)[0], rows)))
+                return len(filtered(counted.searcher, self._schema, wanted, most, rows)) if count else 0
+            return min(most, len(np.intersect1d(hits(counted.searcher, wanted, count)[0], rows)))
 
     def has_language(self, code: str, rows: NDArray[np.int64]) -> bool:
         """Return whether any of these rows, ascending, is in a language."""
-        searcher = self._looked().searcher
-        if searcher is None or not len(rows):
+        counted = self._looked().statistics
+        if counted is None or not len(rows):
             return False
         with self._sound():
             wanted = tantivy.Query.term_query(self._schema, "language", code)
-            return len(filtered(searcher, self._schema, wanted, 1, rows)) > 0
+            return len(filtered(counted.searcher, self._schema, wanted, 1, rows)) > 0
 
     def profiled(self, text: str, shares: Mapping[str, float]) -> str | None:
         """Return the language of a text, given the share of each language; None if it is not known."""
@@ -232,12 +228,12 @@ class TermIndex:
 
     def known(self, words: Sequence[str], language: str) -> list[bool]:
         """Return for each word whether a chunk has it or another form of it in that language; True without an index."""
-        searcher = self._looked().searcher
-        if searcher is None:
+        counted = self._looked().statistics
+        if counted is None:
             return [True] * len(words)
         with self._sound():
             terms = [[t for t in self._analyzer(word, language) if not t.startswith(START)] for word in words]
-            return [any(searcher.doc_freq("terms", term) for term in some) for some in terms]
+            return [any(map(counted.having, some)) for some in terms]
 
     def near(self, word: str, errors: int) -> dict[str, int]:
         """Return words of the documents, folded, with the number of chunks that have each.
@@ -245,18 +241,18 @@ class TermIndex:
         All words that differ by at most ``errors`` are among them, and some others.
         """
         seen = self._looked()
-        if seen.searcher is None:
+        if seen.statistics is None:
             return {}
         with self._sound():
-            counted = {term: self._count(seen.searcher, term) for term in seen.book.near(fold(word), errors)}
-        return {term: count for term, count in counted.items() if count}
+            counts = {term: self._count(seen.statistics, term) for term in seen.book.near(fold(word), errors)}
+        return {term: count for term, count in counts.items() if count}
 
-    def _count(self, searcher: tantivy.Searcher, word: str) -> int:
+    def _count(self, counted: Statistics, word: str) -> int:
         """Count the chunks that have a word, or a form of it if the analyzer keeps no word as written."""
-        if count := searcher.doc_freq("terms", word):
+        if count := counted.having(word):
             return count
         others = (term for term in self._analyzer(word) if not term.startswith(MARKS))
-        return max((searcher.doc_freq("terms", term) for term in others), default=0)
+        return max(map(counted.having, others), default=0)
 
     def language(self, text: str) -> str | None:
         """Return the language of the documents that a question looks like most; None if it is not known."""
@@ -276,30 +272,54 @@ class TermIndex:
                 return
             if self._index is None or not self._catalog.knows(since):
                 self._index, since = self._made(), Stamp()
-            languages = set(read_json(self._folder / "manifest.json").get("languages", []) if since.generation else [])
-            gathering = Gathering(self._looked().book if since.generation else Wordbook())
-            with _writer(self._index) as writer:
-                if since.generation:
-                    for row in self._catalog.removed_since(since.generation):
-                        writer.delete_documents_by_term("row", row)
-                for row, chunk in self._catalog.chunks_since(since.generation):
-                    if since.generation:  # there already if the last follow was cut short
-                        writer.delete_documents_by_term("row", row)
-                    language = self._language(chunk)
-                    languages.add(language)
-                    gathering.take(chunk.headed, language)
-                    terms = " ".join(analysed := self._analyzer(chunk.headed, language))
-                    writer.add_document(tantivy.Document(row=row, length=len(analysed), terms=terms, language=language))
-                writer.commit()
-                self._index.reload()
-                book = gathering.written(self._folder, now.generation)
-                # Only now, and before segments are merged, which may take long and changes no count. An index
-                # that was committed and not described is not believed, and made again.
-                about = {"stamp": asdict(now), "analyzer": self._analyzer.fingerprint}
-                about |= {"languages": sorted(languages - {""}), "words": book.told()}
-                write_json(self._folder / "manifest.json", about | {"chunks": self._index.searcher().num_docs})
-            self._index.reload()
-            clear(self._folder, book)
+            removed = self._catalog.removed_since(since.generation) if since.generation else []
+            self._write(self._index, now, Stamp() if self._is_worn(len(removed)) else since, removed)
+            if since.generation and self._has_drifted():
+                self._write(self._index, now, Stamp(), [])
+
+    def _write(self, index: tantivy.Index, now: Stamp, since: Stamp, removed: Sequence[int]) -> None:
+        """Write what was added and removed since a commit; everything, in one step, since the stamp before all."""
+        later = since.generation > 0
+        languages = set(read_json(self._folder / "manifest.json").get("languages", []) if later else [])
+        gathering = Gathering(self._looked().book if later else Wordbook())
+        with _writer(index) as writer:
+            if not later:
+                writer.delete_all_documents()
+            for row in removed if later else ():
+                writer.delete_documents_by_term("row", row)
+            for row, chunk in self._catalog.chunks_since(since.generation):
+                if later:  # there already if the last follow was cut short
+                    writer.delete_documents_by_term("row", row)
+                language = self._language(chunk)
+                languages.add(language)
+                gathering.take(chunk.headed, language)
+                terms = " ".join(analysed := self._analyzer(chunk.headed, language))
+                writer.add_document(tantivy.Document(row=row, length=len(analysed), terms=terms, language=language))
+            writer.commit()
+            index.reload()
+            book = gathering.written(self._folder, now.generation)
+            # Only now, and before segments are merged, which may take long and changes no count. An index
+            # that was committed and not described is not believed, and made again.
+            about = {"stamp": asdict(now), "analyzer": self._analyzer.fingerprint}
+            about |= {"languages": sorted(languages - {""}), "words": book.told()}
+            write_json(self._folder / "manifest.json", about | {"chunks": index.searcher().num_docs})
+        index.reload()
+        clear(self._folder, book)
+
+    def _is_worn(self, more: int) -> bool:
+        """Return whether removed chunks, with some more, are so many that all is better written again."""
+        counted = self._looked().statistics
+        return counted is not None and counted.removed + more > WORN * (counted.chunks + counted.removed)
+
+    def _has_drifted(self) -> bool:
+        """Return whether tantivy scores by another mean length than that of the chunks."""
+        counted = self._looked().statistics
+        if counted is None:
+            return False
+        with self._sound():
+            rows = hits(counted.searcher, tantivy.Query.all_query(), 1)[0].tolist()
+            terms = [term for chunk in self._catalog.chunks(rows).values() for term in self.analysed(chunk)]
+            return bool(terms) and abs(counted.engine_length(terms[0]) / counted.mean_length() - 1) > DRIFTED
 
     def _language(self, chunk: Chunk) -> str:
         """Return the language of the document, or else of the chunk's own text."""
@@ -338,30 +358,30 @@ class TermIndex:
     def best(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
         """Search in this thread."""
         terms = terms[:MOST_TERMS]
-        searcher = self._looked().searcher
-        if searcher is None or not terms or k < 1:
+        counted = self._looked().statistics
+        if counted is None or not terms or k < 1:
             return NO_MATCHES
         allowed = None if where is None else self._catalog.select(where)
         ours = (self._k1, self._b) != (ENGINE_K1, ENGINE_B)
         with self._sound():
             depth = max(k, RESCORED) if ours else k
-            wanted = any_of(searcher, self._schema, terms)
-            matches = filtered(searcher, self._schema, wanted, depth, allowed)
+            wanted = any_of(counted, self._schema, terms)
+            matches = filtered(counted.searcher, self._schema, wanted, depth, allowed)
             if ours and len(matches):
-                matches = self._rescored(searcher, terms, matches)
+                matches = self._rescored(counted, terms, matches)
         return Matches(rows=matches.rows[:k], scores=matches.scores[:k])
 
-    def _rescored(self, searcher: tantivy.Searcher, terms: Sequence[str], matches: Matches) -> Matches:
+    def _rescored(self, counted: Statistics, terms: Sequence[str], matches: Matches) -> Matches:
         chunks = self._catalog.chunks(matches.rows.tolist())
         texts = {row: self._analyzer(chunk.headed, self._language(chunk)) for row, chunk in chunks.items()}
-        mean = self._mean_of(searcher)
-        frequency = {term: searcher.doc_freq("terms", term) for term in set(terms)}
-        scores = bm25(terms, list(texts.values()), frequency, searcher.num_docs, mean, k1=self._k1, b=self._b)
+        frequency = {term: counted.having(term) for term in set(terms)}
+        mean = counted.mean_length()
+        scores = bm25(terms, list(texts.values()), frequency, counted.chunks, mean, k1=self._k1, b=self._b)
         return best_first(np.fromiter(texts, dtype=np.int64, count=len(texts)), scores)
 
 
-def _shares(searcher: tantivy.Searcher, codes: Sequence[str]) -> dict[str, float]:
-    count = {code: searcher.doc_freq("language", code) for code in codes}
+def _shares(counted: Statistics, codes: Sequence[str]) -> dict[str, float]:
+    count = {code: counted.having(code, "language") for code in codes}
     total = sum(count.values())
     return {code: part / total for code, part in count.items() if part}
 

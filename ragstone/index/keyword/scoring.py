@@ -65,5 +65,4 @@ def bm25(
 
 def idf(frequency: int, count: int) -> float:
     """Return the inverse document frequency of a term, from the texts that have it and all texts."""
-    frequency = min(frequency, count)  # tantivy counts removed texts in the one until it merges, never in the other
     return math.log1p((count - frequency + 0.5) / (frequency + 0.5))

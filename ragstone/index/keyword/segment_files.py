@@ -26,6 +26,16 @@ def segment_files(folder: Path) -> list[Path]:
     return files
 
 
+def chunks_held(folder: Path) -> int:
+    """Return the number of chunks in all segments, removed ones included.
+
+    Raises:
+        KeyError, TypeError, ValueError, OSError: the list of segments cannot be read.
+    """
+    segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]
+    return sum(int(segment["max_doc"]) for segment in segments)
+
+
 def verify_segment(file: Path) -> None:
     """Compare a file with the checksum at its end, which tantivy writes and does not read.
 

@@ -15,14 +15,16 @@ from ragstone.core.records import Matches
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ragstone.index.keyword.statistics import Statistics
 
-def any_of(searcher: tantivy.Searcher, schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
+
+def any_of(statistics: Statistics, schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
     """Return a query for any of the terms; a repeated term counts twice, and terms that no chunk has are left out."""
     should = list[tuple[tantivy.Occur, tantivy.Query]]()
     for term, count in Counter(terms).items():
-        if searcher.doc_freq("terms", term):
+        if weight := count * statistics.correction(term):
             one = tantivy.Query.term_query(schema, "terms", term, "freq")
-            should.append((tantivy.Occur.Should, one if count == 1 else tantivy.Query.boost_query(one, count)))
+            should.append((tantivy.Occur.Should, one if weight == 1 else tantivy.Query.boost_query(one, weight)))
     return tantivy.Query.boolean_query(should)
 
 

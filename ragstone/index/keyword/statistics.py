@@ -1,0 +1,103 @@
+"""How often terms occur in the chunks of a keyword index, removed ones left out.
+
+tantivy weighs terms by every chunk that its segments hold, removed ones included until it merges them. A chunk that
+was replaced ten times would make its own words common. So the chunks that have a term are counted here, and a query
+corrects tantivy's weight of each term.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import tantivy
+
+from ragstone.index.keyword.scoring import idf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_REMEMBERED = 100_000
+"""Terms whose counts are cached. The most common ones take longest to count, and come back in most questions."""
+
+
+class Statistics:
+    """Counts of one state of an index, made when they are first asked for and kept."""
+
+    def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, held: int) -> None:
+        """
+        Args:
+            searcher: sees the state.
+            schema: of the index.
+            held: chunks in all segments, removed ones included.
+        """
+        self.searcher, self._schema = searcher, schema
+        self._held = max(held, searcher.num_docs)
+        self._counts: dict[tuple[str, str], int] = {}
+        self._corrections: dict[str, float] = {}
+        self._mean: float | None = None
+
+    @property
+    def chunks(self) -> int:
+        """The number of chunks."""
+        return self.searcher.num_docs
+
+    @property
+    def removed(self) -> int:
+        """The number of removed chunks that the segments still hold."""
+        return self._held - self.chunks
+
+    def having(self, term: str, field: str = "terms") -> int:
+        """Return the number of chunks that have a term."""
+        count = self.searcher.doc_freq(field, term)
+        if not self.removed or not count:
+            return count
+        known = self._counts.get((field, term))
+        if known is None:
+            if len(self._counts) >= _REMEMBERED:
+                self._counts.clear()
+            query = tantivy.Query.term_query(self._schema, field, term, "basic")
+            found: Any = self.searcher.search(query, 1, count=True)
+            known = self._counts[field, term] = int(found.count)
+        return known
+
+    def rarity(self, term: str) -> float:
+        """Return the inverse document frequency of a term."""
+        return idf(self.having(term), self.chunks)
+
+    def correction(self, term: str) -> float:
+        """Return what to multiply tantivy's weight of a term by; 0 if no chunk has the term."""
+        if not self.removed:
+            return float(self.searcher.doc_freq("terms", term) > 0)
+        known = self._corrections.get(term)
+        if known is None:
+            if len(self._corrections) >= _REMEMBERED:
+                self._corrections.clear()
+            engine = idf(self.searcher.doc_freq("terms", term), self._held)
+            known = self._corrections[term] = self.rarity(term) / engine if self.having(term) else 0.0
+        return known
+
+    def mean_length(self) -> float:
+        """Return the mean number of terms of a chunk; 0 if there is no chunk."""
+        if self._mean is None:
+            wanted: dict[str, Any] = {"mean": {"avg": {"field": "length"}}}
+            asked: Any = self.searcher
+            found = asked.aggregate(tantivy.Query.all_query(), wanted)["mean"]["value"] if self.chunks else 0.0
+            self._mean = float(found)
+        return self._mean
+
+    def engine_length(self, term: str) -> float:
+        """Return the mean length that tantivy scores by, removed chunks included; ``term`` is in some chunk."""
+        query = tantivy.Query.term_query(self._schema, "terms", term, "freq")
+        for _, address in self.searcher.search(query, 1, count=False).hits:
+            for name, value in _explained(json.loads(query.explain(self.searcher, address).to_json())):
+                if name.startswith("avgdl"):
+                    return value
+        return self.mean_length()
+
+
+def _explained(score: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield name and value of each factor of a score."""
+    yield score["description"], score["value"]
+    for part in score.get("details") or ():
+        yield from _explained(part)

@@ -1,0 +1,75 @@
+"""Keyword scores of an index with a history are those of an index that was just built."""
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kb import commit
+
+from ragstone.catalog.protocol import Catalog
+from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.records import Document
+from ragstone.index.keyword.analyze import Plain
+from ragstone.index.keyword.bm25 import DRIFTED, TermIndex
+from ragstone.settings import ChunkSettings
+
+WHOLE = ChunkSettings(strategy="paragraph", size=5000, overlap=0)
+WORDS = [f"w{i}" for i in range(12)]
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=60).map(" ".join)
+CHANGES = st.dictionaries(st.integers(0, 30), st.one_of(st.none(), TEXTS), min_size=1, max_size=10)
+"""New texts of documents by number; None removes one."""
+
+
+def followed(folder: Path, catalog: Catalog) -> TermIndex:
+    index = TermIndex(folder, catalog, Plain(), k1=1.2, b=0.75)
+    index.follow()
+    return index
+
+
+def document(number: int, text: str) -> Document:
+    return Document(id=str(number), text=text, metadata={"language": "en"})
+
+
+def scores(index: TermIndex, catalog: Catalog, *terms: str) -> dict[str, float]:
+    found = index.best(terms, 1000, None)
+    chunks = catalog.chunks(found.rows.tolist())
+    return {
+        chunks[row].document_id: score for row, score in zip(found.rows.tolist(), found.scores.tolist(), strict=True)
+    }
+
+
+def fresh(folder: Path, texts: Mapping[int, str]) -> tuple[TermIndex, Catalog]:
+    catalog = create_catalog(folder / "fresh.db", {})
+    commit(catalog, *(document(number, text) for number, text in texts.items()), settings=WHOLE)
+    return followed(folder / "fresh", catalog), catalog
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(CHANGES, min_size=2, max_size=6), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4))
+def test_scores_as_if_just_built(history: list[dict[int, str | None]], asked: list[str]):
+    folder, texts = Path(tempfile.mkdtemp()), dict[int, str]()
+    catalog = create_catalog(folder / "old.db", {})
+    # Many documents that stay, so that not every change makes the index write everything again.
+    texts |= {number: " ".join(WORDS[number % 12 :: 1 + number % 5]) for number in range(100, 200)}
+    commit(catalog, *(document(number, text) for number, text in texts.items()), settings=WHOLE)
+    index = followed(folder / "old", catalog)
+    for changes in history:
+        removed = [number for number, text in changes.items() if text is None and number in texts]
+        added = {number: text for number, text in changes.items() if text is not None}
+        texts = {number: text for number, text in texts.items() if number not in removed} | added
+        commit(catalog, *(document(number, text) for number, text in added.items()), settings=WHOLE)
+        catalog.remove([str(number) for number in removed])
+        index.follow()
+    again, its = fresh(folder, texts)
+    assert scores(index, catalog, *asked) == pytest.approx(scores(again, its, *asked), rel=DRIFTED)
+    assert index.frequencies(WORDS) == again.frequencies(WORDS)
+    assert index.weigh(WORDS) == again.weigh(WORDS)
+    assert index.mean_length() == pytest.approx(again.mean_length())
+    assert index.languages() == again.languages()
+    catalog.close()
+    its.close()
+    shutil.rmtree(folder)
