@@ -20,7 +20,8 @@ from ragstone.core.access import READERS
 from ragstone.core.catalog import FIELDS, Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.core.filters import Scalar
-from ragstone.storage.sqlite import connect
+from ragstone.storage.files import is_writable
+from ragstone.storage.sqlite import connect, connect_fixed, connect_to_check, fixed_state
 
 _UNCUT = """
     SELECT c.row, c.id, d.id, c.position, d.chunks, c.start, c."end",
@@ -72,13 +73,15 @@ class SqliteDatabase:
         self._readers: dict[threading.Thread, sqlite3.Connection] = {}
         self._connecting, self._writing = threading.Lock(), threading.Lock()
         self._open_writer: sqlite3.Connection | None = None
+        self._is_fixed = path.is_file() and not is_writable(path)
+        self._state, self._retired = fixed_state(path), list[sqlite3.Connection]()
 
     @property
     def name(self) -> str:
         return str(self.path)
 
     def close(self) -> None:
-        for connection in (self._open_writer, *self._readers.values()):
+        for connection in (self._open_writer, *self._readers.values(), *self._retired):
             if connection is not None:
                 connection.close()
         self._open_writer = None
@@ -90,6 +93,9 @@ class SqliteDatabase:
     def reader(self) -> sqlite3.Connection:
         """This thread's connection. Those of ended threads are closed: every event loop has new threads."""
         thread = threading.current_thread()
+        if self._is_fixed and not self._holds_snapshot(thread) and (now := fixed_state(self.path)) != self._state:
+            with self._connecting:  # reads that are under way end on the connections they began with
+                self._state, self._retired, self._readers = now, [*self._retired, *self._readers.values()], {}
         if thread not in self._readers:
             with self._connecting:
                 for ended in [one for one in self._readers if not one.is_alive()]:
@@ -134,7 +140,7 @@ class SqliteDatabase:
 
     def verify(self, id_of: IdOf) -> list[Finding]:
         findings: list[Finding] = []
-        with closing(sqlite3.connect(self.path, isolation_level=None)) as db:
+        with closing(connect_to_check(self.path)) as db:
             # A flipped bit may leave bytes that are not text; they are compared as they are.
             db.text_factory = _as_stored
             try:
@@ -206,7 +212,10 @@ class SqliteDatabase:
 
     def _connect(self) -> sqlite3.Connection:
         with self.reading():
-            return connect(self.path)
+            return connect_fixed(self.path) if self._is_fixed else connect(self.path)
+
+    def _holds_snapshot(self, thread: threading.Thread) -> bool:
+        return thread in self._readers and self._readers[thread].in_transaction
 
 
 class SqliteTransaction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
@@ -28,6 +29,7 @@ from ragstone.history.journal import findings as journal_findings
 from ragstone.index.follow.differences import differences
 from ragstone.settings.load import load
 from ragstone.storage.disk import clear_away, drop
+from ragstone.storage.sqlite import connect_to_check
 
 if TYPE_CHECKING:
     from ragstone.core.catalog import Rows
@@ -63,11 +65,14 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
 
     Raises:
         NotFound: there is no knowledge base.
+        KnowledgeBaseError: ``mend`` is set, and the folder cannot be written.
         Locked: ``mend`` is set while another process is indexing.
     """
     location = home_at(folder)
     if not folder.is_dir():
         raise NotFound(f"there is no knowledge base at {folder}")
+    if unreadable := list(_check_access(folder)):
+        return Health(folder=str(folder), documents=0, chunks=0, findings=tuple(unreadable))
     with location.indexing(patience) if mend else nullcontext():
         pointer = _check_pointer(location, mend=mend)
         try:
@@ -208,6 +213,16 @@ def _check_leftovers(location: Location, *, mend: bool) -> Iterator[Finding]:
             yield Finding(part="leftover", what=f"an interrupted command left {path} behind", mended=True)
 
 
+def _check_access(folder: Path) -> Iterator[Finding]:
+    """Yield what this account may not read: nothing is known about damage then."""
+    remedy = f"use the account that owns it, or let this one read it: chmod -R u+rX {folder}"
+    for path in (folder, *sorted(folder.glob("*")), *sorted(folder.glob("v*/*")), *sorted(folder.glob("v*/*/*"))):
+        needed = os.R_OK | os.X_OK if path.is_dir() else os.R_OK
+        if not os.access(path, needed, effective_ids=os.access in os.supports_effective_ids):
+            yield Finding(part="permissions", what=f"this account may not read {path}", remedy=remedy)
+            return
+
+
 def _check_permissions(location: Location) -> Iterator[Finding]:
     if files := public_files(location.folder):
         what = f"every account on this machine can read {', '.join(path.name for path in files)}"
@@ -217,7 +232,7 @@ def _check_permissions(location: Location) -> Iterator[Finding]:
 def _check_crawls(location: Location) -> Iterator[Finding]:
     for path in sorted((location.folder / "crawl").glob("*.db")):
         try:
-            with closing(sqlite3.connect(path)) as db:
+            with closing(connect_to_check(path)) as db:
                 lines = [line for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"]
         except sqlite3.DatabaseError as error:
             lines = [str(error)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
@@ -20,11 +21,13 @@ from ragstone.engine.location import home_at, refuse_elsewhere
 from ragstone.settings import AUTO, Settings
 from ragstone.settings.load import load
 from ragstone.settings.substitutes import Substitute, refuse_unavailable
+from ragstone.storage.files import is_writable
 
+LOGGER = logging.getLogger("ragstone")
+NOTHING_KEPT = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0")
+"""Settings under which nothing is written into the folder by those who only ask."""
 UNCACHED = (
-    "cache.enabled=false",
-    "review.responses_days=0",
-    "review.statistics_days=0",
+    *NOTHING_KEPT,
     "review.mlflow=",
     "rank.top_k_limit=0",
 )
@@ -212,6 +215,13 @@ def open_versions(folder: Path, opening: Opening, *, create: bool, as_built: boo
     elif create and not location.is_durable:  # what is acknowledged must survive a power cut
         with location.indexing(opening.patience):
             location.make_durable()
+    if not is_writable(held.version):
+        LOGGER.warning(
+            "%s cannot be written by this account: questions are answered, and no conversation, opinion, statistic or"
+            " cache is kept",
+            folder,
+        )
+        opening = replace(opening, overrides=(*opening.overrides, *NOTHING_KEPT))
     return OpenVersions(location, opening, held, as_built=as_built, substitutes=substitutes)
 
 

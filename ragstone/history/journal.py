@@ -21,7 +21,8 @@ from ragstone.core.catalog import Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError
 from ragstone.history.journal_tables import FORMAT, MIGRATIONS, SUMS
 from ragstone.storage.disk import drop, put_in_place
-from ragstone.storage.sqlite import connect, crc32
+from ragstone.storage.files import is_writable
+from ragstone.storage.sqlite import connect, connect_fixed, connect_to_check, crc32, fixed_state
 
 NAME = "journal.db"
 
@@ -38,7 +39,7 @@ class Journal:
         self.path = folder / NAME
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
-        self._inode = 0
+        self._state: tuple[int, ...] = ()
 
     def close(self) -> None:
         with self._lock:
@@ -88,20 +89,22 @@ class Journal:
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _connected(self) -> sqlite3.Connection:
-        inode = self.path.stat().st_ino
-        if self._db is None or inode != self._inode:  # replaced by a copy, or removed
+        may_write = is_writable(self.path)
+        state = (self.path.stat().st_ino,) if may_write else fixed_state(self.path)
+        if self._db is None or state != self._state:  # replaced by a copy, or removed
             self.close()
-            db = connect(self.path)
+            db = connect(self.path) if may_write else connect_fixed(self.path)
             try:
-                db.execute("PRAGMA secure_delete=ON")
                 _migrate(db, self.path)
-                # A killed process may have left commits in the log whose sync failed. They must reach the database
-                # before anything is written behind them.
-                db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                if may_write:
+                    db.execute("PRAGMA secure_delete=ON")
+                    # A killed process may have left commits in the log whose sync failed. They must reach the
+                    # database before anything is written behind them.
+                    db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             except BaseException:
                 db.close()
                 raise
-            self._db, self._inode = db, inode
+            self._db, self._state = db, state
         return self._db
 
     @contextmanager
@@ -146,7 +149,7 @@ def findings(folder: Path) -> list[Finding]:
         return []
     wrong: list[str] = []
     try:
-        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        with closing(connect_to_check(path)) as db:
             db.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
             db.execute("BEGIN")
             wrong += [line for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"][:1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import zlib
 from collections.abc import Generator
@@ -55,6 +56,12 @@ def pointed(folder: Path, pointer: str) -> str:
         return (folder / pointer).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
+
+
+def is_writable(path: Path) -> bool:
+    """Return whether this process may write an existing file, and create files next to it."""
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(one, os.W_OK, effective_ids=effective) for one in (path, path.absolute().parent))
 
 
 def is_public(path: Path) -> bool:

@@ -6,6 +6,8 @@ import sqlite3
 import zlib
 from pathlib import Path
 
+from ragstone.storage.files import identity, is_writable
+
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
 
@@ -29,6 +31,49 @@ def connect_private(path: Path, timeout: float = PATIENCE) -> sqlite3.Connection
             connection.close()
             raise sqlite3.OperationalError(f"unable to open database file: {error}") from error
     return connection
+
+
+def fixed_state(path: Path) -> tuple[int, ...]:
+    """Return what changes when another process writes a database that this one may only read."""
+    return *identity(path), *identity(_log_of(path))
+
+
+def connect_fixed(path: Path) -> sqlite3.Connection:
+    """Return a connection to a database that this process may only read; it writes nothing.
+
+    SQLite would create a log. A database without one is read as a file that does not change, so the caller has to
+    connect again when `fixed_state` changes. One with a log is being written, or was when its process died; it is
+    read together with the log if that can be done without writing.
+
+    Raises:
+        sqlite3.OperationalError: it cannot be read.
+    """
+    has_log = identity(_log_of(path))[2] > 0
+    uri = f"{path.absolute().as_uri()}?{'mode=ro' if has_log else 'immutable=1'}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if not has_log:
+            raise
+        raise sqlite3.OperationalError(
+            f"the folder cannot be written, and commits in {_log_of(path).name} are not in the file yet; open it once"
+            " with an account that may write"
+        ) from error
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_to_check(path: Path) -> sqlite3.Connection:
+    """Return a connection that reads an existing database, whether or not it may be written."""
+    return sqlite3.connect(path, isolation_level=None) if is_writable(path) else connect_fixed(path)
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -25,12 +25,12 @@ from ragstone.core.protocols import Analyzer, Detector
 from ragstone.core.records import Chunk, Matches
 from ragstone.index.keyword.analyze import MARKS, START, fold
 from ragstone.index.keyword.scoring import bm25, idf
-from ragstone.index.keyword.segment_files import chunks_held, segment_files, verify_segment
+from ragstone.index.keyword.segment_files import chunks_held, lockable, segment_files, verify_segment
 from ragstone.index.keyword.statistics import Statistics
 from ragstone.index.keyword.term_query import any_of, best_first, filtered, hits
 from ragstone.index.keyword.wordbook import Gathering, Wordbook, clear
 from ragstone.storage.disk import clear_away, make_folder
-from ragstone.storage.files import disposable, identity, read_json, write_json
+from ragstone.storage.files import disposable, identity, is_writable, read_json, write_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,13 +127,17 @@ class TermIndex:
         now, seen = (identity(manifest), identity(self._folder / "meta.json")), self._seen
         if seen.statistics is not None and seen.files == now:
             return seen
+        is_fixed = manifest.exists() and not is_writable(manifest)
+        if is_fixed:
+            self._index = None  # it was opened through links, which name the files of that moment
         index = self._index = self._index or self._opened()
         about = read_json(manifest)
         if index is None:
             return _Seen()
         try:
             with self._sound():
-                index.reload()
+                if not is_fixed:
+                    index.reload()
                 counted = Statistics(index.searcher(), self._schema, chunks_held(self._folder))
                 sound = about.get("analyzer") == self._analyzer.fingerprint
                 # A last look at what tantivy itself does not check: its list of segments.
@@ -142,7 +146,7 @@ class TermIndex:
                     files=now,
                     stamp=Stamp(**about["stamp"]) if sound else Stamp(),
                     statistics=counted,
-                    languages=_shares(counted, about.get("languages", [])),
+                    languages=counted.shares(about.get("languages", [])),
                     book=Wordbook.read(self._folder, about["words"], seen.book),
                 )
         except (KeyError, TypeError, ValueError, AttributeError, OSError, Damaged):
@@ -333,7 +337,8 @@ class TermIndex:
         try:
             for file in segment_files(self._folder):
                 verify_segment(file)
-            return tantivy.Index(self._schema, path=str(self._folder), reuse=True)
+            with lockable(self._folder) as folder:
+                return tantivy.Index(self._schema, path=str(folder), reuse=True)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -378,12 +383,6 @@ class TermIndex:
         mean = counted.mean_length()
         scores = bm25(terms, list(texts.values()), frequency, counted.chunks, mean, k1=self._k1, b=self._b)
         return best_first(np.fromiter(texts, dtype=np.int64, count=len(texts)), scores)
-
-
-def _shares(counted: Statistics, codes: Sequence[str]) -> dict[str, float]:
-    count = {code: counted.having(code, "language") for code in codes}
-    total = sum(count.values())
-    return {code: part / total for code, part in count.items() if part}
 
 
 @contextmanager

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import mmap
+import tempfile
 import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+
+from ragstone.storage.files import is_writable
 
 PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 """The files of every segment."""
@@ -24,6 +29,22 @@ def segment_files(folder: Path) -> list[Path]:
     if missing:
         raise ValueError(f"{folder} lacks {', '.join(sorted(missing))}")
     return files
+
+
+@contextmanager
+def lockable(folder: Path) -> Generator[Path]:
+    """Yield a folder through which tantivy can open an index; it creates a lock file even to read.
+
+    For a folder that cannot be written, that is a temporary one with links to the files.
+    """
+    if is_writable(folder / "meta.json"):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="ragstone-") as name:
+        for file in folder.iterdir():
+            if not file.name.endswith(".lock"):
+                (Path(name) / file.name).symlink_to(file.absolute())
+        yield Path(name)
 
 
 def chunks_held(folder: Path) -> int:

@@ -15,7 +15,7 @@ import tantivy
 from ragstone.index.keyword.scoring import idf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _REMEMBERED = 100_000
 """Terms whose counts are cached. The most common ones take longest to count, and come back in most questions."""
@@ -76,6 +76,12 @@ class Statistics:
             engine = idf(self.searcher.doc_freq("terms", term), self._held)
             known = self._corrections[term] = self.rarity(term) / engine if self.having(term) else 0.0
         return known
+
+    def shares(self, languages: Sequence[str]) -> dict[str, float]:
+        """Return the share of the chunks in each of these languages that is there."""
+        count = {code: self.having(code, "language") for code in languages}
+        total = sum(count.values())
+        return {code: part / total for code, part in count.items() if part}
 
     def mean_length(self) -> float:
         """Return the mean number of terms of a chunk; 0 if there is no chunk."""
