@@ -125,18 +125,23 @@ def make(path: Path) -> None:
     """
     folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    log, shared = (temporary.with_name(temporary.name + end) for end in ("-wal", "-shm"))
     try:
         with suppress(OSError):  # some network disks have no such locks
             fcntl.flock(folder, fcntl.LOCK_EX)
         if path.is_file():
             return
-        drop(temporary)
+        for part in (temporary, log):
+            drop(part)
         with closing(connect(temporary)) as db:
-            db.execute("PRAGMA journal_mode=WAL")
             _migrate(db, temporary)
+            db.execute("PRAGMA journal_mode=WAL")
+        if log.exists():  # closing could not bring it into the file, as on a full disk, and it would stay behind
+            raise OSError(f"{log} could not be brought into the file")
         put_in_place(temporary, path)
     except BaseException:
-        drop(temporary)
+        for part in (temporary, log, shared):
+            drop(part)
         raise
     finally:
         os.close(folder)

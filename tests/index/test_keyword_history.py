@@ -73,3 +73,20 @@ def test_scores_as_if_just_built(history: list[dict[int, str | None]], asked: li
     catalog.close()
     its.close()
     shutil.rmtree(folder)
+
+
+def test_goes_on_after_a_killed_write(tmp_path: Path):
+    """A process that is killed between tantivy's files and its list of segments leaves the files behind."""
+    catalog = create_catalog(tmp_path / "catalog.db", {})
+    commit(catalog, *(document(number, f"common word{number}") for number in range(40)), settings=WHOLE)
+    folder = tmp_path / "terms"
+    followed(folder, catalog)
+    shutil.copytree(folder, tmp_path / "before")
+    commit(catalog, document(0, "another text"), settings=WHOLE)
+    followed(folder, catalog)
+    shutil.copytree(tmp_path / "before", folder, dirs_exist_ok=True)
+    index = followed(folder, catalog)
+    assert index.stamp == catalog.stamp()
+    assert set(scores(index, catalog, "another")) == {"0"}
+    assert len(scores(index, catalog, "common")) == 39
+    catalog.close()

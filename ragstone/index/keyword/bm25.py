@@ -25,7 +25,7 @@ from ragstone.core.protocols import Analyzer, Detector
 from ragstone.core.records import Chunk, Matches
 from ragstone.index.keyword.analyze import MARKS, START, fold
 from ragstone.index.keyword.scoring import bm25, idf
-from ragstone.index.keyword.segment_files import chunks_held, lockable, segment_files, verify_segment
+from ragstone.index.keyword.segment_files import chunks_held, clear_killed, lockable, segment_files, verify_segment
 from ragstone.index.keyword.statistics import Statistics
 from ragstone.index.keyword.term_query import any_of, best_first, filtered, hits
 from ragstone.index.keyword.wordbook import Gathering, Wordbook, clear
@@ -286,6 +286,7 @@ class TermIndex:
         later = since.generation > 0
         languages = set(read_json(self._folder / "manifest.json").get("languages", []) if later else [])
         gathering = Gathering(self._looked().book if later else Wordbook())
+        clear_killed(self._folder)
         with _writer(index) as writer:
             if not later:
                 writer.delete_all_documents()

@@ -10,6 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ragstone.storage.disk import drop
 from ragstone.storage.files import is_writable
 
 PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
@@ -55,6 +56,20 @@ def chunks_held(folder: Path) -> int:
     """
     segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]
     return sum(int(segment["max_doc"]) for segment in segments)
+
+
+def clear_killed(folder: Path) -> None:
+    """Remove the lists of removed chunks that a killed process wrote and no commit names; tantivy would stumble.
+
+    Call it only under the lock. Their names carry the number of the commit that they were meant for.
+
+    Raises:
+        KeyError, TypeError, ValueError, OSError: the list of segments cannot be read.
+    """
+    committed = int(json.loads((folder / "meta.json").read_text(encoding="utf-8"))["opstamp"])
+    for file in folder.glob("*.del"):
+        if int(file.name.split(".")[1]) > committed:
+            drop(file)
 
 
 def verify_segment(file: Path) -> None:
