@@ -28,7 +28,12 @@ class LimitSettings(Section):
     rate_per_minute: int = Field(default=300, ge=0, description="Requests per minute of a key. 0 sets no limit.")
     concurrent: int = Field(default=16, ge=0, description="Concurrent requests of a key. 0 sets no limit.")
     cost_per_day: float = Field(default=0.0, ge=0, description="Cost of models per key and day (UTC). 0 sets no limit.")
-    questions: int = Field(default=64, ge=1, description="Concurrent questions of all keys. Further ones wait.")
+    questions: int = Field(
+        default=64,
+        ge=1,
+        description="Concurrent questions of all keys at most; one for each processor if no service and no external"
+        " engine is involved. Further ones wait, and keys take turns.",
+    )
 
 
 class UploadSettings(Section):

@@ -1,12 +1,12 @@
-"""Admission: authentication, rate limits and size limits of requests, and how many questions run at once."""
+"""Admission: authentication, rate limits and size limits of requests."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Generator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,10 +26,6 @@ MAX_UPLOAD_FACTOR = 4
 """Largest request with files, as a multiple of the largest file."""
 BURST = 60
 """Burst of a key that has no limit of its own."""
-MAX_WAITING = 512
-"""Questions that may wait for a slot."""
-RETRY_SECONDS = 2.0
-"""When to try again if too many questions wait."""
 SOON = 1.0
 """When to try again if nothing better is known."""
 
@@ -64,7 +60,8 @@ class Admission:
         try:
             limited = nullcontext()
             if scope["path"] not in self._public:
-                caller = scope[CALLER] = self._authenticator.caller(headers.get("authorization", ""))
+                caller = self._authenticator.caller(headers.get("authorization", ""))
+                scope[CALLER] = replace(caller, address=scope["client"][0] if scope.get("client") else "")
                 if caller.key:
                     limited = self._limiter.admit(caller.key)
             with limited:
@@ -168,33 +165,3 @@ class RateLimiter:
             per_minute=per_minute, burst=burst, concurrent=concurrent, tokens=float(burst), filled_at=self._clock()
         )
         return bucket
-
-
-# ---------------------------------------------------------------- questions
-class QuestionSlots:
-    """Limits how many questions run at once; others wait, and too many of them are refused."""
-
-    def __init__(self, count: int) -> None:
-        self._free, self._waiting = asyncio.Semaphore(count), 0
-        self.opened = asyncio.Event()
-        """Set once the models are loaded; a question before that would block every other request."""
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncGenerator[None]:
-        """Wait for a slot and hold it.
-
-        Raises:
-            Refused: too many questions wait already.
-        """
-        if self._waiting >= MAX_WAITING:
-            raise Refused("unavailable", "too many questions are waiting", RETRY_SECONDS)
-        self._waiting += 1
-        try:
-            await self.opened.wait()
-            await self._free.acquire()
-        finally:
-            self._waiting -= 1
-        try:
-            yield
-        finally:
-            self._free.release()

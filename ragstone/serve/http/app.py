@@ -19,10 +19,11 @@ from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.journal import Journal
 from ragstone.history.keys import Keys
 from ragstone.serve.http import errors, openapi
-from ragstone.serve.http.admission import Admission, QuestionSlots
+from ragstone.serve.http.admission import Admission
 from ragstone.serve.http.authentication import Authenticator
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.middleware import OriginGuard, RequestLog
+from ragstone.serve.http.question_slots import QuestionSlots, slots_for
 from ragstone.serve.http.routes import ask, documents, history, jobs, openai, status
 from ragstone.serve.http.service import Service
 from ragstone.settings import ServeSettings
@@ -58,7 +59,7 @@ def build_app(
         settings=own,
         authenticator=authenticator,
         keys=Keys(Journal(engine.folder)),
-        slots=QuestionSlots(own.limits.questions),
+        slots=QuestionSlots(slots_for(engine.settings, own.limits.questions)),
         jobs=JobRunner(engine, own),
     )
     app = FastAPI(

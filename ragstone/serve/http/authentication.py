@@ -23,11 +23,20 @@ REFRESH_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who sends a request: what they may do and read, and their key; no key if none was ever made."""
+    """Who sends a request: what they may do and read, their key, and the address of their machine.
+
+    There is no key if none was ever made.
+    """
 
     scopes: frozenset[Scope]
     reader: Reader
     key: Key | None = None
+    address: str = ""
+
+    @property
+    def name(self) -> str:
+        """What tells callers apart who take turns: the key, or else the address."""
+        return self.key.id if self.key else self.address
 
     @property
     def is_admin(self) -> bool:

@@ -19,10 +19,10 @@ from ragstone.core.records import Hit
 from ragstone.core.request import BILLION, Payer
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
 from ragstone.history.keys import Keys
-from ragstone.serve.http.admission import QuestionSlots
 from ragstone.serve.http.authentication import Authenticator, Caller
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import JobRunner
+from ragstone.serve.http.question_slots import QuestionSlots
 from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
 from ragstone.settings import ServeSettings
 
@@ -120,7 +120,7 @@ class Service:
         await self._check_budget(caller)
         payer = Payer()
         try:
-            async with self.slots.slot():
+            async with self.slots.slot(caller.name):
                 yield payer
         finally:
             await self._charge(caller, payer)
