@@ -1,6 +1,7 @@
 """Ragstone for notebooks and scripts: a knowledge base without ``await``.
 
-Every method runs that of `KnowledgeBase` to its end.
+Every method runs that of `KnowledgeBase` to its end. The engine is imported when the knowledge base is first used, so
+that a program which names this class starts at once.
 """
 
 from __future__ import annotations
@@ -9,20 +10,21 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragstone.core.access import OWNER, Reader
-from ragstone.core.answers import Answer, Turn
-from ragstone.core.catalog import Listing
-from ragstone.core.filters import Filter
-from ragstone.core.records import Document, Hit
-from ragstone.core.reports import AddReport
-from ragstone.engine.documents import refuse_unreadable
-from ragstone.engine.experiments import evaluate_questions
-from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.engine.status import Status
-from ragstone.history.responses import Feedback, Vote
-from ragstone.review.report import EvalReport
+from ragstone.core.records import Document
+
+if TYPE_CHECKING:
+    from ragstone.core.answers import Answer, Turn
+    from ragstone.core.catalog import Listing
+    from ragstone.core.filters import Filter
+    from ragstone.core.records import Hit
+    from ragstone.core.reports import AddReport
+    from ragstone.engine.knowledge_base import KnowledgeBase
+    from ragstone.engine.status import Status
+    from ragstone.history.responses import Feedback, Vote
+    from ragstone.review.report import EvalReport
 
 R = TypeVar("R")
 
@@ -74,6 +76,8 @@ class Ragstone:
 
     def add(self, *sources: str | Path | Document) -> AddReport:
         """Add files, folders or documents; see `Documents.add`."""
+        from ragstone.engine.documents import refuse_unreadable
+
         given = [source if isinstance(source, Document) else str(source) for source in sources]
         refuse_unreadable(given)
         return self.wait(self.knowledge_base(create=True).documents.add(given))
@@ -106,6 +110,8 @@ class Ragstone:
 
     def evaluate(self, questions: str | Path, *, limit: int | None = None, answers: bool = True) -> EvalReport:
         """Measure on a CSV with the columns question and source; see `ragstone.review.questions`."""
+        from ragstone.engine.experiments import evaluate_questions
+
         kb = self.knowledge_base()
         return self.wait(evaluate_questions(kb, Path(questions), limit=limit, answers=answers, reader=self.reader))
 
@@ -116,6 +122,8 @@ class Ragstone:
     def knowledge_base(self, *, create: bool = False) -> KnowledgeBase:
         """Return the knowledge base, opened on first use; its methods are asynchronous."""
         if self._open is None:
+            from ragstone.engine.knowledge_base import KnowledgeBase
+
             self._open = KnowledgeBase.open(self._folder, self._settings, preset=self._preset, create=create)
         return self._open
 
