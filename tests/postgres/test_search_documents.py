@@ -219,3 +219,21 @@ def test_both_kinds_of_words_are_found_by_indexes(db: psycopg.Connection) -> Non
         plan = "\n".join(row[0] for row in db.execute(f"EXPLAIN {sql}"))  # pyright: ignore
         assert "_terms" in plan.split("Bitmap Index Scan on", 1)[1]
     db.execute("RESET enable_seqscan")
+
+
+def test_common_words_are_ranked_up_to_a_bound(db: psycopg.Connection):
+    document = put(db, "a")
+    fill = """
+        INSERT INTO information_search.document_chunks (document_id, chunk_index, chunk_content)
+        SELECT %s, n, CASE WHEN n < 20500 THEN 'common word' ELSE 'common common common rare' END
+        FROM generate_series(0, 20500) AS n
+    """
+    db.execute(fill, [document])
+    assert len(search(db, "common")) == 10
+    assert search(db, "common rare")[0][3] == "common common common rare"
+    # No chunk has all of these words, so any may match: the one rare chunk is among those that are ranked.
+    assert search(db, "common word rare absent")[0][3] == "common common common rare"
+    assert len(search(db, "common", 2147483647)) == 20501
+    # The best of the common ones is the last, beyond the bound, unless all are asked for.
+    assert search(db, "common")[0][3] == "common word"
+    assert search(db, "common", 2147483647)[0][3] == "common common common rare"
