@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from ragstone.acquire.readers import figures
@@ -14,26 +14,45 @@ _PLAIN = 5000
 """Rows of a table that is written as it is. People do not make larger ones for show, with signs in columns."""
 
 
+Box = tuple[float, float, float, float]
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table, which may span several rows and columns. ``heading`` says that the file calls it a heading."""
+    """A cell of a table, which may span several rows and columns.
+
+    ``heading`` says that the file calls it a heading. ``box`` is where its words stand on a page: left, bottom, right
+    and top in points; None if that is not known.
+    """
 
     text: str
     columns: int = 1
     rows: int = 1
     heading: bool = False
+    box: Box | None = None
+
+    def plus(self, other: Cell) -> Cell:
+        """Return this cell with the words of another one behind its own."""
+        if not other.text:
+            return self
+        if not self.text:
+            return replace(self, text=other.text, box=other.box)
+        box = around([one for one in (self.box, other.box) if one])
+        return replace(self, text=f"{self.text} {other.text}", box=box)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
     """Rows of equal length without empty rows and columns. The first ``header`` rows are column headings.
 
-    ``titles`` are the lines above the column headings that belong to the whole table.
+    ``titles`` are the lines above the column headings that belong to the whole table. ``boxes`` has the box of each
+    cell of ``rows``; it is empty where none is known.
     """
 
-    titles: Sequence[str]
+    titles: Sequence[Cell]
     rows: Sequence[Sequence[str]]
     header: int
+    boxes: Sequence[Sequence[Box | None]] = ()
 
 
 @dataclass(slots=True)
@@ -44,6 +63,7 @@ class _Placed:
     number: int
     is_first: bool
     heading: bool
+    box: Box | None = None
 
 
 _NOTHING = _Placed(text="", number=-1, is_first=True, heading=False)
@@ -62,15 +82,17 @@ def grid(rows: Sequence[Sequence[Cell]], header: int | None = None) -> Grid:
     if len(rows) > _PLAIN:
         return _plain([[cell.text for cell in row] for row in rows], header)
     placed = [row for row in _spread(rows) if any(cell.text for cell in row)]
-    titles: list[str] = []
+    titles: list[Cell] = []
     if header is None:
         while len(placed) > 2 and _is_title(placed):
-            titles.append(next(cell.text for cell in placed.pop(0) if cell.text))
+            titles.append(next(Cell(cell.text, box=cell.box) for cell in placed.pop(0) if cell.text))
         header = _marked_headings(placed) or figures.heading_rows([_texts(row) for row in placed[:60]])
-    columns = [_joined(placed, group, header) for group in _groups(placed, header)]
-    columns = [column for column in columns if any(column)]
-    found = [[column[n] for column in columns] for n in range(len(placed))]
-    return Grid(titles=titles, rows=found, header=min(header, max(len(found) - 1, 0)))
+    joined = [(_joined(placed, group, header), group) for group in _groups(placed, header)]
+    columns = [(column, group) for column, group in joined if any(column)]
+    found = [[column[n] for column, _ in columns] for n in range(len(placed))]
+    has_boxes = any(cell.box for row in placed for cell in row)
+    boxes = [[_box([row[n] for n in group]) for _, group in columns] for row in placed] if has_boxes else []
+    return Grid(titles=titles, rows=found, header=min(header, max(len(found) - 1, 0)), boxes=boxes)
 
 
 def _plain(rows: Sequence[Sequence[str]], header: int | None) -> Grid:
@@ -101,7 +123,7 @@ def _spread(rows: Sequence[Sequence[Cell]]) -> list[list[_Placed]]:
             number = next(numbers)
             for n in range(min(max(cell.columns, 1), _WIDEST)):
                 waiting.pop(len(row), None)
-                one = _Placed(text=cell.text, number=number, is_first=n == 0, heading=cell.heading)
+                one = _Placed(text=cell.text, number=number, is_first=n == 0, heading=cell.heading, box=cell.box)
                 if cell.rows > 1:
                     below[len(row)] = (one, cell.rows - 1)
                 row.append(one)
@@ -196,3 +218,16 @@ def _joined(placed: Sequence[Sequence[_Placed]], group: Sequence[int], header: i
         else:
             column.append(figures.joined([row[n].text for n in group if row[n].is_first and row[n].text]))
     return column
+
+
+def _box(cells: Sequence[_Placed]) -> Box | None:
+    """Return the box around the words of cells that are one."""
+    return around([cell.box for cell in cells if cell.box and cell.text])
+
+
+def around(boxes: Sequence[Box]) -> Box | None:
+    """Return the smallest box that holds others; None if there are none."""
+    if not boxes:
+        return None
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    return min(lefts), min(bottoms), max(rights), max(tops)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.figures import is_unit
-from ragstone.acquire.readers.grid import Cell, grid
+from ragstone.acquire.readers.grid import Box, Cell, grid
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
 from ragstone.core.records import Document, Mark
@@ -21,6 +21,11 @@ _INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u200e\u200f\u2060\ufeff")
 """Soft hyphens and marks without width: they divide words that readers and searches see as one."""
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 _DATE = re.compile(r"(\d{4})-?(\d\d)?-?(\d\d)?(?:[T ]?(\d\d):?(\d\d):?(\d\d)?)?", re.ASCII)
+
+
+_BAR = " | "
+Place = Callable[[int, int, Box], Placed | None]
+"""Makes the record of where characters stand from their span and box; None if a viewer does not see them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,9 +136,12 @@ class Writer:
         self._gap = "\n" if self._length else ""
         self._block(tidy(text).rstrip())
 
-    def heading(self, text: str, level: int) -> None:
+    def heading(self, text: str, level: int, placed: Placed | None = None) -> None:
+        """Add a heading. ``placed`` is where all of it stands, whatever its span."""
         words = " ".join(tidy(text).split())
-        self._mark("heading", words, level=min(max(level, 1), 9), label=words)
+        start = self._mark("heading", words, level=min(max(level, 1), 9), label=words)
+        if start is not None and placed is not None:
+            self._placed.append(replace(placed, start=start, end=self._length))
 
     def code(self, text: str, language: str = "") -> None:
         lines = tidy(text).split("\n")
@@ -141,22 +149,33 @@ class Writer:
             lines.pop(0)
         self._mark("code", "\n".join(lines).rstrip(), label=language)
 
-    def table(self, rows: Sequence[Sequence[str | Cell]], caption: str = "", header: int | None = None) -> None:
+    def table(
+        self,
+        rows: Sequence[Sequence[str | Cell]],
+        caption: str = "",
+        header: int | None = None,
+        place: Place | None = None,
+    ) -> None:
         """Add a table, one row per line, with bars between cells and without empty rows and columns.
 
         Args:
             rows: the cells of each row.
             caption: what stands above or below the table about all of it.
             header: the number of rows with column headings, including empty ones; None to tell them from the rest.
+            place: makes the record of where a cell stands from its span and box.
         """
         made = grid([[_cleaned(cell) for cell in row] for row in rows], header)
-        lines = [" | ".join(row).rstrip(" |") for row in made.rows]
+        lines = [_BAR.join(row).rstrip(" |") for row in made.rows]
         label = " ".join(tidy(caption).split())
         for title in made.titles:
-            self.paragraph(title)
+            self.paragraph(title.text, _placed_cells([title.text], [title.box], 0, place))
         corner = made.rows[made.header - 1][0] if made.header else ""
-        about = [label, *made.titles, corner if is_unit(corner) else ""]
-        self._mark("table", "\n".join(lines), label=" ".join(part for part in about if part), header=made.header)
+        about = [label, *(title.text for title in made.titles), corner if is_unit(corner) else ""]
+        text = "\n".join(lines)
+        start = self._mark("table", text, label=" ".join(part for part in about if part), header=made.header)
+        for line, row, boxes in zip(lines, made.rows, made.boxes, strict=True) if start is not None else ():
+            self._placed += _placed_cells(row, boxes, start, place)
+            start += len(line) + 1
 
     def page(self, label: str) -> None:
         """Begin a page with this label."""
@@ -199,11 +218,23 @@ class Writer:
         self._gap = "\n\n"
         return self._length - len(text)
 
-    def _mark(self, kind: Any, text: str, *, level: int = 0, label: str = "", header: int = 0) -> None:
+    def _mark(self, kind: Any, text: str, *, level: int = 0, label: str = "", header: int = 0) -> int | None:
+        """Add a block with a mark and return where it begins; None if it is empty."""
         start = self._block(text)
         if start is not None:
             end = start + len(text)
             self._marks.append(Mark(kind=kind, start=start, end=end, level=level, label=label, header=header))
+        return start
+
+
+def _placed_cells(row: Sequence[str], boxes: Sequence[Box | None], start: int, place: Place | None) -> list[Placed]:
+    """Return where the cells of a row stand, whose line begins at ``start``."""
+    found: list[Placed] = []
+    for text, box in zip(row, boxes, strict=True) if place else ():
+        if text and box and (one := place(start, start + len(text), box)):
+            found.append(one)
+        start += len(text) + len(_BAR)
+    return found
 
 
 def _cleaned(cell: str | Cell) -> Cell:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -11,18 +10,17 @@ from itertools import islice
 from typing import Any, cast
 
 import pypdfium2  # pyright: ignore[reportMissingTypeStubs]
-import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date, tidy
-from ragstone.acquire.readers.pdf_layout import vocabulary, write_page
-from ragstone.acquire.readers.pdf_rules import Rules, rules_of
-from ragstone.acquire.readers.pdf_words import Line, Word
+from ragstone.acquire.readers.pdf_characters import Page, read_page
+from ragstone.acquire.readers.pdf_frame import Frame
+from ragstone.acquire.readers.pdf_headings import plain, with_headings
+from ragstone.acquire.readers.pdf_layout import lay_out
+from ragstone.acquire.readers.pdf_rules import Rules
+from ragstone.acquire.readers.pdf_running import without_running
+from ragstone.acquire.readers.pdf_write import Sheet, vocabulary, write_page
 
-_HYPHENS = "\x02\ufffe"
-"""How PDFium shows a hyphen that divides a word at the end of a line."""
-_LINE = re.compile(rf"[^\r\n{_HYPHENS}]*[\r\n{_HYPHENS}]?")
-_WORD = re.compile(r"[^\s\x00-\x1f\ufffe\uffff]+")
 _LEFT_BEHIND = re.compile(
     r"\W*(?:untitled|anonymous)\W*$|microsoft \w+ - |.*\.(?:docx?|pdf|indd|qxd|tex|dvi|pptx?|xlsx?|rtf)$", re.IGNORECASE
 )
@@ -45,30 +43,19 @@ def parse(file: File) -> Parsed:
         if "password" in reason or "security" in reason:
             raise Unreadable("encrypted") from error
         raise Unreadable(f"damaged: {reason}") from error
-    pages: list[list[Line]] = []
-    rules: list[Rules] = []
-    lost: list[str] = []
-    stop = time.monotonic() + _SHARE_OF_TIME * file.settings.parse_seconds
-    for number in range(len(book)):
-        if time.monotonic() > stop:
-            break
-        try:
-            lines, drawn = _lines(book, number)
-        except pypdfium2.PdfiumError:
-            lines, drawn = [], Rules()
-            lost.append(str(number + 1))
-        pages.append(lines)
-        rules.append(drawn)
-    if not any(pages):
+    pages, lost = _read(book, file.settings.parse_seconds)
+    if not any(page.lines for page in pages):
         if lost:
             raise Unreadable("damaged: none of its pages can be read")
         raise Unreadable("no text in it; if it is a scan, run OCR on it first")
-    words, headings = vocabulary(pages), _outline(book)
-    writer = Writer()
-    for number, lines in enumerate(pages):
+    body = without_running(pages)
+    blocks = [lay_out(lines, page.rules) for lines, page in zip(body.pages, pages, strict=True)]
+    blocks = with_headings(blocks, _outline(book))
+    words, writer = vocabulary(body.pages), Writer()
+    for number, (page, own, printed) in enumerate(zip(pages, blocks, body.labels, strict=True)):
         label = book.get_page_label(number)  # pyright: ignore[reportUnknownMemberType]
-        writer.page(label or str(number + 1))
-        write_page(writer, lines, words, headings.get(number, {}), rules[number])
+        writer.page(label or printed or str(number + 1))
+        write_page(writer, own, words, Sheet(frame=page.frame, number=number))
     about = book.get_metadata_dict()
     facts = {
         "kind": "pdf",
@@ -80,6 +67,22 @@ def parse(file: File) -> Parsed:
     return writer.parsed(title=_named(about.get("Title", "")), facts=facts)
 
 
+def _read(book: pypdfium2.PdfDocument, seconds: float) -> tuple[list[Page], list[str]]:
+    """Return the pages that can be read in time, and the numbers of those that are damaged; they have no lines."""
+    pages: list[Page] = []
+    lost: list[str] = []
+    stop = time.monotonic() + _SHARE_OF_TIME * seconds
+    for number in range(len(book)):
+        if time.monotonic() > stop:
+            break
+        try:
+            pages.append(read_page(book, number))
+        except pypdfium2.PdfiumError:
+            pages.append(Page(frame=Frame(), lines=[], rules=Rules()))
+            lost.append(str(number + 1))
+    return pages, lost
+
+
 def _missing(lost: Sequence[str], read: int, total: int) -> str:
     """Return what is missing from the text; empty if nothing is."""
     if read < total:
@@ -87,58 +90,12 @@ def _missing(lost: Sequence[str], read: int, total: int) -> str:
     return f"pages that cannot be read: {', '.join(lost[:20])}" if lost else ""
 
 
-def _lines(book: pypdfium2.PdfDocument, number: int) -> tuple[list[Line], Rules]:
-    """Return the lines of a page in the order of the file, with the position of each word, and what is drawn."""
-    page = book[number]
-    # Keep a reference to both: PDFium needs them open until the last call.
-    text_page = page.get_textpage()
-    raw, text = text_page.raw, _characters(text_page)
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    pointers = [ctypes.byref(edge) for edge in (left, right, bottom, top)]
-    box_of = pdfium.FPDFText_GetCharBox
-
-    def edges(index: int) -> tuple[float, float, float, float]:
-        box_of(raw, index, *pointers)
-        return left.value, right.value, bottom.value, top.value
-
-    found: list[Line] = []
-    for line in _LINE.finditer(text):
-        words: list[Word] = []
-        for match in _WORD.finditer(text, line.start(), line.end()):
-            begin, end, low, high = edges(match.start())
-            if len(match[0]) > 1:
-                _, end, lower, higher = edges(match.end() - 1)
-                low, high = min(low, lower), max(high, higher)
-            words.append(Word(text=_whole(match[0]), left=begin, right=end, bottom=low, top=high))
-        if words:
-            found.append(Line(words=words, hyphen=line[0][-1] in _HYPHENS))
-    rules = rules_of(page.raw) if found else Rules()
-    text_page.close()
-    page.close()
-    return found, rules
-
-
-def _characters(page: pypdfium2.PdfTextPage) -> str:
-    """Return the text of a page, with one character for each that PDFium counts."""
-    count = page.count_chars()
-    text = page.get_text_range() if count else ""
-    if len(text) == count:
-        return text
-    # PDFium leaves out characters that it cannot name; ask for each of them.
-    return "".join(chr(pdfium.FPDFText_GetUnicode(page.raw, index)) for index in range(count))
-
-
-def _whole(text: str) -> str:
-    """Join the two halves that PDFium gives for a character beyond 16 bits."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if not text.isascii() else text
-
-
 def _outline(book: pypdfium2.PdfDocument) -> dict[int, dict[str, int]]:
-    """Return the level of each bookmark, by page and by title in lower case."""
+    """Return the level of each bookmark, by page and by the letters and digits of its title."""
     found: dict[int, dict[str, int]] = {}
     with suppress(pypdfium2.PdfiumError, UnicodeError, ValueError):  # A broken outline loses headings, not the text.
         for level, title, page in _bookmarks(book):
-            found.setdefault(page, {}).setdefault(" ".join(tidy(title).split()).casefold(), level + 1)
+            found.setdefault(page, {}).setdefault(plain(tidy(title)), level + 1)
     return found
 
 

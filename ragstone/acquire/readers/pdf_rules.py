@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
 
 from ragstone.acquire.readers.figures import is_value
 from ragstone.acquire.readers.grid import Cell
-from ragstone.acquire.readers.pdf_words import Line, Word
+from ragstone.acquire.readers.pdf_frame import Frame
+from ragstone.acquire.readers.pdf_words import Line, Word, box_of
 
 _THIN = 2.5
 """Points that a line is thick at most."""
@@ -49,8 +50,13 @@ class Ruled:
     rows: Sequence[Sequence[Cell]]
 
 
-def rules_of(page: object) -> Rules:
-    """Return the ruling lines of an open PDFium page: thin boxes, and the edges of larger ones that are drawn."""
+def rules_of(page: object, frame: Frame) -> Rules:
+    """Return the ruling lines of an open PDFium page: thin boxes, and the edges of larger ones that are drawn.
+
+    Args:
+        page: the page, as PDFium gives it.
+        frame: how it is turned.
+    """
     count = pdfium.FPDFPage_CountObjects(page)
     if not 0 < count <= _MOST_OBJECTS:
         return Rules()
@@ -63,7 +69,7 @@ def rules_of(page: object) -> Rules:
             continue
         if not pdfium.FPDFPageObj_GetBounds(one, *pointers):
             continue
-        left, bottom, right, top = (edge.value for edge in box)
+        left, bottom, right, top = frame.turned(*(edge.value for edge in box))
         if min(right - left, top - bottom) > _THIN and not _is_stroked(one):
             continue  # a shaded area
         _add(across, down, left, bottom, right, top)
@@ -139,7 +145,7 @@ def _table(across: Sequence[Rule], down: Sequence[Rule], lines: Sequence[Line]) 
             x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
             (own if xs[0] < x < xs[-1] and ys[-1] < y < ys[0] else other).append(word)
         inside += [Line(words=own)] if own else []
-        outside += [Line(words=other, hyphen=line.hyphen)] if other else []
+        outside += [replace(line.of(other), hyphen=line.hyphen)] if other else []
     cells = _merged(xs, ys, across, down)
     rows = _filled(xs, ys, cells, inside)
     filled = sum(1 for row in rows for cell in row if cell.text)
@@ -204,7 +210,7 @@ def _filled(
         if _divides(held):
             rows += _divided(held)
         else:
-            rows.append([Cell(_text(inside), columns=wide, rows=high) for _, (high, wide), inside in held])
+            rows.append([_cell(inside, columns=wide, rows=high) for _, (high, wide), inside in held])
     return rows
 
 
@@ -250,8 +256,8 @@ def _divides(held: _Held) -> bool:
     return len(figures) > 0 and len(tall) > 1 and len(tall) >= 0.5 * sum(1 for _, _, lines in held if lines)
 
 
-def _text(lines: Sequence[Line]) -> str:
-    return " ".join(line.text for line in lines)
+def _cell(lines: Sequence[Line], *, columns: int, rows: int = 1) -> Cell:
+    return Cell(" ".join(line.text for line in lines), columns=columns, rows=rows, box=box_of(lines))
 
 
 def _divided(held: _Held) -> list[list[Cell]]:
@@ -264,7 +270,7 @@ def _divided(held: _Held) -> list[list[Cell]]:
     for here, below in pairwise([*places, float("-inf")]):
         rows.append(
             [
-                Cell(_text([one for one in lines if below < one.top <= here]), columns=wide)
+                _cell([one for one in lines if below < one.top <= here], columns=wide)
                 for _, (_, wide), lines in held
             ]
         )

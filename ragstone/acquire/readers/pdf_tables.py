@@ -8,9 +8,9 @@ from itertools import pairwise
 from statistics import median
 
 from ragstone.acquire.readers.figures import is_before, is_unit, is_value, is_year
-from ragstone.acquire.readers.grid import Cell
+from ragstone.acquire.readers.grid import Cell, around
 from ragstone.acquire.readers.pdf_rules import Rule
-from ragstone.acquire.readers.pdf_words import Line, Word
+from ragstone.acquire.readers.pdf_words import Line, Word, box_of
 
 _ROW_GAP = 4.0
 _CELL_GAP = 1.3
@@ -238,7 +238,7 @@ def _heading_row(level: Sequence[_Heading], width: int) -> list[Cell]:
     at = 0
     for block in sorted(level, key=lambda one: one.first):
         row += [Cell("") for _ in range(block.first - at)]
-        row.append(Cell(block.text, columns=block.last + 1 - block.first))
+        row.append(Cell(block.text, columns=block.last + 1 - block.first, box=box_of(block.lines)))
         at = block.last + 1
     return [*row, *(Cell("") for _ in range(width - at))]
 
@@ -306,30 +306,36 @@ def _continues(above: Line, below: Line) -> bool:
 
 def _body(rows: Sequence[Line], bounds: Sequence[Bounds]) -> list[list[Cell]]:
     """Return the rows of the body. Lines of a label or a text that goes on below join their row."""
-    found: list[list[str]] = []
+    found: list[list[Cell]] = []
     pitch = _pitch(rows)
     before: Line | None = None
     waiting = False  # The row before is a label that goes on in this one.
     for number, line in enumerate(rows):
         row = _row(line, bounds)
+        label, values = row[0].text, [cell.text for cell in row[1:]]
         gap = before.bottom - line.top if before is not None else 0.0
         tight = before is not None and gap < 0.6 * pitch
-        label_only = bool(row[0]) and not any(row[1:])
-        if before is not None and found and not any(map(is_value, row)) and tight and not (row[0] and any(row[1:])):
-            starts_row = label_only and _starts(row[0]) and number + 1 < len(rows) and not found[-1][0]
-            if not starts_row and (not label_only or any(found[-1][1:]) or waiting):
-                found[-1] = [f"{a} {b}".strip() for a, b in zip(found[-1], row, strict=True)]
+        label_only = label != "" and not any(values)
+        is_words = not any(is_value(cell.text) for cell in row)
+        if before is not None and found and is_words and tight and not (label and any(values)):
+            starts_row = label_only and _starts(label) and number + 1 < len(rows) and not found[-1][0].text
+            if not starts_row and (not label_only or _has_values(found[-1]) or waiting):
+                found[-1] = [a.plus(b) for a, b in zip(found[-1], row, strict=True)]
                 before = line
                 continue
-        if found and waiting and row[0] and not any(found[-1][1:]) and _goes_on(found[-1][0], row[0]):
-            found[-1] = [f"{found[-1][0]} {row[0]}", *row[1:]]
-        elif found and label_only and any(found[-1][1:]) and row[0][:1].islower() and gap < 1.2 * line.height:
-            found[-1][0] = f"{found[-1][0]} {row[0]}"
+        if found and waiting and label and not _has_values(found[-1]) and _goes_on(found[-1][0].text, label):
+            found[-1] = [found[-1][0].plus(row[0]), *row[1:]]
+        elif found and label_only and _has_values(found[-1]) and label[:1].islower() and gap < 1.2 * line.height:
+            found[-1][0] = found[-1][0].plus(row[0])
         else:
             found.append(row)
         waiting = label_only
         before = line
-    return [[Cell(text) for text in row] for row in found]
+    return found
+
+
+def _has_values(row: Sequence[Cell]) -> bool:
+    return any(cell.text for cell in row[1:])
 
 
 def _starts(label: str) -> bool:
@@ -347,27 +353,29 @@ def _pitch(rows: Sequence[Line]) -> float:
     return median(gaps) if gaps else 0.0
 
 
-def _row(line: Line, bounds: Sequence[Bounds]) -> list[str]:
-    row = [""] * len(bounds)
+def _row(line: Line, bounds: Sequence[Bounds]) -> list[Cell]:
+    row = [Cell("")] * len(bounds)
     for cell in line.cells:
         for part, at in _parts(cell, bounds):
-            row[at] = f"{row[at]} {part}".strip()
+            row[at] = row[at].plus(part)
     return row
 
 
-def _parts(cell: Line, bounds: Sequence[Bounds]) -> list[tuple[str, int]]:
+def _parts(cell: Line, bounds: Sequence[Bounds]) -> list[tuple[Cell, int]]:
     """Return the words of a cell with their column; several if it holds figures of other columns."""
     if not any(is_value(word.text) for word in cell.words[1:]):
-        return [(cell.text, _column(cell, bounds))]
-    parts: list[tuple[str, int]] = []
-    signs = ""
+        return [(Cell(cell.text, box=cell.box), _column(cell, bounds))]
+    parts: list[tuple[Cell, int]] = []
+    signs = Cell("")
     for word in cell.words:
+        alone = Line(words=[word])
+        one = Cell(signs.text + word.text, box=around([box for box in (signs.box, alone.box) if box]))
         if is_before(word.text):  # It stands anywhere on the left of its figure.
-            signs += word.text
+            signs = one
             continue
-        parts.append((signs + word.text, _column(Line(words=[word]), bounds)))
-        signs = ""
-    return [*parts, (signs, parts[-1][1] if parts else _column(cell, bounds))] if signs else parts
+        parts.append((one, _column(alone, bounds)))
+        signs = Cell("")
+    return [*parts, (signs, parts[-1][1] if parts else _column(cell, bounds))] if signs.text else parts
 
 
 def _column(cell: Line, bounds: Sequence[Bounds]) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ragstone.acquire.readers.figures import is_after, is_before, is_value
+from ragstone.acquire.readers.grid import Box, around
 
 _CELL_GAP = 1.3
 """Words farther apart than this, in line heights, belong to different cells. A space is a third of a height."""
@@ -15,6 +17,7 @@ _FIGURE_GAP = 0.8
 _SIGN_GAP = 12.0
 """A currency sign stands at the left edge of its column, at most this far from the figure."""
 
+_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.")
 _BACK = 6
 _SHORT = 25
 
@@ -30,10 +33,16 @@ class Word:
 
 @dataclass(kw_only=True)
 class Line:
-    """Words side by side. ``hyphen`` says that the last word continues in the next line."""
+    """Words side by side. ``hyphen`` says that the last word continues in the next line.
+
+    ``size`` is the height of the font in points, 0 if it is not known.
+    """
 
     words: Sequence[Word]
     hyphen: bool = False
+    size: float = 0.0
+    bold: bool = False
+    italic: bool = False
 
     @cached_property
     def top(self) -> float:
@@ -55,6 +64,10 @@ class Line:
     def text(self) -> str:
         return " ".join(word.text for word in self.words)
 
+    @property
+    def box(self) -> Box:
+        return self.left, self.bottom, self.right, self.top
+
     @cached_property
     def height(self) -> float:
         return max(self.top - self.bottom, 1.0)
@@ -68,7 +81,13 @@ class Line:
                 cells[-1].append(word)
             else:
                 cells.append([word])
-        return [Line(words=cell) for cell in cells]
+        if len(cells) == 2 and self.bold and _SECTION.fullmatch(" ".join(word.text for word in cells[0])):
+            return [self]  # the number of a heading, and its words
+        return [self.of(cell) for cell in cells]
+
+    def of(self, words: Sequence[Word]) -> Line:
+        """Return a part of this line."""
+        return Line(words=words, size=self.size, bold=self.bold, italic=self.italic)
 
     def _gap(self, cell: Sequence[Word], word: Word) -> float:
         """Return how far a word of the cell may be from those before it."""
@@ -85,6 +104,11 @@ class Line:
         return _CELL_GAP * self.height
 
 
+def box_of(lines: Sequence[Line]) -> Box | None:
+    """Return the box around lines; None if there are none."""
+    return around([line.box for line in lines])
+
+
 def in_rows(lines: Sequence[Line]) -> list[Line]:
     """Return the lines, with those that follow one another in the file and stand side by side as one.
 
@@ -95,10 +119,16 @@ def in_rows(lines: Sequence[Line]) -> list[Line]:
         at = next((n for n in range(1, min(_BACK, len(rows)) + 1) if _joins(rows[-n], line, n)), 0)
         if at:
             words = sorted([*rows[-at].words, *line.words], key=lambda word: word.left)
-            rows[-at] = Line(words=words, hyphen=line.hyphen)
+            rows[-at] = _beside(rows[-at], line, words)
         else:
             rows.append(line)
     return rows
+
+
+def _beside(row: Line, line: Line, words: Sequence[Word]) -> Line:
+    size = max(row.size, line.size)
+    bold, italic = row.bold and line.bold, row.italic and line.italic
+    return Line(words=words, hyphen=line.hyphen, size=size, bold=bold, italic=italic)
 
 
 def _joins(row: Line, line: Line, back: int) -> bool:

@@ -1,0 +1,106 @@
+"""Writing the blocks of PDF pages: paragraphs with whole words, headings and tables, and where their words stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragstone.acquire.readers.grid import Box
+from ragstone.acquire.readers.parsed import Writer
+from ragstone.acquire.readers.pdf_frame import Frame
+from ragstone.acquire.readers.pdf_layout import Block
+from ragstone.acquire.readers.pdf_words import Line, box_of
+from ragstone.core.layout import Placed
+
+_MOST_CAPTION_LINES = 5
+_LONGEST_CAPTION = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """The place of a page: how it lies, and its number from 0."""
+
+    frame: Frame
+    number: int
+
+    def placed(self, start: int, end: int, box: Box) -> Placed | None:
+        """Return where characters stand that have a box on this page; None if a viewer does not see them."""
+        shown = self.frame.fractions(box)
+        if shown is None:
+            return None
+        left, top, right, bottom = shown
+        return Placed(start=start, end=end, page=self.number, left=left, top=top, right=right, bottom=bottom)
+
+
+def vocabulary(pages: Sequence[Sequence[Line]]) -> frozenset[str]:
+    """Return the words that no line end divides. They show how to join the words that one does."""
+    words: set[str] = set()
+    for lines in pages:
+        after_hyphen = False
+        for line in lines:
+            whole = line.words[after_hyphen : -1 if line.hyphen else None]
+            words.update(word.text.strip(".,;:!?()[]\"'“”‘’").casefold() for word in whole)
+            after_hyphen = line.hyphen
+    return frozenset(words)
+
+
+def write_page(writer: Writer, blocks: Sequence[Block], words: frozenset[str], sheet: Sheet) -> None:
+    """Write the blocks of a page.
+
+    Args:
+        writer: receives the blocks.
+        blocks: the paragraphs, headings and tables in reading order.
+        words: the vocabulary of the document.
+        sheet: where the page lies.
+    """
+    caption = ""
+    for block in blocks:
+        if block.cells:
+            writer.table(block.cells, caption=caption, header=block.header, place=sheet.placed)
+            caption = ""
+        elif block.level:
+            writer.heading(block.text, block.level, sheet.placed(0, 0, box_of(block.lines)))
+        else:
+            caption = _caption(block)
+            text, placed = _joined(block.lines, words, sheet)
+            writer.paragraph(text, placed)
+
+
+def _caption(block: Block) -> str:
+    """Return a paragraph that may name the table below it; empty if it is too long."""
+    text = block.text
+    return text if len(block.lines) <= _MOST_CAPTION_LINES and len(text) <= _LONGEST_CAPTION else ""
+
+
+def _joined(lines: Sequence[Line], words: frozenset[str], sheet: Sheet) -> tuple[str, list[Placed]]:
+    """Join the lines of a paragraph, and the words that line ends divide. Return the text and where each line is in it."""
+    text = ""
+    cut = False
+    placed: list[Placed] = []
+    for line in lines:
+        if cut:
+            first, _, rest = line.text.partition(" ")
+            before = text.rpartition("\n")[2].rpartition(" ")[2]
+            text += _hyphen(before, first, words)
+            start = len(text)
+            text += first + ("\n" if rest else "") + rest
+        else:
+            text += "\n" if text else ""
+            start = len(text)
+            text += line.text
+        one = sheet.placed(start, len(text), line.box)
+        placed += [one] if one else []
+        cut = line.hyphen
+    return f"{text}-" if cut else text, placed
+
+
+def _hyphen(before: str, after: str, words: frozenset[str]) -> str:
+    """Return the hyphen between two halves of a word, or nothing, judged by the rest of the document or the letters.
+
+    Dropping every such hyphen would give "conversationcentric"; keeping every one would hide "reasoning" from search.
+    """
+    left, right = before.strip("([\"'“‘").casefold(), after.strip(".,;:!?)]\"'”’").casefold()
+    if f"{left}-{right}" in words and left + right not in words:
+        return "-"
+    # A name or a number is not the second half of a word: "Anglo-Saxon", "F-16".
+    return "" if before[-1:].isalpha() and after[:1].islower() else "-"
