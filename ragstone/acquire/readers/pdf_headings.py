@@ -24,7 +24,9 @@ Style = tuple[float, int]
 Kind = tuple[Style, str]
 """A style, and how its lines are set apart: numbered, in capitals, or by the style alone."""
 
-_SMALL_CAPITALS = 0.25
+_SMALL_CAPITALS, _TITLE, _LARGE = 0.25, 0.1, 18.0
+"""How much the sizes of the lines of one heading differ, at most: in capitals, and above a size in points."""
+_INDENT = 12.0
 _LARGER = 1.08
 _SMALLER = 0.9
 _MOST_LINES = 4
@@ -120,19 +122,34 @@ def _body(pages: Sequence[Sequence[Block]]) -> Style:
 
 
 def _runs(blocks: Sequence[Block]) -> Iterator[_Run]:
+    edges: dict[int, float] = {}
+    for line in (line for block in blocks for line in block.lines):
+        edges[_indent(line)] = max(edges.get(_indent(line), 0.0), line.right)
     for block in blocks:
         start = 0
         for number in range(1, len(block.lines) + 1) if not block.cells else ():
-            if number == len(block.lines) or not _same(block.lines[number - 1], block.lines[number]):
+            above = block.lines[number - 1]
+            if number == len(block.lines) or not _continues(above, block.lines[number], edges[_indent(above)]):
                 yield _Run(block, start, number)
                 start = number
 
 
-def _same(line: Line, below: Line) -> bool:
-    """Return whether two lines have one style. Small capitals have two sizes, that of their first letters counts."""
+def _indent(line: Line) -> int:
+    return round(line.left / _INDENT)
+
+
+def _continues(line: Line, below: Line, edge: float) -> bool:
+    """Return whether two lines have one style and may be one heading: the second has no room on the first.
+
+    Small capitals have two sizes, and so may the lines of a large title. Centred lines break where the author likes.
+    """
     (size, weight), (other, other_weight) = _style(line), _style(below)
-    small = line.text.isupper() and below.text.isupper() and abs(size - other) <= _SMALL_CAPITALS * max(size, other)
-    return weight == other_weight and (size == other or small)
+    loose = _SMALL_CAPITALS if line.text.isupper() and below.text.isupper() else _TITLE if size > _LARGE else 0.0
+    if weight != other_weight or abs(size - other) > loose * max(size, other) or _LETTERED.match(below.text):
+        return False
+    centred = abs(line.left + line.right - below.left - below.right) < line.height and line.left != below.left
+    first = below.words[0]
+    return centred or line.right + line.height / 4 + first.right - first.left > edge - line.height
 
 
 # ---------------------------------------------------------------- bookmarks
@@ -280,13 +297,14 @@ def _of_cover(blocks: Sequence[Block], candidates: Sequence[_Run], body: Style) 
 
 
 def _labels_figures(blocks: Sequence[Block], run: _Run) -> bool:
-    """Return whether figures stand in a line with a run, as in a row of a table."""
+    """Return whether figures, or other bold words, stand in a line with a run, as in the rows of a table."""
     first = run.lines[0]
     return any(
-        min(line.top, first.top) - max(line.bottom, first.bottom) > first.height / 2 and line.left > first.right
+        min(line.top, first.top) - max(line.bottom, first.bottom) > first.height / 2
+        and ((bold and line is not first) or (line.left > first.right and is_value(line.words[0].text)))
         for block in blocks
         for line in block.lines
-        if is_value(line.words[0].text)
+        if (bold := line.bold and first.bold and _style(line) == _style(first)) or is_value(line.words[0].text)
     )
 
 

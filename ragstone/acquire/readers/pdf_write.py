@@ -53,23 +53,26 @@ def write_page(writer: Writer, blocks: Sequence[Block], words: frozenset[str], s
         words: the vocabulary of the document.
         sheet: where the page lies.
     """
-    caption = ""
+    above: list[Block] = []
     for block in blocks:
         if block.cells:
-            writer.table(block.cells, caption=caption, header=block.header, place=sheet.placed)
-            caption = ""
+            writer.table(block.cells, caption=_caption(above), header=block.header, place=sheet.placed)
+            above = []
         elif block.level:
-            writer.heading(block.text, block.level, sheet.placed(0, 0, box_of(block.lines)))
+            box = box_of(block.lines)
+            writer.heading(block.text, block.level, sheet.placed(0, 0, box) if box else None)
+            above = [one for one in above if one.level] + [block]
         else:
-            caption = _caption(block)
             text, placed = _joined(block.lines, words, sheet)
             writer.paragraph(text, placed)
+            above = [one for one in above if one.level and one is above[-1]] + [block]
 
 
-def _caption(block: Block) -> str:
-    """Return a paragraph that may name the table below it; empty if it is too long."""
-    text = block.text
-    return text if len(block.lines) <= _MOST_CAPTION_LINES and len(text) <= _LONGEST_CAPTION else ""
+def _caption(blocks: Sequence[Block]) -> str:
+    """Return what may name the table below it: a short paragraph, a heading, or both; empty if it is too long."""
+    text = " ".join(block.text for block in blocks)
+    short = sum(len(block.lines) for block in blocks) <= _MOST_CAPTION_LINES and len(text) <= _LONGEST_CAPTION
+    return text if short else _caption(blocks[1:])
 
 
 def _joined(lines: Sequence[Line], words: frozenset[str], sheet: Sheet) -> tuple[str, list[Placed]]:
