@@ -86,10 +86,9 @@ def with_headings(pages: Sequence[Sequence[Block]], outline: Outline) -> list[li
     body = _body(pages)
     runs = [[*_runs(blocks)] for blocks in pages]
     bookmarked = [_bookmarked(own, outline.get(number, {})) for number, own in enumerate(runs)]
-    candidates = [
-        [run for run in own if not run.level and _may_head(run, body) and not _is_row(blocks, run)]
-        for own, blocks in zip(bookmarked, pages, strict=True)
-    ]
+    likely = [[run for run in own if not run.level and _may_head(run, body)] for own in bookmarked]
+    rows = {id(run) for own, blocks in zip(likely, pages, strict=True) for run in own if _is_row(blocks, run)}
+    candidates = [[run for run in own if id(run) not in rows] for own in likely]
     if body[0] >= _SLIDE:
         candidates = [_of_slide(own, blocks, known) for own, blocks, known in zip(candidates, pages, bookmarked, strict=True)]
     if candidates:
@@ -98,7 +97,8 @@ def with_headings(pages: Sequence[Sequence[Block]], outline: Outline) -> list[li
         candidates[0] = _without_front(pages[0], candidates[0], later, body)
     for number in {0, len(pages) - 1} if len(pages) > _PARAGRAPH else ():
         candidates[number] = _of_cover(pages[number], candidates[number], body)
-    accepted = _accepted(bookmarked, candidates, body)
+    others = [[run for run in own if id(run) not in rows] for own in bookmarked]
+    accepted = _accepted(others, candidates, body)
     chosen = [run for own in candidates for run in own if _kind(run, body) in accepted]
     _set_levels([run for own in bookmarked for run in own if run.level], chosen)
     found = {id(run.block): list[_Run]() for own in bookmarked for run in own}
@@ -149,7 +149,8 @@ def _continues(line: Line, below: Line, edge: float) -> bool:
         return False
     centred = abs(line.left + line.right - below.left - below.right) < line.height and line.left != below.left
     first = below.words[0]
-    return centred or line.right + line.height / 4 + first.right - first.left > edge - line.height
+    hanging = below.left > line.left + line.height and bool(_LETTERED.match(line.text))
+    return centred or hanging or line.right + line.height / 4 + first.right - first.left > edge - line.height
 
 
 # ---------------------------------------------------------------- bookmarks
