@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,11 +18,9 @@ from ragstone.acquire.readers.pdf_headings import plain, with_headings
 from ragstone.acquire.readers.pdf_layout import lay_out
 from ragstone.acquire.readers.pdf_rules import Rules
 from ragstone.acquire.readers.pdf_running import without_running
+from ragstone.acquire.readers.pdf_title import is_left_behind, named
 from ragstone.acquire.readers.pdf_write import Sheet, vocabulary, write_page
 
-_LEFT_BEHIND = re.compile(
-    r"\W*(?:untitled|anonymous)\W*$|microsoft \w+ - |.*\.(?:docx?|pdf|indd|qxd|tex|dvi|pptx?|xlsx?|rtf)$", re.IGNORECASE
-)
 _MOST_OUTLINE = 5000
 _SHARE_OF_TIME = 0.5
 """Share of the time allowed for a file. After that, the pages read so far are laid out, so that not all is lost."""
@@ -57,14 +54,16 @@ def parse(file: File) -> Parsed:
         writer.page(label or printed or str(number + 1))
         write_page(writer, own, words, Sheet(frame=page.frame, number=number))
     about = book.get_metadata_dict()
+    first = next(number for number, lines in enumerate(body.pages) if lines) if any(body.pages) else 0
+    name = named(about.get("Title", ""), body.pages[first], blocks[first])
     facts = {
         "kind": "pdf",
         "pages": len(book),
-        "author": _named(about.get("Author", "")),
+        "author": _author(about.get("Author", "")),
         "created": iso_date(about.get("CreationDate", "")),
         "partial": _missing(lost, len(pages), len(book)),
     }
-    return writer.parsed(title=_named(about.get("Title", "")), facts=facts)
+    return writer.parsed(title=name.title, facts={**facts, **name.facts})
 
 
 def _read(book: pypdfium2.PdfDocument, seconds: float) -> tuple[list[Page], list[str]]:
@@ -108,7 +107,7 @@ def _bookmarks(book: pypdfium2.PdfDocument) -> Iterator[tuple[int, str, int]]:
             yield mark.level, mark.get_title(), page
 
 
-def _named(written: str) -> str:
-    """Return a title or author from the properties, unless a program left it there."""
+def _author(written: str) -> str:
+    """Return the author from the properties, unless a program left its name there."""
     words = " ".join(tidy(written).split())
-    return "" if _LEFT_BEHIND.match(words) else words
+    return "" if is_left_behind(words) else words
