@@ -26,6 +26,7 @@ from ragstone.catalog.rows import (
     cut,
     endings,
     facts_of,
+    layout_from,
     metadata_from_json,
     only,
     packed,
@@ -37,6 +38,7 @@ from ragstone.core.access import READERS, groups_in
 from ragstone.core.catalog import FIELDS, Counts, Finding, Listing, Notes, Stamp
 from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
+from ragstone.core.layout import Placed
 from ragstone.core.records import Chunk, Document, Finished, Skipped
 from ragstone.storage.sqlite import crc32
 
@@ -120,6 +122,11 @@ class SqlCatalog:
             ending, ends = self._dialect.ending(endings(id))
             found = self.database.rows(f"{DOCUMENTS} WHERE {ending} AND {allowed} LIMIT 3", [*ends, *values])
         return only(id, found)
+
+    def layout(self, id: str) -> tuple[Placed, ...]:
+        sql = f"SELECT l.value, l.crc FROM layouts l JOIN documents d USING (document) WHERE d.{self._dialect.id_column} = ?"
+        found = self.database.rows(sql, [self._dialect.key(id)], binary=True)
+        return layout_from(*found[0]) if found else ()
 
     def documents(self) -> Iterator[Document]:
         ids = [id for (id,) in self.database.rows("SELECT id FROM documents ORDER BY document")]
@@ -330,7 +337,7 @@ class SqlCatalog:
                 yield table, self._facts()
             else:
                 sql = f"SELECT {columns} FROM {table}"
-                yield table, self.database.stream(sql, binary=table == "vectors", large=True)
+                yield table, self.database.stream(sql, binary=table in ("vectors", "layouts"), large=True)
 
     def _facts(self) -> Iterator[Sequence[Any]]:
         # From the metadata, which tells 1 from 1.0.

@@ -30,7 +30,22 @@ def _m003_facts_of_documents(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX facts_document ON facts (document, chunk)")
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_m002_checksums, _m003_facts_of_documents)
+def _m004_layouts(db: sqlite3.Connection) -> None:
+    """Add where the words of documents stand on their pages."""
+    db.execute("""
+        CREATE TABLE layouts (
+            document INTEGER PRIMARY KEY REFERENCES documents,
+            value    BLOB NOT NULL,
+            crc      INTEGER NOT NULL
+        )
+    """)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _m002_checksums,
+    _m003_facts_of_documents,
+    _m004_layouts,
+)
 """Migrations from format 1 to 2, from 2 to 3, and so on."""
 FORMAT = 1 + len(MIGRATIONS)
 

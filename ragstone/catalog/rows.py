@@ -15,7 +15,9 @@ from ragstone.core.access import NOBODY, READERS
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.errors import Damaged, NotFound
 from ragstone.core.filters import Scalar
+from ragstone.core.layout import Placed, columns, unpacked
 from ragstone.core.records import EXTRACTED_AT, Chunk, Document, Mark, Metadata
+from ragstone.storage.sqlite import crc32
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector
@@ -31,6 +33,7 @@ TABLES = {
     "chunks": 'row, id, document, position, start, "end", context, facts, vector, generation',
     "removals": "row, generation",
     "facts": "document, chunk, key, value",
+    "layouts": "document, value, crc",
     "skipped": "source, reason",
 }
 """The tables and columns of a catalog, referenced tables first. A database may keep more columns for its indexes."""
@@ -47,7 +50,10 @@ CHUNKS = """
 
 
 def signature(document: Document) -> str:
-    """Return a hash of everything about a document but when it was read: equal ones mean there is nothing to do."""
+    """Return a hash of everything about a document but when it was read: equal ones mean there is nothing to do.
+
+    Only a document with boxes has them in it, so that the signature of any other document stays the same.
+    """
     facts = {key: value for key, value in document.metadata.items() if key != EXTRACTED_AT}
     written = json.dumps(facts, sort_keys=True, ensure_ascii=False)
     parts = [
@@ -57,6 +63,7 @@ def signature(document: Document) -> str:
         document.url,
         written,
         marks_to_json(document.marks),
+        *([hashlib.sha256(columns(document.placed)).hexdigest()] if document.placed else ()),
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -170,6 +177,14 @@ def marks_from_json(text: str) -> tuple[Mark, ...]:
             Mark(kind=kind, start=start, end=end, level=level, label=label, header=header[0] if header else 0)
             for kind, start, end, level, label, *header in json.loads(text)
         )
+
+
+def layout_from(value: bytes, crc: int) -> tuple[Placed, ...]:
+    """Return the stored boxes of a document; raise `Damaged` if they cannot be read."""
+    with _decoding():
+        if crc32(value) != crc:
+            raise ValueError("the boxes of the text are damaged")
+        return unpacked(value)
 
 
 def facts_to_json(facts: object) -> str:

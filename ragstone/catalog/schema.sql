@@ -1,4 +1,4 @@
--- The catalog: everything that cannot be computed again. Format version 3.
+-- The catalog: everything that cannot be computed again. Format version 4.
 
 -- One row: what the knowledge base was built with (JSON).
 CREATE TABLE about (
@@ -86,6 +86,13 @@ CREATE TABLE facts (
 CREATE INDEX facts_key ON facts (key, value, document, chunk);
 CREATE INDEX facts_document ON facts (document, chunk);
 CREATE INDEX facts_chunk ON facts (chunk) WHERE chunk IS NOT NULL;
+
+-- Where the words of a document stand on its pages; only documents that have pages have a row.
+CREATE TABLE layouts (
+    document INTEGER PRIMARY KEY REFERENCES documents,
+    value    BLOB NOT NULL,         -- as ragstone/core/layout.py packs boxes
+    crc      INTEGER NOT NULL       -- CRC-32 of the value
+);
 
 -- What could not be read the last time it was tried.
 CREATE TABLE skipped (

@@ -13,11 +13,12 @@ import sqlite3
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragstone.catalog.database import Dialect
 from ragstone.catalog.protocol import IdOf
-from ragstone.catalog.rows import document_from, facts_of, metadata_from_json, signature, text_hash
+from ragstone.catalog.rows import document_from, facts_of, layout_from, metadata_from_json, signature, text_hash
 from ragstone.core.catalog import Finding
 from ragstone.core.errors import Damaged
 
@@ -97,8 +98,9 @@ def _read(names: Mapping[int, str], rows: Rows, dialect: Dialect) -> Iterator[tu
     """Yield each document's own row, those of its chunks, and its metadata by chunk."""
     numbers = [dialect.values(names)]
     sql = f"""
-        SELECT d.document, d.id, d.source, d.title, d.url, d.metadata, d.marks, d.chunks, d.signature, t.text, t.hash
-        FROM documents d JOIN contents t USING (content) WHERE d.document {dialect.in_values}
+        SELECT d.document, d.id, d.source, d.title, d.url, d.metadata, d.marks, d.chunks, d.signature, t.text, t.hash,
+            l.value, l.crc
+        FROM documents d JOIN contents t USING (content) LEFT JOIN layouts l USING (document) WHERE d.document {dialect.in_values}
     """
     documents = {number: row for number, *row in rows(sql, numbers)}
     sql = f"""
@@ -126,25 +128,29 @@ def _one(
     id_of: IdOf,
 ) -> set[str]:
     """Return the faults of a document; ``vector`` stands for what can be computed again."""
-    id, source, title, url, metadata, marks, count, signed, text, hash = document
+    id, source, title, url, metadata, marks, count, signed, text, hash, layout, crc = document
     if hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest() != hash:
         return {"their texts are damaged"}
     wrong: set[str] = set()
-    stored = document_from((id, text, source, title, url, metadata, marks))
+    try:
+        placed = () if layout is None else layout_from(layout, crc)
+    except Damaged:
+        return {"the places of their words are damaged"}
+    stored = replace(document_from((id, text, source, title, url, metadata, marks)), placed=placed)
     if signature(stored) != signed:
         wrong.add("their titles, sources or metadata are damaged")
     if not _same(_exact(facts_of(stored.metadata), dialect), facts.get(None, ())):
         wrong.add("filters do not see their metadata")
     if [row[2] for row in chunks] != list(range(count)):
         wrong.add("some of their chunks are missing")
-    for row, chunk_id, position, start, end, context, own, embedded, value, crc in chunks:
+    for row, chunk_id, position, start, end, context, own, embedded, value, checked in chunks:
         piece = text[start:end]
         headed = f"{context}\n{piece}" if context else piece
         if text_hash(headed) != embedded or id_of(id, position, piece) != chunk_id or not 0 <= start < end <= len(text):
             wrong.add("their chunks are damaged")
         if not _same(_exact(facts_of(metadata_from_json(own)), dialect), facts.get(row, ())):
             wrong.add("filters do not see the metadata of their chunks")
-        if zlib.crc32(value) != crc or not all(map(math.isfinite, struct.unpack(f"<{len(value) // 4}f", value))):
+        if zlib.crc32(value) != checked or not all(map(math.isfinite, struct.unpack(f"<{len(value) // 4}f", value))):
             wrong.add("vector")
     return wrong
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragstone.core.catalog import CatalogReader, ChangeLog
 from ragstone.core.errors import NotFound
@@ -48,10 +48,10 @@ def _by_id(ours: Iterator[_Row], theirs: Iterator[_Row]) -> Iterator[tuple[str, 
 
 
 def documents(catalog: CatalogReader, ids: Sequence[str]) -> Iterator[Document]:
-    """Yield these documents, without those removed in the meantime."""
+    """Yield these documents with their boxes, without those removed in the meantime."""
     for id in ids:
         try:
-            document = catalog.document(id)
+            document = replace(catalog.document(id), placed=catalog.layout(id))
         except NotFound:
             continue
         if document.id == id:  # and not another one, whose id ends so

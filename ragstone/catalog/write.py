@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from ragstone.catalog.database import Dialect, Transaction
 from ragstone.catalog.protocol import Prepared
 from ragstone.catalog.rows import TABLES, facts_of, facts_to_json, marks_to_json, packed, signature
+from ragstone.core import layout
 from ragstone.core.errors import NotFound
+from ragstone.core.layout import Placed
 from ragstone.core.records import Document
 from ragstone.storage.sqlite import crc32
 
@@ -55,6 +57,7 @@ def put(
     _put_vectors(tx, dialect, [hash for one in wanted for hash in one.hashes], vectors)
     documents = [one.document for one in wanted]
     numbers = _put_documents(tx, dialect, documents, [len(one.chunks) for one in wanted], orphans)
+    _put_layouts(tx, dialect, {numbers[one.id]: one.placed for one in documents})
     facts = _put_chunks(tx, dialect, numbers, wanted, orphans)
     tx.rows(
         f"DELETE FROM facts WHERE document {dialect.in_values} AND chunk IS NULL",
@@ -88,6 +91,7 @@ def take_out(tx: Transaction, dialect: Dialect, ids: Sequence[str], orphans: Orp
     rows = tx.rows(f"SELECT row FROM chunks WHERE document {dialect.in_values}", [documents])
     _drop_chunks(tx, dialect, [row for (row,) in rows], orphans)
     tx.rows(f"DELETE FROM facts WHERE document {dialect.in_values}", [documents])
+    tx.rows(f"DELETE FROM layouts WHERE document {dialect.in_values}", [documents])
     tx.rows(f"DELETE FROM documents WHERE document {dialect.in_values}", [documents])
     orphans.contents |= {content for _, _, content, _ in found}
 
@@ -141,6 +145,13 @@ def _put_documents(
     ]
     tx.upsert("documents", "id, content, source, title, url, metadata, marks, chunks, signature, added_at", rows)
     return dict(tx.rows(f"SELECT id, document FROM documents WHERE {dialect.id_column} {dialect.in_values}", [ids]))
+
+
+def _put_layouts(tx: Transaction, dialect: Dialect, layouts: Mapping[int, Sequence[Placed]]) -> None:
+    """Replace the boxes of the documents with these numbers."""
+    tx.rows(f"DELETE FROM layouts WHERE document {dialect.in_values}", [dialect.values(layouts)])
+    values = {number: layout.packed(placed) for number, placed in layouts.items() if placed}
+    tx.insert("layouts", TABLES["layouts"], ((number, value, crc32(value)) for number, value in values.items()))
 
 
 def _put_chunks(

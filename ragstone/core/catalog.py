@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ragstone.core.filters import Filter
+from ragstone.core.layout import Placed
 from ragstone.core.records import Chunk, Document, Matches, Metadata
 
 if TYPE_CHECKING:
@@ -162,6 +163,13 @@ class CatalogReader(Protocol):
 
         Raises:
             NotFound: no document matches, or more than one.
+        """
+        ...
+
+    def layout(self, id: str) -> tuple[Placed, ...]:
+        """Return where the words of the document with this complete id stand on its pages.
+
+        Documents are read without it. It is empty if the document has none, or does not exist.
         """
         ...
 

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import struct
+import sys
+import zlib
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+_FORM = 1
+"""The first byte of what `packed` returns."""
+_COUNT = struct.Struct("<I")
+_WHOLE = 0xFFFF
+"""Fractions are kept as shares of this: a hundredth of a point on a page of letter size."""
+_SURE = 0xFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,3 +35,111 @@ class Placed:
     right: float
     bottom: float
     confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A part of a page, as fractions of its width and height from its upper left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def boxes(placed: Sequence[Placed], start: int, end: int) -> dict[int, tuple[Box, ...]]:
+    """Return where characters ``start`` to ``end`` of a document stand: boxes by page, in the order of the text.
+
+    Of a line that is only partly within the span, the same share of its width is. A line that stands upright on its
+    page is taken whole.
+    """
+    found: dict[int, list[Box]] = {}
+    for one in placed:
+        first, last = max(start, one.start), min(end, one.end)
+        if first < last:
+            found.setdefault(one.page, []).append(_clipped(one, first, last))
+    return {page: tuple(own) for page, own in sorted(found.items())}
+
+
+def _clipped(one: Placed, first: int, last: int) -> Box:
+    left, right = one.left, one.right
+    if right - left > one.bottom - one.top or one.end - one.start < 2:
+        step = (right - left) / (one.end - one.start)
+        left, right = left + step * (first - one.start), right - step * (one.end - last)
+    return Box(left=left, top=one.top, right=max(left, right), bottom=one.bottom)
+
+
+# ---------------------------------------------------------------- as bytes
+
+
+def packed(placed: Sequence[Placed]) -> bytes:
+    """Return boxes as few bytes, in the order of the text: a form, and the compressed `columns`."""
+    return bytes([_FORM]) + zlib.compress(columns(placed))
+
+
+def columns(placed: Sequence[Placed]) -> bytes:
+    """Return boxes as numbers, column by column: equal boxes, to a hundredth of a point, give equal bytes."""
+    ordered = sorted(placed, key=lambda one: (one.start, one.end))
+    starts = [one.start for one in ordered]
+    numbers = array("I", [after - before for before, after in pairwise([0, *starts])])
+    numbers.extend(one.end - one.start for one in ordered)
+    numbers.extend(one.page for one in ordered)
+    edges = array("H")
+    for name in ("left", "top", "right", "bottom"):
+        edges.extend(_share(getattr(one, name), _WHOLE) for one in ordered)
+    sure = bytes(_share(one.confidence, _SURE) for one in ordered)
+    return _COUNT.pack(len(ordered)) + _little(numbers) + _little(edges) + sure
+
+
+def unpacked(data: bytes) -> tuple[Placed, ...]:
+    """Return the boxes that `packed` wrote.
+
+    Raises:
+        ValueError: the bytes are damaged, or a newer Ragstone wrote them.
+    """
+    if data[:1] != bytes([_FORM]):
+        raise ValueError("the boxes of the text have an unknown form")
+    try:
+        raw = zlib.decompress(data[1:])
+        (count,) = _COUNT.unpack_from(raw)
+        numbers, edges = array("I"), array("H")
+        split = _COUNT.size + 3 * count * numbers.itemsize
+        end = split + 4 * count * edges.itemsize
+        numbers.frombytes(_little_bytes(raw[_COUNT.size : split], numbers.itemsize))
+        edges.frombytes(_little_bytes(raw[split:end], edges.itemsize))
+        sure = raw[end:]
+    except (zlib.error, struct.error) as error:
+        raise ValueError(f"the boxes of the text are damaged: {error}") from error
+    if len(numbers) != 3 * count or len(edges) != 4 * count or len(sure) != count:
+        raise ValueError("the boxes of the text are damaged: some are missing")
+    starts = list(accumulate(numbers[:count]))
+    return tuple(
+        Placed(
+            start=start,
+            end=start + numbers[count + n],
+            page=numbers[2 * count + n],
+            left=edges[n] / _WHOLE,
+            top=edges[count + n] / _WHOLE,
+            right=edges[2 * count + n] / _WHOLE,
+            bottom=edges[3 * count + n] / _WHOLE,
+            confidence=sure[n] / _SURE,
+        )
+        for n, start in enumerate(starts)
+    )
+
+
+def _share(value: float, whole: int) -> int:
+    return round(min(max(value, 0.0), 1.0) * whole)
+
+
+def _little(numbers: array[int]) -> bytes:
+    return _little_bytes(numbers.tobytes(), numbers.itemsize)
+
+
+def _little_bytes(data: bytes, size: int) -> bytes:
+    """Return numbers of this machine with their lowest bytes first, or the other way round."""
+    if sys.byteorder == "little":
+        return data
+    swapped = array("I" if size > 2 else "H", data)
+    swapped.byteswap()
+    return swapped.tobytes()

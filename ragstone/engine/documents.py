@@ -19,6 +19,7 @@ from ragstone import acquire
 from ragstone.core.access import READERS, Reader, groups_in
 from ragstone.core.catalog import FIELDS, Listing
 from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.layout import Box, boxes
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
@@ -248,6 +249,25 @@ class Documents:
         """
         with self._versions.current() as version:
             return version.catalog.document(id, None if reader.groups is None else reader.names)
+
+    def places(self, id: str, start: int, end: int, *, reader: Reader) -> dict[int, tuple[Box, ...]]:
+        """Return where characters of a stored document stand on the pages of its file.
+
+        Args:
+            id: as for `get`.
+            start: the first character of the document's text.
+            end: the character after the last one.
+            reader: who asks.
+
+        Returns:
+            Boxes by page, which count from 0; empty if the places of the words are not known.
+
+        Raises:
+            NotFound: as of `get`.
+        """
+        with self._versions.current() as version:
+            document = self.get(id, reader=reader)
+            return boxes(version.catalog.layout(document.id), start, end)
 
     def list(self, *, reader: Reader, q: str = "", after: str = "", limit: int = 100) -> Listing:
         """Return a page of the stored documents, in the order of their ids.

@@ -90,5 +90,5 @@ def test_grids_are_rectangles_with_every_word(rows: list[list[Cell]]) -> None:
     made = grid(rows)
     assert len({len(row) for row in made.rows}) <= 1
     assert 0 <= made.header <= max(len(made.rows) - 1, 0)
-    words = "".join("".join(row) for row in made.rows) + "".join(made.titles)
+    words = "".join("".join(row) for row in made.rows) + "".join(title.text for title in made.titles)
     assert {one for row in rows for cell in row for one in cell.text} <= {*words}

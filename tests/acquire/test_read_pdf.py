@@ -11,9 +11,12 @@ from pdf_file import pdf
 from structure import marked, outline
 
 from ragstone.acquire.readers.parsed import Writer
-from ragstone.acquire.readers.pdf_layout import vocabulary, write_page
+from ragstone.acquire.readers.pdf_frame import Frame
+from ragstone.acquire.readers.pdf_headings import with_headings
+from ragstone.acquire.readers.pdf_layout import lay_out
 from ragstone.acquire.readers.pdf_rules import Rule, Rules
 from ragstone.acquire.readers.pdf_words import Line, Word
+from ragstone.acquire.readers.pdf_write import Sheet, vocabulary, write_page
 from ragstone.core.records import Document
 
 
@@ -28,22 +31,23 @@ def line(text: str, left: float, top: float, *, hyphen: bool = False) -> Line:
     return Line(words=words, hyphen=hyphen)
 
 
-def laid_out(*lines: Line, headings: dict[str, int] | None = None) -> Document:
+def laid_out(*lines: Line, headings: dict[str, int] | None = None, rules: Rules | None = None) -> Document:
     writer = Writer()
-    write_page(writer, lines, vocabulary([lines]), headings)
+    (blocks,) = with_headings([lay_out(lines, rules or Rules())], {0: headings or {}})
+    write_page(writer, blocks, vocabulary([lines]), Sheet(frame=Frame(), number=0))
     parsed = writer.parsed()
-    return Document(id="a", text=parsed.text, marks=parsed.marks)
+    return Document(id="a", text=parsed.text, marks=parsed.marks, placed=parsed.placed)
 
 
 def test_reads_pages_and_properties(read_one: Callable[..., Document]) -> None:
-    info = "/Title(Given)/Author(N. Author)/CreationDate(D:20240506070809Z)"
+    info = "/Title(Given first)/Author(N. Author)/CreationDate(D:20240506070809Z)"
     document = read_one("a.pdf", pdf(["First page\nof it", "Second"], info=info))
     assert document.text == "First page\nof it\n\nSecond"
     assert marked(document, "page") == ["First page\nof it", "Second"]
     assert [mark.label for mark in document.marks] == ["1", "2"]
     wanted = {"kind": "pdf", "pages": 2, "author": "N. Author", "created": "2024-05-06T07:08:09"}
     assert {key: document.metadata[key] for key in wanted} == wanted
-    assert document.title == "Given"
+    assert document.title == "Given first"
 
 
 @pytest.mark.parametrize("title", ["untitled", "(anonymous)", "Microsoft Word - a.doc", "report.docx"])
@@ -114,7 +118,7 @@ def test_joins_words_divided_at_line_ends(first: str, second: str, elsewhere: st
 
 
 def test_bookmarks_become_headings() -> None:
-    document = laid_out(line("Two Words", 0, 100), line("text", 0, 87), headings={"two words": 2})
+    document = laid_out(line("Two Words", 0, 100), line("text", 0, 87), headings={"twowords": 2})
     assert outline(document) == [(2, "Two Words")]
     assert document.text == "Two Words\n\ntext"
 
@@ -146,9 +150,7 @@ def test_lines_draw_cells() -> None:
     words = [*heading, line("x", 5, 55), line("2", 105, 55)]
     across = [Rule(at=at, start=0, end=200) for at in (100, 70, 40)]
     down = [Rule(at=at, start=40, end=100) for at in (0, 100, 200)]
-    writer = Writer()
-    write_page(writer, words, frozenset(), rules=Rules(horizontal=across, vertical=down))
-    assert writer.parsed().text == "name | first and second\nx | 2"
+    assert laid_out(*words, rules=Rules(horizontal=across, vertical=down)).text == "name | first and second\nx | 2"
 
 
 EDGES = st.floats(-50, 400, allow_nan=False)
@@ -159,7 +161,5 @@ RULES = st.lists(RULE, max_size=8)
 
 @given(st.lists(WORDS, max_size=25), RULES, RULES)
 def test_any_page_keeps_its_words(lines: list[Line], across: list[Rule], down: list[Rule]) -> None:
-    writer = Writer()
-    write_page(writer, lines, frozenset(), rules=Rules(horizontal=across, vertical=down))
-    text = writer.parsed().text
+    text = laid_out(*lines, rules=Rules(horizontal=across, vertical=down)).text
     assert {one for each in lines for word in each.words for one in word.text} <= {*text}

@@ -22,6 +22,7 @@ from typing import Any
 
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Part
+from ragstone.core.layout import packed, unpacked
 from ragstone.core.records import Mark
 from ragstone.core.threads import Stopped, check
 from ragstone.settings import AcquireSettings
@@ -236,11 +237,12 @@ def _as_list(parsed: Parsed) -> list[object]:
     marks = [(mark.kind, mark.start, mark.end, mark.level, mark.label, mark.header) for mark in parsed.marks]
     parts = [(part.name, part.data.decode("latin-1")) for part in parsed.parts]
     entries = [_as_list(entry) for entry in parsed.entries]
-    return [parsed.text, parsed.title, parsed.url, marks, dict(parsed.facts), parts, entries, parsed.key]
+    placed = packed(parsed.placed).decode("latin-1") if parsed.placed else ""
+    return [parsed.text, parsed.title, parsed.url, marks, placed, dict(parsed.facts), parts, entries, parsed.key]
 
 
 def _from_list(fields: Any) -> Parsed:
-    text, title, url, marks, facts, parts, entries, key = fields
+    text, title, url, marks, placed, facts, parts, entries, key = fields
     return Parsed(
         text=text,
         title=title,
@@ -249,6 +251,7 @@ def _from_list(fields: Any) -> Parsed:
             Mark(kind=kind, start=start, end=end, level=level, label=label, header=header)
             for kind, start, end, level, label, header in marks
         ),
+        placed=unpacked(placed.encode("latin-1")) if placed else (),
         facts=facts,
         parts=tuple(Part(name=name, data=data.encode("latin-1")) for name, data in parts),
         entries=tuple(_from_list(entry) for entry in entries),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -31,9 +31,13 @@ _NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\W*(\d{1,4}|[ivxl]{1,7})(?:\s?(?:of
 _LAST_NUMBER = re.compile(r"(?:.*\W)?(\d{1,4})\W*")
 _FIRST_NUMBER = re.compile(r"\W*(\d{1,4})(?:\W.*)?")
 _LEAST_GAP = 0.8
-"""White space in line heights around a page number that stands alone."""
+"""White space in line heights between running lines and the text."""
 _AGREEING = 0.6
 """Share of the pages whose printed numbers must be in order before they become labels."""
+
+
+Repeated = Mapping[tuple[bool, str], Counter[int]]
+"""How often a row stands at a height, in steps of `_SHIFT`, by edge (true for the top) and words without digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,8 @@ def without_running(pages: Sequence[Page]) -> Body:
                 if not (top and number == 0 and not _is_number(row)):
                     gone |= {id(line) for line in row}
         kept.append([line for line in page.lines if id(line) not in gone])
+    if not any(kept):  # a document of a single word, say
+        kept = [page.lines for page in pages]
     return Body(pages=kept, labels=_labels(numbers))
 
 
@@ -98,17 +104,17 @@ def _gap(row: Sequence[Line], inner: Sequence[Line], *, top: bool) -> float:
     return min(line.bottom for line in inner) - max(line.top for line in row)
 
 
-def _repeated(pages: Sequence[Page], edges: Sequence[tuple[_Edge, _Edge]]) -> Mapping[tuple[bool, str], list[float]]:
-    """Return the heights at which each row of the edges stands on enough pages, by its words without digits."""
-    places: dict[tuple[bool, str], list[float]] = {}
+def _repeated(pages: Sequence[Page], edges: Sequence[tuple[_Edge, _Edge]]) -> Repeated:
+    """Return how often each row of the edges stands at which heights, if it stands on enough pages."""
+    places: dict[tuple[bool, str], Counter[int]] = {}
     for page, both in zip(pages, edges, strict=True):
         for top, edge in zip((True, False), both, strict=True):
             for row in edge.rows[:_MOST_ROWS]:
                 if _is_margin(page, row, top=top):
-                    places.setdefault((top, _key(row)), []).append(row[0].bottom)
+                    places.setdefault((top, _key(row)), Counter())[round(row[0].bottom / _SHIFT)] += 1
     most = 2 if len(pages) < _FEW else max(3, min(round(_SHARE * len(pages)), _ENOUGH))
     least = {key: 2 if _COUNTED.search(key[1]) else most for key in places}  # each chapter may have its own
-    return {key: heights for key, heights in places.items() if len(heights) >= least[key] and key[1]}
+    return {key: heights for key, heights in places.items() if heights.total() >= least[key] and key[1]}
 
 
 def _is_margin(page: Page, row: Sequence[Line], *, top: bool) -> bool:
@@ -125,22 +131,25 @@ def _key(row: Sequence[Line]) -> str:
     return _DIGITS.sub("0", words).casefold()
 
 
-def _running(
-    page: Page, edge: _Edge, repeated: Mapping[tuple[bool, str], list[float]], *, top: bool
-) -> Iterator[list[Line]]:
-    """Yield the running rows of an edge: from the outermost inwards, until one is not repeated."""
+def _running(page: Page, edge: _Edge, repeated: Repeated, *, top: bool) -> list[list[Line]]:
+    """Return the running rows of an edge: from the outermost inwards, until one is not repeated.
+
+    White space divides them from the text; without it, the pages merely begin or end with the same words.
+    """
+    found = 0
     for number, row in enumerate(edge.rows[:_MOST_ROWS]):
         if not _is_margin(page, row, top=top):
-            return
-        heights = repeated.get((top, _key(row)), [])
-        same = sum(abs(at - row[0].bottom) <= _SHIFT for at in heights)
-        alone = edge.gaps[number] > _LEAST_GAP * row[0].height
-        if _is_number(row):
-            if not alone and same < 2:
-                return
-        elif same < 2 or (top and sum(len(line.cells) for line in row) >= _COLUMNS and not _printed(row)):
-            return
-        yield row
+            break
+        heights, at = repeated.get((top, _key(row)), Counter[int]()), round(row[0].bottom / _SHIFT)
+        same = heights[at - 1] + heights[at] + heights[at + 1]
+        is_number = _is_number(row)
+        if same < 2 and not is_number:
+            break
+        if top and not is_number and sum(len(line.cells) for line in row) >= _COLUMNS and not _printed(row):
+            break
+        if edge.gaps[number] > _LEAST_GAP * row[0].height:
+            found = number + 1
+    return edge.rows[:found]
 
 
 def _is_number(row: Sequence[Line]) -> bool:

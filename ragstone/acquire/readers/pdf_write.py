@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ragstone.acquire.readers.grid import Box
 from ragstone.acquire.readers.parsed import Writer
 from ragstone.acquire.readers.pdf_frame import Frame
 from ragstone.acquire.readers.pdf_layout import Block
-from ragstone.acquire.readers.pdf_words import Line, box_of
+from ragstone.acquire.readers.pdf_words import Line
 from ragstone.core.layout import Placed
 
 _MOST_CAPTION_LINES = 5
@@ -59,8 +60,7 @@ def write_page(writer: Writer, blocks: Sequence[Block], words: frozenset[str], s
             writer.table(block.cells, caption=_caption(above), header=block.header, place=sheet.placed)
             above = []
         elif block.level:
-            box = box_of(block.lines)
-            writer.heading(block.text, block.level, sheet.placed(0, 0, box) if box else None)
+            writer.heading(block.text, block.level, _in_one_line(block.lines, sheet))
             above = [one for one in above if one.level] + [block]
         else:
             text, placed = _joined(block.lines, words, sheet)
@@ -73,6 +73,13 @@ def _caption(blocks: Sequence[Block]) -> str:
     text = " ".join(block.text for block in blocks)
     short = sum(len(block.lines) for block in blocks) <= _MOST_CAPTION_LINES and len(text) <= _LONGEST_CAPTION
     return text if short else _caption(blocks[1:])
+
+
+def _in_one_line(lines: Sequence[Line], sheet: Sheet) -> list[Placed]:
+    """Return where lines stand that are joined with spaces."""
+    ends = list(accumulate(len(line.text) + 1 for line in lines))
+    spans = zip([0, *ends], ends, lines, strict=False)
+    return [one for start, end, line in spans if (one := sheet.placed(start, end - 1, line.box))]
 
 
 def _joined(lines: Sequence[Line], words: frozenset[str], sheet: Sheet) -> tuple[str, list[Placed]]:

@@ -93,6 +93,12 @@ CREATE INDEX facts_number ON facts (left(key, 100), number) WHERE kind = 'n';
 CREATE INDEX facts_document ON facts (document, chunk);
 CREATE INDEX facts_chunk ON facts (chunk) WHERE chunk IS NOT NULL;
 
+CREATE TABLE layouts (
+    document bigint PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
+    value    bytea NOT NULL,            -- as ragstone/core/layout.py packs boxes
+    crc      bigint NOT NULL
+);
+
 CREATE TABLE skipped (
     source      text COLLATE "C" NOT NULL,
     source_hash text COLLATE "C" PRIMARY KEY,

@@ -43,7 +43,10 @@ UNCUT = """
            d.title, d.url, d.metadata, c.context, c.facts
     FROM chunks c JOIN documents d USING (document) JOIN contents t USING (content)
 """
-_BINARY = {"vectors": {"vector": "int8", "hash": "text", "value": "bytea", "crc": "int8"}}
+_BINARY = {
+    "vectors": {"vector": "int8", "hash": "text", "value": "bytea", "crc": "int8"},
+    "layouts": {"document": "int8", "value": "bytea", "crc": "int8"},
+}
 """Types of the columns of tables that are copied in the binary format."""
 _HASHED = {"documents": {"id": "id_hash", "source": "source_hash"}, "files": {"source": "source_hash"}}
 _HASHED["skipped"] = _HASHED["files"]

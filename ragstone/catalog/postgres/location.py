@@ -66,9 +66,23 @@ class PostgresLocation:
 
     def catalog(self, version: Path) -> Catalog:
         with reaching_catalog():
-            if not self._server.rows("SELECT 1 FROM versions WHERE version = %s", [_number(version)]):
+            sql = "SELECT to_regclass(%s) FROM versions WHERE version = %s"
+            found = self._server.rows(sql, [f'"{self._schema(version)}".layouts', _number(version)])
+            if not found:
                 raise NotFound(f"there is no version {version.name} in {self.address}")
+            if found[0][0] is None:
+                self._add_layouts(version)
             return open_catalog(self._connect(self._schema(version)), self._locks.fence)
+
+    def _add_layouts(self, version: Path) -> None:
+        """Add the table that catalogs made by earlier versions of Ragstone do not have."""
+        schema = self._schema(version)
+        with self._server.transaction() as db:
+            db.execute("SELECT pg_advisory_xact_lock(%s)", [self._lock(version)])
+            db.execute(
+                f'CREATE TABLE IF NOT EXISTS "{schema}".layouts (document bigint PRIMARY KEY'
+                f' REFERENCES "{schema}".documents ON DELETE CASCADE, value bytea NOT NULL, crc bigint NOT NULL)'.encode()
+            )
 
     def create(self, built_with: Mapping[str, Any]) -> Path:
         self.make()
