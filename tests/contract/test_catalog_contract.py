@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ragstone.chunk import chunk_id
 from ragstone.core.catalog import FIELDS, Stamp
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.core.filters import Compare
+from ragstone.core.layout import Placed
 from ragstone.core.records import Document, Finished, Mark, Skipped
 from ragstone.index.keyword.analyze import Plain
 from ragstone.index.keyword.bm25 import TermIndex
@@ -32,6 +34,7 @@ from ragstone.index.vectors.embedded import EmbeddedVectors
 from ragstone.settings import ChunkSettings
 from servers.postgres_server import PostgresServer, shared
 
+PLACED = Placed(start=0, end=4, page=1, left=0.2, top=0.4, right=0.6, bottom=0.8)
 GROUPS: list[list[str] | None] = [None, [], ["staff"], ["hr", "staff"]]
 
 
@@ -86,10 +89,10 @@ class Machine(RuleBasedStateMachine):
         self.terms = TermIndex(self.folder / "terms", self.server, Plain(), k1=1.2, b=0.75)
         self.vectors = EmbeddedVectors(self.folder / "vectors", self.server, dimensions=32, exact_limit=2)
 
-    @rule(documents=st.lists(DOCUMENTS, min_size=1, max_size=3, unique_by=lambda one: one.id))
-    def put(self, documents: list[Document]) -> None:
+    @rule(documents=st.lists(DOCUMENTS, min_size=1, max_size=3, unique_by=lambda one: one.id), page=st.integers(0, 2))
+    def put(self, documents: list[Document], page: int) -> None:
         for catalog in self.both:
-            commit(catalog, *documents)
+            commit(catalog, *(replace(one, placed=(PLACED, replace(PLACED, page=page))[:page]) for one in documents))
 
     @rule(ids=st.lists(IDS, min_size=1, max_size=2))
     def remove(self, ids: list[str]) -> None:
@@ -129,6 +132,25 @@ class Machine(RuleBasedStateMachine):
         self.file.close()
         self.server.close()
         shutil.rmtree(self.folder)
+
+
+def test_layouts_are_kept_with_the_document(catalog: Catalog) -> None:
+    with_boxes = Document(id="a", text="text", placed=(PLACED,))
+    commit(catalog, with_boxes, Document(id="b", text="text"))
+    signed = catalog.signatures(["a"])
+    assert (catalog.layout("a"), catalog.layout("b"), catalog.layout("c")) == ((PLACED,), (), ())
+    assert catalog.document("a").placed == ()
+    assert catalog.verify(chunk_id) == []
+    commit(catalog, replace(with_boxes, placed=(replace(PLACED, page=2),)))
+    assert catalog.layout("a")[0].page == 2
+    assert catalog.signatures(["a"]) != signed
+    commit(catalog, replace(with_boxes, placed=()))
+    assert catalog.layout("a") == ()
+    commit(catalog, with_boxes)
+    catalog.remove(["a"])
+    assert catalog.layout("a") == ()
+    with catalog.snapshot():
+        assert [row for table, rows in catalog.dump() for row in rows if table == "layouts"] == []
 
 
 @pytest.mark.usefixtures("postgres")

@@ -11,6 +11,7 @@ import pytest
 from kb import add, check_whole, look, open_fast, parts
 
 from ragstone.catalog.migrations import FORMAT
+from ragstone.catalog.rows import TABLES
 from ragstone.catalog.sqlite import create_catalog, open_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.errors import KnowledgeBaseError
@@ -55,7 +56,7 @@ def test_an_older_one_is_opened_and_gone_on_with(folder: Path):
 def test_an_older_one_is_brought_to_the_same_tables_as_a_new_one(folder: Path, tmp_path: Path):
     open_catalog(folder / "v1" / "catalog.db").close()
     create_catalog(tmp_path / "new.db", {}).close()
-    for table in ("about", "commits", "contents", "documents", "files", "vectors", "chunks", "removals", "facts"):
+    for table in TABLES:
         sql = 'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)'
         assert look(folder / "v1" / "catalog.db", sql, [table]) == look(tmp_path / "new.db", sql, [table])
 

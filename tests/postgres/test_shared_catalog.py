@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ragstone.catalog.location import MARKER
 from ragstone.chunk import chunk_id
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.errors import KnowledgeBaseError, Locked, NotFound, SettingsError, SettingsMismatch
+from ragstone.core.layout import Placed
 from ragstone.core.records import Document
 from ragstone.engine import backup, doctor
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -146,6 +148,19 @@ def test_a_rebuild_is_seen_by_all_and_can_be_taken_back(opened: Opened, postgres
     assert schemas == (1,)
 
 
+def test_adds_table_of_layouts_to_older_catalog(opened: Opened, postgres: PostgresServer, name: str) -> None:
+    one = opened("one")
+    add(one, room(1))
+    one.close()
+    with closing(postgres.connect("shared")) as db:
+        db.execute(f"DROP TABLE {name}_v1.layouts".encode())
+        db.commit()
+    other = opened("other")
+    add(other, replace(room(2), placed=(Placed(start=0, end=3, page=0, left=0, top=0, right=1, bottom=1),)))
+    assert [*other.documents.places("room2", 0, 3, reader=OWNER)] == [0]
+    other.documents.remove(["room1", "room2"], reader=OWNER)
+
+
 def test_a_version_that_is_still_read_stays(opened: Opened) -> None:
     one, other = opened("one"), opened("other")
     add(one, room(1))
@@ -227,6 +242,7 @@ def test_status_says_where_it_is_and_what_is_this_hosts_own(tmp_path: Path, open
 WRITER = """
 import asyncio, json, sys
 from kb import open_fast
+from ragstone.core.layout import Placed
 from ragstone.core.records import Document
 from pathlib import Path
 folder, first, last, *settings = sys.argv[1:]

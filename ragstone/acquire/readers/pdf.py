@@ -22,7 +22,7 @@ from ragstone.acquire.readers.pdf_title import is_left_behind, named
 from ragstone.acquire.readers.pdf_write import Sheet, vocabulary, write_page
 
 _MOST_OUTLINE = 5000
-_SHARE_OF_TIME = 0.5
+_SHARE_OF_TIME = 0.4
 """Share of the time allowed for a file. After that, the pages read so far are laid out, so that not all is lost."""
 
 

@@ -111,14 +111,23 @@ def _goes_on(line: Line, below: Line) -> bool:
 
 
 def _in_order(blocks: Sequence[Block]) -> list[Block]:
-    """Return the blocks in the order of the file, but each after the blocks above it in its column."""
+    """Return the blocks in the order of the file, but each after the blocks above it in its column.
+
+    A block that the file stores too late, such as a figure at the top of a column, is moved up. What follows it stays
+    where it is, before the next column.
+    """
     if len(blocks) > _MOST_BLOCKS:
         return [*blocks]
-    left, ordered = [*blocks], list[Block]()
-    while left:
-        # Overlapping blocks may be above one another; then the file decides.
-        free = (b for b in left if not any(other.is_before(b) for other in left if other is not b))
-        chosen = next(free, left[0])
-        left.remove(chosen)
-        ordered.append(chosen)
+    ordered: list[Block] = []
+    seen: set[int] = set()
+    for block in blocks:
+        waiting = [block] if id(block) not in seen else []
+        while waiting:
+            seen.add(id(waiting[-1]))
+            # Overlapping blocks may be above one another; then the file decides.
+            above = next((one for one in blocks if id(one) not in seen and one.is_before(waiting[-1])), None)
+            if above is not None:
+                waiting.append(above)
+            else:
+                ordered.append(waiting.pop())
     return ordered

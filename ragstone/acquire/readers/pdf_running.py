@@ -107,13 +107,17 @@ def _gap(row: Sequence[Line], inner: Sequence[Line], *, top: bool) -> float:
 def _repeated(pages: Sequence[Page], edges: Sequence[tuple[_Edge, _Edge]]) -> Repeated:
     """Return how often each row of the edges stands at which heights, if it stands on enough pages."""
     places: dict[tuple[bool, str], Counter[int]] = {}
+    numbers: dict[tuple[bool, str], set[str]] = {}
     for page, both in zip(pages, edges, strict=True):
         for top, edge in zip((True, False), both, strict=True):
             for row in edge.rows[:_MOST_ROWS]:
                 if _is_margin(page, row, top=top):
-                    places.setdefault((top, _key(row)), Counter())[round(row[0].bottom / _SHIFT)] += 1
+                    key = top, _key(row)
+                    places.setdefault(key, Counter())[round(row[0].bottom / _SHIFT)] += 1
+                    numbers.setdefault(key, set()).add(_printed(row))
     most = 2 if len(pages) < _FEW else max(3, min(round(_SHARE * len(pages)), _ENOUGH))
-    least = {key: 2 if _COUNTED.search(key[1]) else most for key in places}  # each chapter may have its own
+    # A line that counts the pages needs no more: each chapter may have its own.
+    least = {key: 2 if _COUNTED.search(key[1]) and len(numbers[key]) > 1 else most for key in places}
     return {key: heights for key, heights in places.items() if heights.total() >= least[key] and key[1]}
 
 

@@ -18,6 +18,7 @@ _SIGN_GAP = 12.0
 """A currency sign stands at the left edge of its column, at most this far from the figure."""
 
 _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.")
+_LEFTWARD = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _BACK = 6
 _SHORT = 25
 
@@ -73,11 +74,19 @@ class Line:
         return max(self.top - self.bottom, 1.0)
 
     @cached_property
+    def is_leftward(self) -> bool:
+        """Whether most of its letters are Arabic or Hebrew, so that it is read from right to left."""
+        text = self.text
+        return not text.isascii() and 2 * len(_LEFTWARD.findall(text)) > sum(one.isalpha() for one in text)
+
+    @cached_property
     def cells(self) -> list[Line]:
         """The line, divided where words are far apart."""
         cells: list[list[Word]] = []
         for word in self.words:
-            if cells and -self.height < word.left - cells[-1][-1].right < self._gap(cells[-1], word):
+            before = cells[-1][-1] if cells else word
+            apart = before.left - word.right if self.is_leftward else word.left - before.right
+            if cells and -self.height < apart < self._gap(cells[-1], word):
                 cells[-1].append(word)
             else:
                 cells.append([word])
@@ -118,14 +127,16 @@ def in_rows(lines: Sequence[Line]) -> list[Line]:
     for line in lines:
         at = next((n for n in range(1, min(_BACK, len(rows)) + 1) if _joins(rows[-n], line, n)), 0)
         if at:
-            words = sorted([*rows[-at].words, *line.words], key=lambda word: word.left)
-            rows[-at] = _beside(rows[-at], line, words)
+            rows[-at] = _beside(rows[-at], line)
         else:
             rows.append(line)
     return rows
 
 
-def _beside(row: Line, line: Line, words: Sequence[Word]) -> Line:
+def _beside(row: Line, line: Line) -> Line:
+    """Return two lines that stand side by side as one, in the order in which they are read."""
+    leftward = row.is_leftward and line.is_leftward
+    words = sorted([*row.words, *line.words], key=lambda word: -word.right if leftward else word.left)
     size = max(row.size, line.size)
     bold, italic = row.bold and line.bold, row.italic and line.italic
     return Line(words=words, hyphen=line.hyphen, size=size, bold=bold, italic=italic)

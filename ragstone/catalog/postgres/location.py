@@ -78,7 +78,7 @@ class PostgresLocation:
         """Add the table that catalogs made by earlier versions of Ragstone do not have."""
         schema = self._schema(version)
         with self._server.transaction() as db:
-            db.execute("SELECT pg_advisory_xact_lock(%s)", [self._lock(version)])
+            db.execute(f'LOCK TABLE "{schema}".commits IN EXCLUSIVE MODE'.encode())  # one at a time
             db.execute(
                 f'CREATE TABLE IF NOT EXISTS "{schema}".layouts (document bigint PRIMARY KEY'
                 f' REFERENCES "{schema}".documents ON DELETE CASCADE, value bytea NOT NULL, crc bigint NOT NULL)'.encode()
