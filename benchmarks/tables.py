@@ -12,17 +12,18 @@ import os
 import re
 import subprocess
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from benchmarks.common import Options, Result, Table, main, progress, skipped
 from benchmarks.parsing import read_one
-from ragstone.core.records import Document
+from ragstone.core.records import Document, Mark
 
 PEERS = ("pdfplumber", "pdfplumber-text", "pymupdf", "camelot")
 PEER = Path(__file__).with_name("tables_peer.py")
@@ -101,10 +102,18 @@ def ours(path: Path) -> list[PageTable]:
             pages = [mark for mark in document.marks if mark.kind == "page"]
             for mark in document.marks:
                 if mark.kind == "table":
-                    at = next(n for n, page in enumerate(pages, 1) if page.start <= mark.start < page.end)
-                    rows = [line.split(" | ") for line in document.text[mark.start : mark.end].split("\n")]
-                    found.append(PageTable(page=at, rows=rows, header=mark.header))
+                    found += _by_page(document.text, mark, pages)
     return found
+
+
+def _by_page(text: str, table: Mark, pages: Sequence[Mark]) -> Iterable[PageTable]:
+    """Yield the parts of a table, one for each page that it stands on."""
+    lines = text[table.start : table.end].split("\n")
+    starts = accumulate((len(line) + 1 for line in lines), initial=table.start)
+    numbers = [bisect_right(pages, start, key=lambda page: page.start) for start, _ in zip(starts, lines, strict=False)]
+    for page, part in groupby(zip(numbers, lines, strict=True), key=lambda one: one[0]):
+        rows = [line.split(" | ") for _, line in part]
+        yield PageTable(page=page, rows=rows, header=table.header if page == numbers[0] else 0)
 
 
 def theirs(python: str, peer: str, paths: Sequence[Path]) -> dict[str, list[PageTable]] | None:

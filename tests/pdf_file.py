@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def pdf(pages: Sequence[str], *, info: str = "", kids: str | None = None) -> bytes:
-    """A PDF with these lines on its pages."""
+def text(left: float, bottom: float, words: str, *, size: float = 12, turn: str = "1 0 0 1") -> str:
+    """Words at a place of a page, for `pdf` with ``drawn`` pages; ``turn`` begins the text matrix."""
+    return f"BT /F1 {size} Tf {turn} {left} {bottom} Tm ({words}) Tj ET"
+
+
+def pdf(pages: Sequence[str], *, info: str = "", kids: str | None = None, drawn: bool = False, page: str = "") -> bytes:
+    """A PDF with these lines on its pages.
+
+    Args:
+        pages: the lines of each page; what draws it if ``drawn``.
+        info: the properties of the file.
+        kids: the pages in other order, or others.
+        drawn: whether pages are operators of PDF, such as those of `text`.
+        page: more entries of each page, such as ``/Rotate 90``.
+    """
     objects = ["<</Type/Catalog/Pages 2 0 R>>", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", f"<<{info}>>"]
     numbers = []
-    for page in pages:
-        shown = " ".join(f"({line}) Tj 0 -14 Td" for line in page.split("\n"))
-        stream = f"BT /F1 12 Tf 72 700 Td {shown} ET"
+    for content in pages:
+        shown = " ".join(f"({line}) Tj 0 -14 Td" for line in content.split("\n"))
+        stream = content if drawn else f"BT /F1 12 Tf 72 700 Td {shown} ET"
         objects.append(f"<</Length {len(stream)}>>stream\n{stream}\nendstream")
         objects.append(
             f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents {len(objects)} 0 R"
-            "/Resources<</Font<</F1 3 0 R>>>>>>"
+            f"/Resources<</Font<</F1 3 0 R>>>>{page}>>"
         )
         numbers.append(len(objects))
     kids = kids if kids is not None else " ".join(f"{number} 0 R" for number in numbers)

@@ -124,8 +124,8 @@ class SqlCatalog:
         return only(id, found)
 
     def layout(self, id: str) -> tuple[Placed, ...]:
-        sql = f"SELECT l.value, l.crc FROM layouts l JOIN documents d USING (document) WHERE d.{self._dialect.id_column} = ?"
-        found = self.database.rows(sql, [self._dialect.key(id)], binary=True)
+        sql = "SELECT l.value, l.crc FROM layouts l JOIN documents d USING (document) WHERE d"
+        found = self.database.rows(f"{sql}.{self._dialect.id_column} = ?", [self._dialect.key(id)], binary=True)
         return layout_from(*found[0]) if found else ()
 
     def documents(self) -> Iterator[Document]:

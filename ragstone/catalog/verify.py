@@ -100,7 +100,8 @@ def _read(names: Mapping[int, str], rows: Rows, dialect: Dialect) -> Iterator[tu
     sql = f"""
         SELECT d.document, d.id, d.source, d.title, d.url, d.metadata, d.marks, d.chunks, d.signature, t.text, t.hash,
             l.value, l.crc
-        FROM documents d JOIN contents t USING (content) LEFT JOIN layouts l USING (document) WHERE d.document {dialect.in_values}
+        FROM documents d JOIN contents t USING (content) LEFT JOIN layouts l USING (document)
+        WHERE d.document {dialect.in_values}
     """
     documents = {number: row for number, *row in rows(sql, numbers)}
     sql = f"""

@@ -102,7 +102,8 @@ def unpacked(data: bytes) -> tuple[Placed, ...]:
     try:
         raw = zlib.decompress(data[1:])
         (count,) = _COUNT.unpack_from(raw)
-        numbers, edges = array("I"), array("H")
+        numbers: array[int] = array("I")
+        edges: array[int] = array("H")
         split = _COUNT.size + 3 * count * numbers.itemsize
         end = split + 4 * count * edges.itemsize
         numbers.frombytes(_little_bytes(raw[_COUNT.size : split], numbers.itemsize))
@@ -112,19 +113,20 @@ def unpacked(data: bytes) -> tuple[Placed, ...]:
         raise ValueError(f"the boxes of the text are damaged: {error}") from error
     if len(numbers) != 3 * count or len(edges) != 4 * count or len(sure) != count:
         raise ValueError("the boxes of the text are damaged: some are missing")
-    starts = list(accumulate(numbers[:count]))
+    starts, lengths, pages = (numbers[n * count : (n + 1) * count].tolist() for n in range(3))
+    left, top, right, bottom = ([edge / _WHOLE for edge in edges[n * count : (n + 1) * count]] for n in range(4))
     return tuple(
         Placed(
             start=start,
-            end=start + numbers[count + n],
-            page=numbers[2 * count + n],
-            left=edges[n] / _WHOLE,
-            top=edges[count + n] / _WHOLE,
-            right=edges[2 * count + n] / _WHOLE,
-            bottom=edges[3 * count + n] / _WHOLE,
+            end=start + lengths[n],
+            page=pages[n],
+            left=left[n],
+            top=top[n],
+            right=right[n],
+            bottom=bottom[n],
             confidence=sure[n] / _SURE,
         )
-        for n, start in enumerate(starts)
+        for n, start in enumerate(accumulate(starts))
     )
 
 

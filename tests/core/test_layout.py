@@ -47,9 +47,7 @@ def test_bytes_give_the_boxes_again(layout: tuple[Placed, ...]) -> None:
     assert columns(given) == columns(layout)
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\x02", b"\x01no", b"\x01" + zlib.compress(b"\x05\0\0\0"), packed([LINE])[:-6]]
-)
+@pytest.mark.parametrize("data", [b"", b"\x02", b"\x01no", b"\x01" + zlib.compress(b"\x05\0\0\0"), packed([LINE])[:-6]])
 def test_damaged_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="the boxes of the text"):
         unpacked(data)

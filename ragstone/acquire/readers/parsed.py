@@ -11,7 +11,7 @@ from typing import Any
 
 from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.figures import is_unit
-from ragstone.acquire.readers.grid import Box, Cell, grid
+from ragstone.acquire.readers.grid import Box, Cell, Grid, grid
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
 from ragstone.core.records import Document, Mark
@@ -119,6 +119,7 @@ class Writer:
         self._marks: list[Mark] = []
         self._pages: list[tuple[str, int]] = []
         self._placed: list[Placed] = []
+        self._table: Grid | None = None
 
     def paragraph(self, text: str, placed: Sequence[Placed] = ()) -> None:
         """Add a paragraph.
@@ -165,17 +166,49 @@ class Writer:
             place: makes the record of where a cell stands from its span and box.
         """
         made = grid([[_cleaned(cell) for cell in row] for row in rows], header)
-        lines = [_BAR.join(row).rstrip(" |") for row in made.rows]
         label = " ".join(tidy(caption).split())
         for title in made.titles:
             self.paragraph(title.text, _placed_cells([title.text], [title.box], 0, place))
         corner = made.rows[made.header - 1][0] if made.header else ""
         about = [label, *(title.text for title in made.titles), corner if is_unit(corner) else ""]
-        text = "\n".join(lines)
+        text = "\n".join(map(_line_of, made.rows))
         start = self._mark("table", text, label=" ".join(part for part in about if part), header=made.header)
-        for line, row, boxes in zip(lines, made.rows, made.boxes, strict=False) if start is not None else ():
+        if start is not None:
+            self._place_rows(made, 0, start, place)
+            self._table = made
+
+    def more_rows(self, rows: Sequence[Sequence[str | Cell]], header: int | None, place: Place | None) -> bool:
+        """Add rows to the table right before, without the column headings if they are repeated.
+
+        Args:
+            rows: the cells of each row, as for `table`.
+            header: the number of rows with column headings, as for `table`.
+            place: makes the records of where cells stand, as for `table`.
+
+        Returns:
+            Whether these rows go on with it; if they do not, nothing was added.
+        """
+        before = self._table
+        if before is None or self._marks[-1].end != self._length:
+            return False
+        made = grid([[_cleaned(cell) for cell in row] for row in rows], header)
+        repeated = before.header > 0 and [*made.rows[: before.header]] == [*before.rows[: before.header]]
+        if made.titles or not made.rows or len(made.rows[0]) != len(before.rows[0]) or (made.header and not repeated):
+            return False
+        first = before.header if repeated else 0
+        text = "".join(f"\n{_line_of(row)}" for row in made.rows[first:])
+        self._pieces.append(text)
+        start = self._length + 1
+        self._length += len(text)
+        self._marks[-1] = replace(self._marks[-1], end=self._length)
+        self._place_rows(made, first, start, place)
+        return True
+
+    def _place_rows(self, made: Grid, first: int, start: int, place: Place | None) -> None:
+        """Keep where the cells of the rows from ``first`` on stand, whose text begins at ``start``."""
+        for row, boxes in zip(made.rows[first:], made.boxes[first:], strict=False):
             self._placed += _placed_cells(row, boxes, start, place)
-            start += len(line) + 1
+            start += len(_line_of(row)) + 1
 
     def page(self, label: str) -> None:
         """Begin a page with this label."""
@@ -244,11 +277,15 @@ def _moved(placed: Sequence[Placed], by: int) -> list[Placed]:
     ]
 
 
+def _line_of(row: Sequence[str]) -> str:
+    return _BAR.join(row).rstrip(" |")
+
+
 def _placed_cells(row: Sequence[str], boxes: Sequence[Box | None], start: int, place: Place | None) -> list[Placed]:
     """Return where the cells of a row stand, whose line begins at ``start``."""
     found: list[Placed] = []
-    for text, box in zip(row, boxes, strict=True) if place else ():
-        if text and box and (one := place(start, start + len(text), box)):
+    for text, box in zip(row, boxes, strict=True):
+        if place and text and box and (one := place(start, start + len(text), box)):
             found.append(one)
         start += len(text) + len(_BAR)
     return found

@@ -15,7 +15,7 @@ from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date, tidy
 from ragstone.acquire.readers.pdf_characters import Page, read_page
 from ragstone.acquire.readers.pdf_frame import Frame
 from ragstone.acquire.readers.pdf_headings import plain, with_headings
-from ragstone.acquire.readers.pdf_layout import lay_out
+from ragstone.acquire.readers.pdf_layout import Block, lay_out
 from ragstone.acquire.readers.pdf_rules import Rules
 from ragstone.acquire.readers.pdf_running import without_running
 from ragstone.acquire.readers.pdf_title import is_left_behind, named
@@ -49,10 +49,12 @@ def parse(file: File) -> Parsed:
     blocks = [lay_out(lines, page.rules) for lines, page in zip(body.pages, pages, strict=True)]
     blocks = with_headings(blocks, _outline(book))
     words, writer = vocabulary(body.pages), Writer()
+    last: Block | None = None
     for number, (page, own, printed) in enumerate(zip(pages, blocks, body.labels, strict=True)):
         label = book.get_page_label(number)  # pyright: ignore[reportUnknownMemberType]
         writer.page(label or printed or str(number + 1))
-        write_page(writer, own, words, Sheet(frame=page.frame, number=number))
+        write_page(writer, own, words, Sheet(frame=page.frame, number=number), last)
+        last = own[-1] if own else None
     about = book.get_metadata_dict()
     first = next(number for number, lines in enumerate(body.pages) if lines) if any(body.pages) else 0
     name = named(about.get("Title", ""), body.pages[first], blocks[first])

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import pypdfium2  # pyright: ignore[reportMissingTypeStubs]
 import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
 
-from ragstone.acquire.readers.parsed import tidy
 from ragstone.acquire.readers.grid import Box
+from ragstone.acquire.readers.parsed import tidy
 from ragstone.acquire.readers.pdf_frame import Frame
 from ragstone.acquire.readers.pdf_rules import Rules, rules_of
 from ragstone.acquire.readers.pdf_words import Line, Word

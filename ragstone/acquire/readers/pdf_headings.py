@@ -47,7 +47,10 @@ _PARAGRAPH = 3
 """Lines of a paragraph of text at least."""
 _DEEPEST = 6
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d])")
-_LETTERED = re.compile(r"(?:[IVX]{1,6}|[A-H])\.\s+\S|\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d]|(?:chapter|part|item|section|appendix|kapitel)\s+[\dIVXA-H]", re.IGNORECASE)
+_LETTERED = re.compile(
+    r"(?:[IVX]{1,6}|[A-H])\.\s+\S|\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d]|(?:chapter|part|item|section|appendix|kapitel)\s+[\dIVXA-H]",
+    re.IGNORECASE,
+)
 _BULLET = re.compile(r"[•◦▪■□●○–—*✓➢\-]\s|[\uf000-\uf0ff]|\(?[a-z\d]{1,2}\)\s")
 _ADDRESS = re.compile(r"\w@\w|https?:|www\.")
 _FORMULA = re.compile(r"[<>{}\U0001d400-\U0001d7ff∑∫√≤≥∈]|\S\s?=\s?\S")
@@ -90,7 +93,9 @@ def with_headings(pages: Sequence[Sequence[Block]], outline: Outline) -> list[li
     rows = {id(run) for own, blocks in zip(likely, pages, strict=True) for run in own if _is_row(blocks, run)}
     candidates = [[run for run in own if id(run) not in rows] for own in likely]
     if body[0] >= _SLIDE:
-        candidates = [_of_slide(own, blocks, known) for own, blocks, known in zip(candidates, pages, bookmarked, strict=True)]
+        candidates = [
+            _of_slide(own, blocks, known) for own, blocks, known in zip(candidates, pages, bookmarked, strict=True)
+        ]
     if candidates:
         later = {run.style for own in candidates[1:] for run in own}
         later |= {run.style for own in bookmarked for run in own if run.level}
@@ -196,7 +201,9 @@ def _may_head(run: _Run, body: Style) -> bool:
         apart = run.is_whole and len(run.lines) <= 2
         heavier = weight == _BOLD and body[1] < _BOLD
         leaning = weight == 1 and body[1] == 0 and _begins(run) and len(run.lines) == 1 and _is_title(text)
-        set_apart = apart and ((text.isupper() and _is_words(text)) or (bool(_LETTERED.match(text)) and _is_title(text)))
+        set_apart = apart and (
+            (text.isupper() and _is_words(text)) or (bool(_LETTERED.match(text)) and _is_title(text))
+        )
         if not (heavier or leaning or set_apart):
             return False
     return _is_worded(run, text, larger=size > _LARGER * body[0], numbered=numbered)

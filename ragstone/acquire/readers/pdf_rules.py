@@ -269,9 +269,6 @@ def _divided(held: _Held) -> list[list[Cell]]:
     rows: list[list[Cell]] = []
     for here, below in pairwise([*places, float("-inf")]):
         rows.append(
-            [
-                _cell([one for one in lines if below < one.top <= here], columns=wide)
-                for _, (_, wide), lines in held
-            ]
+            [_cell([one for one in lines if below < one.top <= here], columns=wide) for _, (_, wide), lines in held]
         )
     return rows

@@ -27,7 +27,9 @@ _COUNTED = re.compile(r"^\W*0\b|\b0\W*$")
 _COLUMNS = 3
 """A row with so many cells may be the heading of a table that goes on."""
 _DIGITS = re.compile(r"\d+")
-_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\W*(\d{1,4}|[ivxl]{1,7})(?:\s?(?:of|von|de|/)\s?\d{1,4})?\W*", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\W*(?:page|seite|p\.)?\W*(\d{1,4}|[ivxl]{1,7})(?:\s?(?:of|von|de|/)\s?\d{1,4})?\W*", re.IGNORECASE
+)
 _LAST_NUMBER = re.compile(r"(?:.*\W)?(\d{1,4})\W*")
 _FIRST_NUMBER = re.compile(r"\W*(\d{1,4})(?:\W.*)?")
 _LEAST_GAP = 0.8
@@ -72,9 +74,8 @@ def without_running(pages: Sequence[Page]) -> Body:
                 # What heads the first page too names the document there.
                 if not (top and number == 0 and not _is_number(row)):
                     gone |= {id(line) for line in row}
-        kept.append([line for line in page.lines if id(line) not in gone])
-    if not any(kept):  # a document of a single word, say
-        kept = [page.lines for page in pages]
+        rest = [line for line in page.lines if id(line) not in gone]
+        kept.append(rest or page.lines)  # a page is not all margin, and a document may be a single word
     return Body(pages=kept, labels=_labels(numbers))
 
 

@@ -19,7 +19,9 @@ _LEFT_BEHIND = re.compile(
 """What programs leave in the title: their own names, names of files, numbers."""
 _FILE_NAME = re.compile(r"(?=.*[\d_])[\w.\-]{6,}")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_PART = re.compile(r"[^\w]*(?:\d+[.)]?\d*|[IVX]+\.|part|item|chapter|section|table of contents|contents)(?:\W|$)", re.IGNORECASE)
+_PART = re.compile(
+    r"[^\w]*(?:\d+[.)]?\d*|[IVX]+\.|part|item|chapter|section|table of contents|contents)(?:\W|$)", re.IGNORECASE
+)
 _LONGEST = 200
 _MOST_FIRST = 60
 """Lines of the cover of a filing to look at."""
@@ -29,7 +31,8 @@ _FILE_NUMBER = re.compile(r"commission file (?:number|no)", re.IGNORECASE)
 _FORM = re.compile(r"\bform\s+(10-?[KQ]T?|20-?F|40-?F|8-?K|6-?K|11-?K|S-?[1348]|F-?[134])(/A)?\b", re.IGNORECASE)
 _MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _PERIOD = re.compile(
-    rf"for the (?:fiscal |annual |transition )?(quarter|year|period)(?:ly period|ly)?\s+ended:?\s+({_MONTH}\s+\d{{1,2}},?\s+\d{{4}})",
+    r"for the (?:fiscal |annual |transition )?(quarter|year|period)(?:ly period|ly)?\s+ended:?\s+"
+    rf"({_MONTH}\s+\d{{1,2}},?\s+\d{{4}})",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[^\W\d_][\w&.,'’/()\- ]{1,100}")
@@ -99,7 +102,9 @@ def _filing(lines: Sequence[Line]) -> Named | None:
     kind = _KINDS.get(code.removesuffix("/A"), ended[1].lower() if ended else "")
     parts = [company, f"Form {code}", f"{kind} ended {period}" if period else ""]
     facts = {"company": company, "form": code, "period": period}
-    return Named(title=" · ".join(part for part in parts if part), facts={key: one for key, one in facts.items() if one})
+    return Named(
+        title=" · ".join(part for part in parts if part), facts={key: one for key, one in facts.items() if one}
+    )
 
 
 def _company(rows: Sequence[str]) -> str:

@@ -15,6 +15,10 @@ from ragstone.core.layout import Placed
 
 _MOST_CAPTION_LINES = 5
 _LONGEST_CAPTION = 300
+_TOP = 0.7
+"""Share of the height of a page above which a table begins that goes on from the page before, from as far below."""
+_SHIFT = 0.04
+"""Share of its width by which the edges of a table may differ on two pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,9 @@ def vocabulary(pages: Sequence[Sequence[Line]]) -> frozenset[str]:
     return frozenset(words)
 
 
-def write_page(writer: Writer, blocks: Sequence[Block], words: frozenset[str], sheet: Sheet) -> None:
+def write_page(
+    writer: Writer, blocks: Sequence[Block], words: frozenset[str], sheet: Sheet, before: Block | None = None
+) -> None:
     """Write the blocks of a page.
 
     Args:
@@ -53,11 +59,14 @@ def write_page(writer: Writer, blocks: Sequence[Block], words: frozenset[str], s
         blocks: the paragraphs, headings and tables in reading order.
         words: the vocabulary of the document.
         sheet: where the page lies.
+        before: the last block of the page before; a table may go on from there.
     """
     above: list[Block] = []
     for block in blocks:
         if block.cells:
-            writer.table(block.cells, caption=_caption(above), header=block.header, place=sheet.placed)
+            goes_on = block is blocks[0] and before is not None and _goes_on(before, block, sheet.frame)
+            if not goes_on or not writer.more_rows(block.cells, block.header, sheet.placed):
+                writer.table(block.cells, caption=_caption(above), header=block.header, place=sheet.placed)
             above = []
         elif block.level:
             writer.heading(block.text, block.level, _in_one_line(block.lines, sheet))
@@ -66,6 +75,15 @@ def write_page(writer: Writer, blocks: Sequence[Block], words: frozenset[str], s
             text, placed = _joined(block.lines, words, sheet)
             writer.paragraph(text, placed)
             above = [one for one in above if one.level and one is above[-1]] + [block]
+
+
+def _goes_on(table: Block, below: Block, frame: Frame) -> bool:
+    """Return whether a table at the top of a page has the columns of the last block of the page before."""
+    if not table.cells or below.top < _TOP * frame.height or table.bottom > (1 - _TOP) * frame.height:
+        return False
+    wide = max(below.right - below.left, 1.0)
+    same = max(abs(table.left - below.left), abs(table.right - below.right)) <= _SHIFT * wide
+    return same and max(map(len, table.cells)) == max(map(len, below.cells))
 
 
 def _caption(blocks: Sequence[Block]) -> str:
@@ -83,7 +101,7 @@ def _in_one_line(lines: Sequence[Line], sheet: Sheet) -> list[Placed]:
 
 
 def _joined(lines: Sequence[Line], words: frozenset[str], sheet: Sheet) -> tuple[str, list[Placed]]:
-    """Join the lines of a paragraph, and the words that line ends divide. Return the text and where each line is in it."""
+    """Return the lines of a paragraph as one text, with the words that line ends divide, and where each line stands."""
     text = ""
     cut = False
     placed: list[Placed] = []

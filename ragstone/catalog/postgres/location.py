@@ -79,10 +79,9 @@ class PostgresLocation:
         schema = self._schema(version)
         with self._server.transaction() as db:
             db.execute(f'LOCK TABLE "{schema}".commits IN EXCLUSIVE MODE'.encode())  # one at a time
-            db.execute(
-                f'CREATE TABLE IF NOT EXISTS "{schema}".layouts (document bigint PRIMARY KEY'
-                f' REFERENCES "{schema}".documents ON DELETE CASCADE, value bytea NOT NULL, crc bigint NOT NULL)'.encode()
-            )
+            key = f'document bigint PRIMARY KEY REFERENCES "{schema}".documents ON DELETE CASCADE'
+            columns = f"{key}, value bytea NOT NULL, crc bigint NOT NULL"
+            db.execute(f'CREATE TABLE IF NOT EXISTS "{schema}".layouts ({columns})'.encode())
 
     def create(self, built_with: Mapping[str, Any]) -> Path:
         self.make()
