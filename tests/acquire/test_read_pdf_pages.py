@@ -129,6 +129,15 @@ def test_a_document_of_one_word_keeps_it(read_one: Read) -> None:
     assert read_one("a.pdf", pdf([text(300, 30, "7")], drawn=True)).text == "7"
 
 
+def test_footnotes_follow_the_text_of_the_page() -> None:
+    left = [styled(words, 700 - 12 * n) for n, words in enumerate(BODY)]
+    note = styled("1 See the other book.", 60, size=8)
+    right = [styled(words.upper(), 700 - 12 * n, left=300) for n, words in enumerate(BODY)]
+    text = laid_out(*left, note, *right).text
+    assert text.endswith("\n\n1 See the other book.")
+    assert text.index(BODY[-1]) < text.index(BODY[0].upper())
+
+
 # ---------------------------------------------------------------- titles
 
 COVER = [

@@ -6,7 +6,9 @@ after the blocks above it in the same column.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.pdf_rules import Ruled, Rules, ruled_tables
@@ -14,6 +16,9 @@ from ragstone.acquire.readers.pdf_tables import cells_of, columns, is_prose, is_
 from ragstone.acquire.readers.pdf_words import Line, in_rows
 
 _PARAGRAPH_GAP = 1.0
+_SMALL = 0.92
+"""Small print is smaller than this share of the usual size of a page."""
+_NOTE = re.compile(r"(?:\d{1,3}|[*†‡§¶]+|\[\d{1,3}\]|\([a-z\d]\))\s*\S")
 _MOST_BLOCKS = 400
 """A page with more blocks is a drawing or a map. We do not sort it: that takes the square of their number."""
 
@@ -59,7 +64,8 @@ def lay_out(lines: Sequence[Line], rules: Rules) -> list[Block]:
         rules: the lines drawn on the page.
     """
     drawn, rest = ruled_tables(rules, lines)
-    return _in_order(_with_drawn(_blocks(in_rows(rest), rules), [Block.of_ruled(table) for table in drawn]))
+    blocks = _with_drawn(_blocks(in_rows(rest), rules), [Block.of_ruled(table) for table in drawn])
+    return _notes_last(_in_order(blocks))
 
 
 def _with_drawn(blocks: Sequence[Block], drawn: Sequence[Block]) -> list[Block]:
@@ -131,3 +137,22 @@ def _in_order(blocks: Sequence[Block]) -> list[Block]:
             else:
                 ordered.append(waiting.pop())
     return ordered
+
+
+def _notes_last(blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks with footnotes behind the text, which may go on in the next column.
+
+    A footnote is in small print, begins with its mark, and has no text below it.
+    """
+    sizes = [line.size for block in blocks for line in block.lines]
+    if not sizes or len(blocks) > _MOST_BLOCKS:
+        return [*blocks]
+    limit = _SMALL * median(sizes)
+    small = [block for block in blocks if block.lines and all(line.size < limit for line in block.lines)]
+    text = [block for block in blocks if block not in small]
+    notes = [
+        block
+        for block in small
+        if not block.cells and _NOTE.match(block.text) and not any(block.is_before(other) for other in text)
+    ]
+    return [*(block for block in blocks if block not in notes), *notes]
