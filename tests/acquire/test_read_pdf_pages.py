@@ -202,6 +202,14 @@ def test_another_table_on_the_next_page_stays_apart(read_one: Read) -> None:
     assert len(marked(document, "table")) == 2
 
 
+def test_cells_from_right_to_left_keep_the_order_of_their_words() -> None:
+    words = [line("שלום", 60, 95), line("עולם", 20, 95), line("1", 150, 95), line("2", 150, 55), line("אחד", 60, 55)]
+    across = [Rule(at=at, start=0, end=200) for at in (100, 70, 40)]
+    down = [Rule(at=at, start=40, end=100) for at in (0, 100, 200)]
+    document = laid_out(*words, rules=Rules(horizontal=across, vertical=down))
+    assert document.text.split("\n")[0] == "שלום עולם | 1"
+
+
 # ---------------------------------------------------------------- places
 
 

@@ -12,7 +12,7 @@ import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
 from ragstone.acquire.readers.figures import is_value
 from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.pdf_frame import Frame
-from ragstone.acquire.readers.pdf_words import Line, Word, box_of
+from ragstone.acquire.readers.pdf_words import Line, Word, as_read, box_of
 
 _THIN = 2.5
 """Points that a line is thick at most."""
@@ -243,7 +243,7 @@ def _lines(words: Sequence[Word]) -> list[Line]:
             lines.append([word])
         else:
             row.append(word)
-    return [Line(words=sorted(row, key=lambda word: word.left)) for row in lines]
+    return [Line(words=as_read(row)) for row in lines]
 
 
 _Held = Sequence[tuple[int, tuple[int, int], list[Line]]]

@@ -113,6 +113,12 @@ class Line:
         return _CELL_GAP * self.height
 
 
+def as_read(words: Sequence[Word]) -> list[Word]:
+    """Return the words of a line in the order in which they are read."""
+    leftward = Line(words=words).is_leftward
+    return sorted(words, key=lambda word: -word.right if leftward else word.left)
+
+
 def box_of(lines: Sequence[Line]) -> Box | None:
     """Return the box around lines; None if there are none."""
     return around([line.box for line in lines])
@@ -135,8 +141,7 @@ def in_rows(lines: Sequence[Line]) -> list[Line]:
 
 def _beside(row: Line, line: Line) -> Line:
     """Return two lines that stand side by side as one, in the order in which they are read."""
-    leftward = row.is_leftward and line.is_leftward
-    words = sorted([*row.words, *line.words], key=lambda word: -word.right if leftward else word.left)
+    words = as_read([*row.words, *line.words])
     size = max(row.size, line.size)
     bold, italic = row.bold and line.bold, row.italic and line.italic
     return Line(words=words, hyphen=line.hyphen, size=size, bold=bold, italic=italic)
