@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import datetime
+from contextlib import suppress
+from datetime import date, datetime
 
 _NAMES = ("first", "second", "third", "fourth")
 _MONTHS = {"three": 1, "six": 2, "nine": 3, "twelve": 4, "3": 1, "6": 2, "9": 3, "12": 4}
@@ -29,9 +30,8 @@ def fiscal_period(text: str, kind: str, ended: str) -> str:
         kind: what it covers: "quarter" or "year".
         ended: its last day, as "October 29, 2023".
     """
-    try:
-        last = datetime.strptime(" ".join(ended.split()).replace(" ,", ","), "%B %d, %Y").date()
-    except ValueError:
+    last = day_of(ended)
+    if last is None:
         return ""
     quarter = _quarter(text, f"{last:%B} {last.day}") if kind == "quarter" else len(_NAMES)
     if not quarter:
@@ -43,6 +43,13 @@ def fiscal_period(text: str, kind: str, ended: str) -> str:
     year = end if named[end] >= _SHARE * named[end - 1] else end - 1
     name = f"fiscal {year}" if named or month != 11 else str(year)
     return name if kind == "year" else f"{_NAMES[quarter - 1]} quarter of {name}"
+
+
+def day_of(written: str) -> date | None:
+    """Return a day such as "October 29, 2023"; None if it is none."""
+    with suppress(ValueError):
+        return datetime.strptime(" ".join(written.split()).replace(" ,", ","), "%B %d, %Y").date()
+    return None
 
 
 def _quarter(text: str, day: str) -> int:

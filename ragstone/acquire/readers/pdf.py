@@ -57,7 +57,8 @@ def parse(file: File) -> Parsed:
         last = own[-1] if own else None
     about = book.get_metadata_dict()
     first = next(number for number, lines in enumerate(body.pages) if lines) if any(body.pages) else 0
-    name = named(about.get("Title", ""), body.pages[first], blocks[first])
+    text = "\n".join(line.text for lines in body.pages for line in lines)
+    name = named(about.get("Title", ""), body.pages[first], blocks[first], text)
     facts = {
         "kind": "pdf",
         "pages": len(book),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from ragstone.acquire.readers.fiscal import day_of, fiscal_period
 from ragstone.acquire.readers.parsed import tidy
 from ragstone.acquire.readers.pdf_layout import Block
 from ragstone.acquire.readers.pdf_words import Line, in_rows
@@ -41,21 +42,22 @@ _KINDS = {"10-K": "year", "10-KT": "year", "20-F": "year", "40-F": "year", "11-K
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """The title of a document, and what the cover of a filing says: ``company``, ``form`` and ``period``."""
+    """The title of a document, and of a filing ``company``, ``form``, ``period`` and ``fiscal_period``."""
 
     title: str
     facts: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def named(written: str, lines: Sequence[Line], blocks: Sequence[Block]) -> Named:
+def named(written: str, lines: Sequence[Line], blocks: Sequence[Block], text: str) -> Named:
     """Return the title of a document.
 
     Args:
         written: the title in the properties of the file.
         lines: the lines of the first page with text.
         blocks: its paragraphs, headings and tables.
+        text: of the whole document.
     """
-    filing = _filing(lines)
+    filing = _filing(lines, text)
     if filing is not None:
         return filing
     words = " ".join(tidy(written).split())
@@ -88,20 +90,22 @@ def _largest(blocks: Sequence[Block]) -> str:
 # ---------------------------------------------------------------- filings
 
 
-def _filing(lines: Sequence[Line]) -> Named | None:
+def _filing(lines: Sequence[Line], text: str) -> Named | None:
     """Return what the cover of a company's filing says; None if it is none."""
     rows = [row.text for row in sorted(in_rows(lines), key=lambda row: -row.top)[:_MOST_FIRST]]
-    text = " ".join(rows)
-    form, company = _FORM.search(text), _company(rows)
-    if form is None or not company or not _FILE_NUMBER.search(text):
+    cover = " ".join(rows)
+    form, company = _FORM.search(cover), _company(rows)
+    if form is None or not company or not _FILE_NUMBER.search(cover):
         return None
     code = form[1].upper()
     code = (code if "-" in code else re.sub(r"^(\d+|[SF])", r"\1-", code)) + (form[2] or "").upper()
-    ended = _PERIOD.search(text)
+    ended = _PERIOD.search(cover)
     period = " ".join(ended[2].split()).title() if ended else ""
     kind = _KINDS.get(code.removesuffix("/A"), ended[1].lower() if ended else "")
-    parts = [company, f"Form {code}", f"{kind} ended {period}" if period else ""]
-    facts = {"company": company, "form": code, "period": period}
+    fiscal = fiscal_period(text, kind, period) if kind in ("quarter", "year") else ""
+    parts = [company, f"Form {code}", f"{kind} ended {period}" if period else "", fiscal]
+    day = day_of(period)
+    facts = {"company": company, "form": code, "period": day.isoformat() if day else "", "fiscal_period": fiscal}
     return Named(
         title=" · ".join(part for part in parts if part), facts={key: one for key, one in facts.items() if one}
     )

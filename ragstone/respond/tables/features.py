@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from math import log
 
 from ragstone.core.records import Chunk, Hit
@@ -170,15 +172,22 @@ def _newest(tables: Sequence[_Known]) -> tuple[int, ...]:
 
 def _in_days(asked: Dates, chunk: Chunk) -> Iterator[Dates]:
     """Yield the fiscal period that is asked about as its last day, if it is that of the document."""
-    fiscal, ended = (str(chunk.metadata.get(key, "")) for key in ("fiscal_period", "period"))
-    named = dates(fiscal)
+    named, ended = dates(str(chunk.metadata.get("fiscal_period", ""))), _last_day(chunk)
     if ended and asked.years and asked.years == named.years and asked.quarters == named.quarters and not asked.months:
         yield dates(f"{'three months' if named.quarters else 'year'} ended {ended}")
 
 
+def _last_day(chunk: Chunk) -> str:
+    """Return the last day that a report covers, as "July 1, 2023"; empty if its metadata do not say."""
+    with suppress(ValueError):
+        day = date.fromisoformat(str(chunk.metadata.get("period", "")))
+        return f"{day:%B} {day.day}, {day.year}"
+    return ""
+
+
 def _date_of(chunk: Chunk) -> tuple[int, ...]:
     """Return year, month and day of the end of a report, else those that its title names; nothing if it names none."""
-    named = dates(str(chunk.metadata.get("period") or chunk.title))
+    named = dates(_last_day(chunk) or chunk.title)
     return (max(named.years), max(named.months, default=0), max(named.days, default=0)) if named.years else ()
 
 
