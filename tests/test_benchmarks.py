@@ -25,6 +25,7 @@ from benchmarks import (
     judge,
     language,
     load,
+    ocr,
     outages,
     peers,
     presets,
@@ -549,3 +550,20 @@ def test_load_reports_missed_targets() -> None:
 def test_cells_are_compared_by_value(one: str, other: str) -> None:
     assert normal(one) == normal(other)
     assert normal(one) != normal(f"{other}1")
+
+
+# ---------------------------------------------------------------- ocr
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count"), [("", "", 0), ("abc", "", 3), ("kitten", "sitting", 3), ("ab cd", "cd ab", 4)]
+)
+def test_edits_are_the_fewest(one: str, other: str, count: int) -> None:
+    assert ocr.edits(one, other) == ocr.edits(other, one) == count
+
+
+def test_error_rate_ignores_kinds_of_signs_but_not_order(tmp_path: Path) -> None:
+    page = ocr.Page(path=tmp_path, text="„Ja“ – Wachſtube\n1 | 2", language="deu", kind="")
+    assert ocr.scored(page, '"Ja" -  Wachstube 1 2', "made").wrong == 0
+    assert ocr.scored(page, '"JA" - wachstube 1 2', "made").wrong == 2
+    assert ocr.rate([ocr.scored(page, '1 2 "Ja" - Wachstube', "made")]) > 0.3

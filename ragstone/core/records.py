@@ -102,9 +102,9 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """A file that was read although its encoding was guessed, or bytes of it could not be decoded; ``note`` says which.
+    """A file whose text may be wrong in places; ``note`` says why.
 
-    A byte that cannot be decoded is U+FFFD in the document.
+    Its encoding was guessed, bytes of it could not be decoded and are U+FFFD in the document, or OCR was not sure.
     """
 
     source: str

@@ -133,6 +133,27 @@ class AcquireSettings(Section):
         default={},
         description="Web sites by name for `ragstone crawl NAME`, such as `{cuda_q: {start: https://...}}`.",
     )
+    ocr: Literal["auto", "off", "rapidocr", "tesseract"] = Field(
+        default="auto",
+        description="What reads scans and pictures. `auto` takes what is installed: the models of RapidOCR"
+        " (`pip install 'ragstone[ocr]'`), or else the program Tesseract.",
+    )
+    ocr_languages: tuple[str, ...] = Field(
+        default=(),
+        description="ISO 639-1 codes of the languages of scans, such as `[de, en]`. If none are named, the language of"
+        " each page is told from its words.",
+    )
+    ocr_pages: int = Field(
+        default=200,
+        ge=1,
+        description="Pages and pictures of a file that OCR reads at most. The rest is left out.",
+    )
+    ocr_seconds: float = Field(
+        default=120.0, gt=0, description="Seconds that OCR of a page may take. A file with a slower page is skipped."
+    )
+    ocr_mb: int = Field(
+        default=1500, ge=600, description="Megabytes of memory that OCR may use, beside those of `parse_mb`."
+    )
     max_file_mb: float = Field(default=100.0, gt=0, description="Megabytes of a file at most. A larger one is skipped.")
     parse_seconds: float = Field(
         default=30.0, gt=0, description="Seconds that parsing a file may take. A slower file is skipped."

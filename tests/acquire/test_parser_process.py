@@ -16,6 +16,7 @@ import pytest
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Mark, Parsed, Part
 from ragstone.acquire.readers.parser_process import ParserProcess, from_json, to_json
+from ragstone.core.layout import Placed
 from ragstone.core.threads import Stopped
 from ragstone.settings import AcquireSettings
 
@@ -35,6 +36,7 @@ def parse(file):
         case "recurse": return parse(file)
         case "connect": socket.create_connection(("127.0.0.1", 9))
         case "run": subprocess.run(["true"])
+        case "work": [(time.sleep(0.8), file.at_work()) for _ in range(4)]; return Parsed(text="done")
         case "refuse": raise Unreadable("said so")
         case "fail": raise KeyError("x")
         case "print": print("noise"); sys.stderr.write("noise"); return Parsed(text="fine")
@@ -151,12 +153,21 @@ def test_does_not_run_the_main_script_again(tmp_path: Path) -> None:
     assert run.stdout == "['text']\n"
 
 
+def test_a_page_at_a_time_may_take_longer(parser: ParserProcess, tmp_path: Path) -> None:
+    parser.settings = AcquireSettings(parse_seconds=1.5, ocr_seconds=1.5)
+    assert parse(parser, tmp_path, "work") == "done"
+
+
 def test_parsed_file_survives_the_pipe() -> None:
     parsed = Parsed(
         text="ž\ud800" + "\n" * 3,
         title="t",
         url="u",
         marks=(Mark(kind="page", start=0, end=1, label="iv"),),
+        placed=(
+            Placed(start=0, end=1, page=2, left=0.2, top=0.2, right=0.4, bottom=0.4, confidence=0.8),
+            Placed(start=1, end=2, page=2, left=0, top=0, right=1, bottom=1),
+        ),
         facts={"pages": 3, "share": 0.5, "is": True},
         parts=(Part(name="a.bin", data=bytes(range(256))),),
     )

@@ -150,7 +150,7 @@ def test_reads_all_that_is_text(read_one: ReadOne, name: str, content: str, kind
         ("id_rsa", b"words", "left out because it may hold passwords or keys"),
         ("server.pem", b"words", "left out because it may hold passwords or keys"),
         ("a.yaml", b"key: |\n  -----BEGIN RSA PRIVATE KEY-----\n", "left out because it holds a private key"),
-        ("a.png", b"words", "a picture, and Ragstone reads text; run OCR on scans"),
+        ("a.ico", b"words", "a picture of a kind that is not read; save it as PNG or JPEG"),
         ("app.xyz", bytes(range(256)) * 20, "binary, not text"),
         ("noname", bytes(range(256)) * 20, "binary, not text"),
         ("a.min.js", b"a=1;" * 2000, "packed by a program into long lines, not written by a person"),

@@ -138,7 +138,7 @@ def test_missing_path_is_an_error(tmp_path: Path):
 
 
 def test_folder_without_known_files_is_an_error(tmp_path: Path):
-    (tmp_path / "a.png").write_bytes(b"x")
+    (tmp_path / "a.ico").write_bytes(b"x")
     with pytest.raises(SourceError, match="it has no documents, tables or other text"):
         read(str(tmp_path), AcquireSettings(), base=tmp_path)
 

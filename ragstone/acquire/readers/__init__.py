@@ -41,6 +41,7 @@ READERS: dict[str, Reader] = {
     ".htm": "html",
     ".xhtml": "html",
     ".pdf": "pdf",
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"), "picture"),
     ".docx": "word",
     ".docm": "word",
     ".pptx": "slides",

@@ -28,6 +28,8 @@ _BYTE_ORDER_MARKS = {
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 _NOT_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
 _MOST_CONTROLS = 0.02
+_DOUBTFUL = 0.85
+"""OCR that is less sure than this has more than one wrong character in twenty as a rule."""
 _MOST_REPLACED = 0.1
 _GUESSED, _REPLACED = "guessed", "undecodable replaced"
 """How the notes of an encoding end."""
@@ -79,9 +81,12 @@ def detect(path: Path, settings: AcquireSettings) -> Encoding:
 
 
 def decoded_file(document: Document) -> Decoded | None:
-    """Return the file of a document and how its bytes were decoded; None if they are plain UTF-8 or UTF-16."""
+    """Return the file of a document and why its text may be wrong; None if it is plain UTF-8, or read surely by OCR."""
     note, path = str(document.metadata.get("decoding", "")), str(document.metadata.get("path", ""))
-    if not note.endswith((_GUESSED, _REPLACED)):  # a table may have a column of that name
+    sure = document.metadata.get("ocr_confidence")
+    if "ocr" in document.metadata and isinstance(sure, float) and sure < _DOUBTFUL:
+        note = f"read from pictures by OCR, at a confidence of {sure:.0%}"
+    elif not note.endswith((_GUESSED, _REPLACED)):  # a table may have a column of that name
         return None
     row = document.id.removeprefix(path)
     return Decoded(source=document.source.removesuffix(row), note=note)

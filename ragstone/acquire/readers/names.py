@@ -36,8 +36,8 @@ _BY_NAME = {
 }  # fmt: skip
 """The suffix that a name stands for."""
 _LEFT_OUT = {
-    "a picture, and Ragstone reads text; run OCR on scans": (
-        ".png .jpg .jpeg .gif .bmp .tif .tiff .webp .ico .icns .heic .avif .svg .psd .ai .eps .raw .cr2 .xcf"
+    "a picture of a kind that is not read; save it as PNG or JPEG": (
+        ".ico .icns .heic .avif .svg .psd .ai .eps .raw .cr2 .xcf"
     ),
     "a recording, and Ragstone reads text; a transcript can be read": (
         ".mp3 .wav .ogg .flac .m4a .aac .opus .wma .mid .mp4 .mkv .avi .mov .webm .wmv .m4v .mpg .mpeg"

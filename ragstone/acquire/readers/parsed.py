@@ -42,7 +42,8 @@ class File:
 
     ``path`` is where its bytes are, ``name`` the id of its document, and ``source`` what people see. ``suffix``, such
     as ``.pdf``, selects the reader. For a member of an archive, ``path`` is a temporary file, ``depth`` the number of
-    archives around it, and ``budget`` how much they may still give.
+    archives around it, and ``budget`` how much they may still give. A reader that works long calls ``at_work`` now and
+    then, at least once for each page or picture, to be given time for the next.
     """
 
     path: Path
@@ -52,6 +53,7 @@ class File:
     settings: AcquireSettings
     depth: int = 0
     budget: Budget | None = None
+    at_work: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,14 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
+from ragstone.acquire.ocr.engines import ocr_program
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Part
 from ragstone.core.layout import packed, unpacked
@@ -32,6 +34,10 @@ _POLL_SECONDS = 0.1
 """Time between two checks of whether a stop is requested."""
 _MOST_FILES = 200
 """Files after which the process is replaced: memory that a library fails to free counts against the next file."""
+_WORKING = b"working"
+"""What the process sends in the middle of a file whose pages it reads one by one."""
+_MOST_WORKING = 4
+"""Times that a page or picture may report it: when it begins, when it is read, and turned upside down."""
 _FORBIDDEN = (
     "socket.connect",
     "socket.bind",
@@ -89,18 +95,28 @@ class ParserProcess:
         self._files += 1
         try:
             pipe.send_bytes(json.dumps([module, os.fsdecode(file.path), file.name, file.source, file.suffix]).encode())
-            if not self._replies(pipe, self.settings.parse_seconds):
-                self._end()
-                raise Unreadable(f"took more than {self.settings.parse_seconds:g} s")
-            verdict, body = pipe.recv_bytes().split(b"\n", 1)
+            verdict, body = self._reply(pipe).split(b"\n", 1)
         except (EOFError, OSError) as error:
             raise Unreadable(self._cause_of_death()) from error
         if verdict == b"memory":
             self._end()
-            raise Unreadable(f"needs more than {self.settings.parse_mb} MB")
+            raise Unreadable(f"needs more than {body.decode()} MB")
         if verdict == b"unreadable":
             raise Unreadable(body.decode())
         return from_json(body)
+
+    def _reply(self, pipe: Connection) -> bytes:
+        """Return the reply to a request. Each page that OCR begins gives the process time for that page."""
+        seconds = self.settings.parse_seconds
+        for _ in range(_MOST_WORKING * (self.settings.ocr_pages + 1)):
+            if not self._replies(pipe, seconds):
+                break
+            reply = pipe.recv_bytes()
+            if reply != _WORKING:
+                return reply
+            seconds = max(self.settings.parse_seconds, self.settings.ocr_seconds)
+        self._end()
+        raise Unreadable(f"took more than {seconds:g} s")
 
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
@@ -176,7 +192,8 @@ def main() -> None:
     pipe.send_bytes(b"ready")
     while request := _receive(pipe):
         module, path, name, source, suffix = json.loads(request)
-        file = File(path=Path(path), name=name, source=source, suffix=suffix, settings=settings)
+        at_work = partial(_at_work, pipe, settings)
+        file = File(path=Path(path), name=name, source=source, suffix=suffix, settings=settings, at_work=at_work)
         # If the parent is gone, nothing else ends a hang.
         signal.setitimer(signal.ITIMER_REAL, settings.parse_seconds + 5)
         pipe.send_bytes(_reply(module, file))
@@ -190,11 +207,18 @@ def _receive(pipe: Connection) -> bytes:
         return b""
 
 
+def _at_work(pipe: Connection, settings: AcquireSettings) -> None:
+    """Ask for time for another page, and for the memory that OCR takes."""
+    signal.setitimer(signal.ITIMER_REAL, max(settings.parse_seconds, settings.ocr_seconds) + 5)
+    _limit_memory(settings.parse_mb + settings.ocr_mb)
+    pipe.send_bytes(_WORKING)
+
+
 def _reply(module: str, file: File) -> bytes:
     try:
         return b"parsed\n" + to_json(import_module(module).parse(file))
     except MemoryError:
-        return b"memory\n"
+        return f"memory\n{_memory_mb()}".encode()
     except Unreadable as error:
         return b"unreadable\n" + str(error).encode("utf-8", "replace")
     except RecursionError:
@@ -204,20 +228,32 @@ def _reply(module: str, file: File) -> bytes:
 
 
 def _limit(settings: AcquireSettings) -> None:
+    _limit_memory(settings.parse_mb)
+    allowed = ocr_program(settings.ocr)
+
+    def refuse(event: str, details: tuple[object, ...]) -> None:
+        if event in _FORBIDDEN and not (event == "subprocess.Popen" and allowed and details[0] == allowed):
+            raise PermissionError(f"{event} while parsing a file")
+
+    sys.addaudithook(refuse)
+
+
+def _limit_memory(megabytes: int) -> None:
     # Not every system has these limits; the time limit holds everywhere.
     with suppress(ImportError, ValueError, OSError):
         import resource
 
-        limit = int(settings.parse_mb * MEGABYTE)
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
         # Not the address space: libraries reserve much of it that they never use.
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_DATA, (int(megabytes * MEGABYTE), most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    def refuse(event: str, _: object) -> None:
-        if event in _FORBIDDEN:
-            raise PermissionError(f"{event} while parsing a file")
 
-    sys.addaudithook(refuse)
+def _memory_mb() -> int:
+    """Return the memory that this process may use."""
+    import resource
+
+    return int(resource.getrlimit(resource.RLIMIT_DATA)[0] / MEGABYTE)
 
 
 # ---------------------------------------------------------------- between the processes

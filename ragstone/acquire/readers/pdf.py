@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from ragstone.acquire.readers.pdf_characters import Page, read_page
 from ragstone.acquire.readers.pdf_frame import Frame
 from ragstone.acquire.readers.pdf_headings import plain, with_headings
 from ragstone.acquire.readers.pdf_layout import Block, lay_out
+from ragstone.acquire.readers.pdf_pictures import scanned
 from ragstone.acquire.readers.pdf_rules import Rules
 from ragstone.acquire.readers.pdf_running import without_running
 from ragstone.acquire.readers.pdf_title import is_left_behind, named
@@ -41,10 +43,10 @@ def parse(file: File) -> Parsed:
             raise Unreadable("encrypted") from error
         raise Unreadable(f"damaged: {reason}") from error
     pages, lost = _read(book, file.settings.parse_seconds)
-    if not any(page.lines for page in pages):
-        if lost:
-            raise Unreadable("damaged: none of its pages can be read")
-        raise Unreadable("no text in it; if it is a scan, run OCR on it first")
+    scans = scanned(book, pages, file)
+    if not any(page.lines for page in pages) and not scans.has_text:
+        raise Unreadable("damaged: none of its pages can be read" if lost else scans.why_none)
+    pages = [replace(page, lines=[]) if n in scans.instead else page for n, page in enumerate(pages)]
     body = without_running(pages)
     blocks = [lay_out(lines, page.rules) for lines, page in zip(body.pages, pages, strict=True)]
     blocks = with_headings(blocks, _outline(book))
@@ -54,6 +56,7 @@ def parse(file: File) -> Parsed:
         label = book.get_page_label(number)  # pyright: ignore[reportUnknownMemberType]
         writer.page(label or printed or str(number + 1))
         write_page(writer, own, words, Sheet(frame=page.frame, number=number), last)
+        scans.write(writer, number)
         last = own[-1] if own else None
     about = book.get_metadata_dict()
     first = next(number for number, lines in enumerate(body.pages) if lines) if any(body.pages) else 0
@@ -64,7 +67,8 @@ def parse(file: File) -> Parsed:
         "pages": len(book),
         "author": _author(about.get("Author", "")),
         "created": iso_date(about.get("CreationDate", "")),
-        "partial": _missing(lost, len(pages), len(book)),
+        "partial": _missing(lost, len(pages), len(book)) or scans.partial,
+        **scans.facts,
     }
     return writer.parsed(title=name.title, facts={**facts, **name.facts})
 

@@ -6,7 +6,7 @@ import ctypes
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pypdfium2  # pyright: ignore[reportMissingTypeStubs]
 import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
@@ -14,6 +14,7 @@ import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
 from ragstone.acquire.readers.grid import Box
 from ragstone.acquire.readers.parsed import tidy
 from ragstone.acquire.readers.pdf_frame import Frame
+from ragstone.acquire.readers.pdf_pictures import Pictures, pictures_of
 from ragstone.acquire.readers.pdf_rules import Rules, rules_of
 from ragstone.acquire.readers.pdf_words import Line, Word
 
@@ -36,6 +37,7 @@ class Page:
     frame: Frame
     lines: list[Line]
     rules: Rules
+    pictures: Pictures = field(default_factory=Pictures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +97,10 @@ def read_page(book: pypdfium2.PdfDocument, number: int) -> Page:
         for font, cut, words in found
     ]
     rules = rules_of(page.raw, frame) if found else Rules()
+    pictures = pictures_of(page)
     text_page.close()
     page.close()
-    return Page(frame=frame, lines=lines, rules=rules)
+    return Page(frame=frame, lines=lines, rules=rules, pictures=pictures)
 
 
 class _Fonts:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from ragstone.acquire.readers.embedded import EmbeddedPictures
 from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.package import Element, Package
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
@@ -28,21 +29,24 @@ def parse(file: File) -> Parsed:
         )
         slides = package.relations(main)
         title, facts = package.properties()
-        writer, count = Writer(), 0
+        writer, count, pictures = Writer(), 0, EmbeddedPictures(package, file)
         for count, one in enumerate(package.xml(main).iter(f"{_P}sldId"), 1):
             _, name = slides.get(one.get(f"{_R}id", ""), ("", ""))
             if name not in package.names:
                 continue
             writer.page(str(count))
-            _slide(writer, package.xml(name))
-            for kind, notes in package.relations(name).values():
+            below = package.relations(name)
+            _slide(writer, package.xml(name), pictures, below)
+            for kind, notes in below.values():
                 if kind == "notesSlide" and notes in package.names:
                     words = "\n".join(text for role, text in _shapes(package.xml(notes)) if role not in _FURNITURE)
                     writer.paragraph(f"Notes: {words}" if words.strip() else "")
-    return writer.parsed(title=title, facts={"kind": "pptx", "pages": count, **facts})
+    return writer.parsed(title=title, facts={"kind": "pptx", "pages": count, **pictures.facts, **facts})
 
 
-def _slide(writer: Writer, slide: Element) -> None:
+def _slide(
+    writer: Writer, slide: Element, pictures: EmbeddedPictures, relations: Mapping[str, tuple[str, str]]
+) -> None:
     for shape in slide.iter():
         if shape.tag == f"{_P}sp":
             role, text = _role(shape), _text(shape)
@@ -52,6 +56,8 @@ def _slide(writer: Writer, slide: Element) -> None:
                 writer.paragraph(text)
         elif shape.tag == f"{_A}tbl":
             writer.table(_table(shape))
+        elif shape.tag == f"{_P}pic":
+            pictures.write(writer, shape, relations)
 
 
 def _table(table: Element) -> list[list[Cell]]:

@@ -9,6 +9,10 @@ _START = 4096
 _MAGIC = (
     (re.compile(rb"%PDF-"), ".pdf"),
     (re.compile(rb"\{\\rtf1"), ".rtf"),
+    (re.compile(rb"\x89PNG\r\n"), ".png"),
+    (re.compile(rb"\xff\xd8\xff"), ".jpg"),
+    (re.compile(rb"II\*\x00|MM\x00\*"), ".tif"),
+    (re.compile(rb"RIFF....WEBP", re.DOTALL), ".webp"),
     (re.compile(rb"PK\x03\x04"), ".zip"),
     (re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), ".doc"),
     (re.compile(rb"#!.*\b(?:python|pypy)"), ".py"),

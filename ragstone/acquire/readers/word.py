@@ -5,9 +5,11 @@ We read the XML directly: only a few elements matter, and python-docx would add 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
+from ragstone.acquire.readers.embedded import EmbeddedPictures
 from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.package import Element, Package
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
@@ -19,6 +21,8 @@ _SKIPPED = {
 }  # fmt: skip
 """Deleted text, the code of fields, and the copy of a drawing for older programs."""
 _DEEPEST = 20
+_Shown = Callable[[Writer, Element], None]
+"""Writes what the pictures in an element say."""
 
 
 def parse(file: File) -> Parsed:
@@ -34,34 +38,36 @@ def parse(file: File) -> Parsed:
         parts = dict(below.values())
         levels = _heading_levels(package.xml(parts["styles"])) if parts.get("styles") in package.names else {}
         title, facts = package.properties()
-        writer = Writer()
+        writer, pictures = Writer(), EmbeddedPictures(package, file)
         body = document.find(f"{_W}body")
-        _write(writer, body if body is not None else document, levels, 0)
+        _write(writer, body if body is not None else document, levels, partial(pictures.write, relations=below), 0)
         for kind in ("footnotes", "endnotes"):
             if parts.get(kind) in package.names:
+                shown = partial(pictures.write, relations=package.relations(parts[kind]))
                 for note in package.xml(parts[kind]):
                     # A note with a type draws the line above the notes.
                     if note.get(f"{_W}type") is None:
-                        _write(writer, note, {}, 0)
-    return writer.parsed(title=title, facts={"kind": "docx", **facts})
+                        _write(writer, note, {}, shown, 0)
+    return writer.parsed(title=title, facts={"kind": "docx", **pictures.facts, **facts})
 
 
-def _write(writer: Writer, parent: Element, levels: dict[str, int], depth: int) -> None:
+def _write(writer: Writer, parent: Element, levels: dict[str, int], shown: _Shown, depth: int) -> None:
     for element in parent:
         match element.tag.rpartition("}")[2]:
             case "p":
-                _paragraph(writer, element, levels, depth)
+                _paragraph(writer, element, levels, shown, depth)
             case "tbl":
                 # A table inside a cell becomes text of that cell.
                 writer.table(_table(element))
+                shown(writer, element)
             case tag if tag not in _SKIPPED and depth < _DEEPEST:
                 # Content controls and inserted text, for example, hold paragraphs.
-                _write(writer, element, levels, depth + 1)
+                _write(writer, element, levels, shown, depth + 1)
             case _:
                 pass
 
 
-def _paragraph(writer: Writer, paragraph: Element, levels: dict[str, int], depth: int) -> None:
+def _paragraph(writer: Writer, paragraph: Element, levels: dict[str, int], shown: _Shown, depth: int) -> None:
     style = paragraph.find(f"{_W}pPr/{_W}pStyle")
     outline = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
     level = levels.get(style.get(f"{_W}val", ""), 0) if style is not None else 0
@@ -77,7 +83,8 @@ def _paragraph(writer: Writer, paragraph: Element, levels: dict[str, int], depth
     if depth < _DEEPEST:
         for box in paragraph.iter(f"{_W}txbxContent"):
             if not _inside_fallback(paragraph, box):
-                _write(writer, box, levels, depth + 1)
+                _write(writer, box, levels, shown, depth + 1)
+    shown(writer, paragraph)
 
 
 def _text(element: Element, depth: int = 0) -> Iterator[str]:

@@ -1,0 +1,172 @@
+"""The lines of a picture in reading order: columns one after the other, cells of a row side by side.
+
+A gutter divides columns only if there is running text on both sides of it. Between short texts, such as the words and
+prices of a receipt, it divides the cells of rows, which are read across.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from ragstone.acquire.ocr.recognizer import TextLine
+
+_GUTTER = 0.3
+"""Width of the narrowest gutter, in heights of a line. Boxes of lines have a margin, so gutters look narrower."""
+_FEWEST_LINES = 3
+"""Lines on each side of a gutter."""
+_PROSE = 18
+"""Characters of a line of running text, as the median of a column."""
+_SAME_ROW = 0.5
+"""Share of the lower of two boxes that both have in common if they are in a row."""
+_NEW_PARAGRAPH = 0.5
+"""Space above a paragraph beyond that between its lines, in heights of a line."""
+_MOST_LINES = 3000
+"""A picture with more lines than this is a pattern; its lines are left from top to bottom."""
+
+Row = Sequence[TextLine]
+"""Lines side by side, from left to right."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    rows: Sequence[Row]
+
+
+def paragraphs(lines: Sequence[TextLine]) -> list[Paragraph]:
+    """Return the paragraphs of an upright picture in reading order."""
+    if not lines:
+        return []
+    if len(lines) > _MOST_LINES:
+        return [Paragraph(rows=[[line] for line in sorted(lines, key=lambda line: line.top)])]
+    height = median(line.height for line in lines)
+    found: list[Paragraph] = []
+    for block in _blocks(lines, height):
+        found += _divided(_rows(block))
+    return found
+
+
+def _blocks(lines: Sequence[TextLine], height: float) -> list[Sequence[TextLine]]:
+    """Return the lines in blocks of one column each, in reading order."""
+    bands = _bands(lines)
+    blocks: list[Sequence[TextLine]] = []
+    plain: list[TextLine] = []
+    at = 0
+    while at < len(bands):
+        end, split = _columns(bands, at, height)
+        if not end:
+            plain += bands[at]
+            at += 1
+            continue
+        inside = [line for band in bands[at:end] for line in band]
+        blocks += [plain] if plain else []
+        plain = []
+        for side in (
+            [line for line in inside if (line.left + line.right) / 2 < split],
+            [line for line in inside if (line.left + line.right) / 2 >= split],
+        ):
+            blocks += _blocks(side, height)
+        at = end
+    return [*blocks, plain] if plain else blocks
+
+
+def _bands(lines: Sequence[TextLine]) -> list[list[TextLine]]:
+    """Return the lines in bands that overlap in the middle of their heights, from top to bottom."""
+    bands: list[list[TextLine]] = []
+    bottom = 0.0
+    for line in sorted(lines, key=lambda line: line.top):
+        margin = 0.25 * line.height
+        if bands and line.top + margin < bottom:
+            bands[-1].append(line)
+            bottom = max(bottom, line.bottom - margin)
+        else:
+            bands.append([line])
+            bottom = line.bottom - margin
+    return bands
+
+
+def _columns(bands: Sequence[Sequence[TextLine]], start: int, height: float) -> tuple[int, float]:
+    """Return where the bands end that a gutter divides into columns, and its place; (0, 0) if there is none."""
+    gaps: list[tuple[float, float]] = [(float("-inf"), float("inf"))]
+    best, split = 0, 0.0
+    for end in range(start, len(bands)):
+        if _is_of_cells(bands[end]):
+            break
+        for line in bands[end]:
+            gaps = _without(gaps, line, _GUTTER * height)
+        inside = [line for band in bands[start : end + 1] for line in band]
+        left, right = min(line.left for line in inside), max(line.right for line in inside)
+        gutters = [(low, high) for low, high in gaps if low >= left and high <= right]
+        if not gutters and end > start and not any(low < right and high > left for low, high in gaps):
+            break
+        for low, high in sorted(gutters, key=lambda gap: gap[0] - gap[1]):
+            if _is_prose([line for line in inside if line.right <= low]) and _is_prose(
+                [line for line in inside if line.left >= high]
+            ):
+                best, split = end + 1, (low + high) / 2
+                break
+    return best, split
+
+
+def _is_of_cells(band: Sequence[TextLine]) -> bool:
+    """Return whether a band is a row of a table: short texts side by side."""
+    return len(band) > 1 and max(len(line.text) for line in band) < _PROSE
+
+
+def _without(gaps: Sequence[tuple[float, float]], line: TextLine, narrowest: float) -> list[tuple[float, float]]:
+    """Return what a line leaves of the gaps."""
+    left: list[tuple[float, float]] = []
+    for low, high in gaps:
+        if line.right <= low or line.left >= high:
+            left.append((low, high))
+            continue
+        left += [gap for gap in ((low, line.left), (line.right, high)) if gap[1] - gap[0] >= narrowest]
+    return left
+
+
+def _is_prose(lines: Sequence[TextLine]) -> bool:
+    return len(lines) >= _FEWEST_LINES and median(len(line.text) for line in lines) >= _PROSE
+
+
+def _rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
+    """Return the lines in rows from top to bottom."""
+    rows: list[list[TextLine]] = []
+    for line in sorted(lines, key=lambda line: line.top + line.bottom):
+        # A cell belongs to the row of its nearest neighbour, so that leaning rows stay together.
+        near = [row for row in rows[-3:] if _is_beside(_nearest(row, line), line)]
+        if near:
+            near[-1].append(line)
+        else:
+            rows.append([line])
+    for row in rows:
+        row.sort(key=lambda line: line.left)
+    return rows
+
+
+def _nearest(row: Sequence[TextLine], line: TextLine) -> TextLine:
+    return min(row, key=lambda other: max(other.left - line.right, line.left - other.right))
+
+
+def _is_beside(one: TextLine, other: TextLine) -> bool:
+    shared = min(one.bottom, other.bottom) - max(one.top, other.top)
+    overlap = min(one.right, other.right) - max(one.left, other.left)
+    return shared > _SAME_ROW * min(one.height, other.height) and overlap < 0.5 * min(one.height, other.height)
+
+
+def _divided(rows: Sequence[Row]) -> list[Paragraph]:
+    """Return rows as paragraphs, divided where there is more space between two rows than between most."""
+    spaces = [_space(above, below) for above, below in pairwise(rows)]
+    usual = median(spaces) if spaces else 0.0
+    found: list[list[Row]] = [[rows[0]]]
+    for row, space in zip(rows[1:], spaces, strict=True):
+        height = median(line.height for line in row)
+        if space > usual + _NEW_PARAGRAPH * height:
+            found.append([])
+        found[-1].append(row)
+    return [Paragraph(rows=one) for one in found]
+
+
+def _space(above: Row, below: Row) -> float:
+    return min(line.top for line in below) - max(line.bottom for line in above)

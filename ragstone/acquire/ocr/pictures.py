@@ -1,0 +1,88 @@
+"""Pictures from files, within bounds that hold before anything is decoded."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
+
+from ragstone.acquire.ocr.recognizer import Gray
+from ragstone.acquire.readers.decode import Unreadable
+
+FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
+"""Pillow has many more decoders, and whoever sends a file would choose among them."""
+MOST_PIXELS = 64_000_000
+"""Pixels of a picture: a page of A3 at 600 dpi has 70 million, one of A4 35 million."""
+_LONGEST_SIDE = 3600
+"""Pixels of the longer side that are kept: a page of A4 at 300 dpi."""
+_SMALLEST_SIDE = 12
+_UNEVEN = 1.1
+"""Pixels that are this much wider than high, as in a fax, are made square."""
+
+
+def frames(source: Path | bytes, most: int) -> Iterator[Gray]:
+    """Yield the pictures of a file, up to a number of them. Only TIFF files have several; of a GIF the first counts.
+
+    Raises:
+        Unreadable: the file is no picture, is damaged, or has too many pixels.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Pillow warns of much; what matters raises.
+            with Image.open(BytesIO(source) if isinstance(source, bytes) else source, formats=FORMATS) as image:
+                for number, frame in enumerate(ImageSequence.Iterator(image)):
+                    if number >= most or (number and image.format != "TIFF"):
+                        break
+                    yield _gray(frame)
+    except UnidentifiedImageError as error:
+        raise Unreadable("damaged, or no picture of a known kind") from error
+    except Image.DecompressionBombError as error:
+        raise Unreadable(f"a picture of more than {MOST_PIXELS // 1_000_000} million pixels") from error
+    except (OSError, ValueError, SyntaxError, EOFError, TypeError, KeyError) as error:
+        # Pillow reports damage by any of these.
+        raise Unreadable(f"damaged: {error}") from error
+
+
+def scaled(picture: Image.Image) -> Gray:
+    """Return a picture in gray, no larger than what is read well."""
+    if max(picture.size) > _LONGEST_SIDE:
+        picture.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE), Image.Resampling.BOX)
+    return np.asarray(picture.convert("L"))
+
+
+def _gray(frame: Image.Image) -> Gray:
+    width, height = frame.size
+    if width * height > MOST_PIXELS:
+        raise Unreadable(f"a picture of more than {MOST_PIXELS // 1_000_000} million pixels ({width} x {height})")
+    if min(width, height) < _SMALLEST_SIDE:
+        raise Unreadable("a picture too small to hold text")
+    # JPEG can decode to half of its size, and to gray, at no cost.
+    frame.draft("L", (_LONGEST_SIDE, _LONGEST_SIDE))
+    image = ImageOps.exif_transpose(frame)
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        image = image.convert("RGBA")
+        paper = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(paper, image)
+    elif image.mode.startswith("I;16") or image.mode in ("I", "F"):
+        deep = np.asarray(image, np.float32)
+        image = Image.fromarray((255 * (deep - deep.min()) / max(float(np.ptp(deep)), 1.0)).astype(np.uint8))
+    return scaled(_square(image.convert("L"), frame.info.get("dpi")))
+
+
+def _square(image: Image.Image, dpi: object) -> Image.Image:
+    """Return a picture whose pixels are as high as wide, judged by the resolution that the file states."""
+    if not isinstance(dpi, tuple):
+        return image
+    try:
+        across, down = (float(one) for one in dpi)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    except (TypeError, ValueError, ZeroDivisionError):
+        return image
+    if not 0.25 <= (across / down if down else 0.0) <= 4 or 1 / _UNEVEN <= across / down <= _UNEVEN:
+        return image
+    width, height = image.size
+    size = (width, round(height * across / down)) if across > down else (round(width * down / across), height)
+    return image.resize(size, Image.Resampling.BICUBIC)
