@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Generator, Mapping
@@ -13,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 from ragstone.catalog.lock import Patience
 from ragstone.catalog.protocol import Catalog
 from ragstone.core.errors import KnowledgeBaseError
+from ragstone.storage import locks
 from ragstone.storage.disk import make_folder
 from ragstone.storage.files import is_public, read_json, write_json
 
@@ -35,10 +35,10 @@ class VersionLease:
     def __init__(self, version: Path) -> None:
         self.version = version
         self._held = ExitStack()
-        folder = os.open(version, os.O_RDONLY | os.O_CLOEXEC)
+        folder = locks.open_folder(version)
         self._held.callback(os.close, folder)
         with suppress(OSError):  # some network disks have no such locks
-            fcntl.flock(folder, fcntl.LOCK_SH)
+            locks.lock(folder, shared=True, wait=True)
 
     def hold(self, more: AbstractContextManager[T]) -> T:
         """Enter a context that ends with the lease."""
@@ -196,9 +196,9 @@ def versions_in(folder: Path) -> list[Path]:
 
 def is_leased(version: Path) -> bool:
     """Return whether a process of this host holds a version."""
-    folder = os.open(version, os.O_RDONLY | os.O_CLOEXEC)
+    folder = locks.open_folder(version)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        locks.lock(folder)
     except BlockingIOError:
         return True
     except OSError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 import time
@@ -12,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ragstone.core.errors import KnowledgeBaseError, Locked
+from ragstone.storage import locks
 from ragstone.storage.disk import private
 
 PAUSE = 0.1
@@ -98,7 +98,7 @@ def _held(folder: Path, name: str, doing: str, patience: Patience | None, why: s
         pause = (patience or Patience()).pauses()
         while True:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                locks.lock(file)
                 break
             except BlockingIOError:
                 file.seek(0)

@@ -6,7 +6,6 @@ every write is synced before it is acknowledged. Other modules know what the row
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sqlite3
@@ -20,6 +19,7 @@ from typing import Any
 from ragstone.core.catalog import Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError
 from ragstone.history.journal_tables import FORMAT, MIGRATIONS, SUMS
+from ragstone.storage import locks
 from ragstone.storage.disk import drop, put_in_place
 from ragstone.storage.files import is_writable
 from ragstone.storage.sqlite import connect, connect_fixed, connect_to_check, crc32, fixed_state
@@ -123,12 +123,12 @@ def make(path: Path) -> None:
     Raises:
         OSError, sqlite3.Error: it failed; nothing is left behind.
     """
-    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    folder = locks.open_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     log, shared = (temporary.with_name(temporary.name + end) for end in ("-wal", "-shm"))
     try:
         with suppress(OSError):  # some network disks have no such locks
-            fcntl.flock(folder, fcntl.LOCK_EX)
+            locks.lock(folder, wait=True)
         if path.is_file():
             return
         for part in (temporary, log):

@@ -71,32 +71,6 @@ class Response:
         return tuple(dict.fromkeys(one.document_id for one in self.passages))
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """Return an answer as every interface returns it: the fields of the record without the evidence."""
-    return {
-        "response_id": answer.response_id,
-        "question": answer.question,
-        "answer": answer.answer,
-        "outcome": answer.outcome,
-        "abstained": answer.abstained,
-        "sources": [asdict(source) for source in answer.sources],
-        "confidence": answer.confidence,
-        "answerability": answer.answerability,
-        "support": answer.support,
-        "model": answer.model,
-        "judge_scores": asdict(answer.judge_scores) if answer.judge_scores else None,
-        "retrieval_method": answer.retrieval_method,
-        "web_search_triggered": answer.web_search_triggered,
-        "timestamp": answer.timestamp,
-        "citations": [asdict(citation) for citation in answer.citations],
-        "statements": [asdict(statement) for statement in answer.statements],
-        "timings_ms": dict(answer.timings_ms),
-        "usage": asdict(answer.usage),
-        "notices": list(answer.notices),
-        "policy": answer.policy,
-    }
-
-
 class Responses:
     """The answers of a knowledge base. Each belongs to the reader it was given to and does not exist for others."""
 
@@ -121,7 +95,7 @@ class Responses:
             for hit in answer.hits
         ]
         others = [[one.document_id, one.vector, one.keyword] for one in considered]
-        told = json.dumps({"answer": answer_json(answer), "hits": found, "considered": others})
+        told = json.dumps({"answer": answer.to_dict(), "hits": found, "considered": others})
         row = (answer.response_id, now, reader.who, _storable(answer.question), told)
         with self._journal.writing() as db:
             db.execute(

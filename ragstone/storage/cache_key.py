@@ -5,13 +5,26 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 
 def key(*parts: object) -> bytes:
     """Return the key for everything that decides a value: texts, numbers, bytes, and records and tuples of them."""
-    return hashlib.blake2b(repr(parts).encode(), digest_size=20).digest()
+    return hashlib.blake2b(repr(_spelled(parts)).encode(), digest_size=20).digest()
+
+
+def _spelled(part: object) -> object:
+    """Return a value whose ``repr`` holds all of it; that of a record may be a summary."""
+    if is_dataclass(part) and not isinstance(part, type):
+        values = ((one.name, _spelled(getattr(part, one.name))) for one in fields(part))
+        return type(part).__qualname__, *values
+    if isinstance(part, (tuple, list)):
+        return tuple(map(_spelled, cast("Sequence[object]", part)))
+    return part
 
 
 @cache

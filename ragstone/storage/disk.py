@@ -7,14 +7,13 @@ could not write and would report success.
 
 from __future__ import annotations
 
-import fcntl
 import os
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)
-"""The call that makes the drive write on macOS, where fsync does not."""
+from ragstone.storage.locks import CLOSED_ON_EXEC, full_sync
 
 
 class Disk:
@@ -22,7 +21,7 @@ class Disk:
 
     def create(self, path: Path) -> int:
         """Create an empty file, replacing any other, and return its descriptor."""
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | CLOSED_ON_EXEC, 0o600)
 
     def write(self, descriptor: int, path: Path, data: bytes | memoryview) -> None:
         """Write all of the data."""
@@ -34,10 +33,7 @@ class Disk:
     def sync(self, descriptor: int, path: Path) -> None:
         """Make the content of a file, or the names in a folder, survive a power cut."""
         del path
-        if _FULL_SYNC is None:
-            os.fsync(descriptor)
-        else:
-            fcntl.fcntl(descriptor, _FULL_SYNC)
+        full_sync(descriptor)
 
     def rename(self, old: Path, new: Path) -> None:
         """Rename a file in one step, replacing what has the new name."""
@@ -58,7 +54,7 @@ disk = Disk()
 
 def private(path: str | Path, flags: int) -> int:
     """Open a file, created if it is missing so that only its owner can read it; an ``opener`` for `open`."""
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+    return os.open(path, flags | CLOSED_ON_EXEC, 0o600)
 
 
 class NewFile:
@@ -103,8 +99,10 @@ def put_in_place(temporary: Path, path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    """Make the names in a folder durable; Windows does that when it renames."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY | CLOSED_ON_EXEC)
     try:
         disk.sync(descriptor, folder)
     finally:

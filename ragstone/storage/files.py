@@ -12,12 +12,24 @@ from pathlib import Path
 from typing import Any, cast
 
 from ragstone.core.errors import KnowledgeBaseError
-from ragstone.storage.disk import replace_file
+from ragstone.storage.disk import disk, make_folder, replace_file
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Replace a file by a value as JSON, durably."""
     replace_file(path, json.dumps(value).encode())
+
+
+def note_json(path: Path, value: dict[str, Any]) -> None:
+    """Replace a file by a value as JSON; other processes see the old one or the new one, a power cut may lose both."""
+    make_folder(path.parent)
+    temporary = path.with_name(f".{path.name}")
+    descriptor = disk.create(temporary)
+    try:
+        disk.write(descriptor, temporary, json.dumps(value).encode())
+    finally:
+        os.close(descriptor)
+    disk.rename(temporary, path)
 
 
 def read_json(path: Path) -> dict[str, Any]:
