@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import openai
 import pytest
 from pdf_file import pdf
 from playwright.sync_api import expect
@@ -173,3 +174,16 @@ def test_planted_markup_does_nothing(quoted: str, visit: Open, question: str) ->
     expect(body).to_contain_text("[Read more](javascript:alert(1))")
     assert at.page.locator("main img, aside img, main script, aside a, main style, iframe").count() == 0
     assert at.page.title() == "Ragstone"
+
+
+def test_address_opens_a_document_at_the_cited_words(quoted: str, visit: Open) -> None:
+    """The address that OpenAI's clients are given for a citation."""
+    with openai.OpenAI(base_url=f"{quoted}/v1", api_key="none") as client:
+        [part] = client.responses.create(model="ragstone", input=ROMANS).output[0].content
+    note = part.annotations[0]
+    page = visit(quoted).page
+    page.goto(note.url)
+    source = page.get_by_role("complementary", name="Source")
+    expect(source.get_by_role("heading")).to_contain_text("A guide to stone")
+    expect(source.locator("mark").first).to_be_in_viewport()
+    assert "The Romans shipped it down the river Medway" in " ".join(source.locator("mark").all_inner_texts())

@@ -2,7 +2,7 @@ import { type MouseEvent, useCallback, useEffect, useRef, useState } from "react
 import { api } from "./api/client";
 import type { Conversation, Listed } from "./api/types";
 import { ChatView } from "./chat/ChatView";
-import { ofListed } from "./chat/target";
+import { ofListed, ofPlace } from "./chat/target";
 import { targetsOf } from "./chat/targets";
 import { isUnderWay } from "./chat/turns";
 import { useChat } from "./chat/useChat";
@@ -11,7 +11,7 @@ import { SourcesView } from "./library/SourcesView";
 import { useUploads } from "./library/useUploads";
 import { useAnnounce } from "./shell/Announcer";
 import { type Dialog, Dialogs } from "./shell/Dialogs";
-import { useRoute } from "./shell/route";
+import { hashOf, parsed, useRoute } from "./shell/route";
 import { Sidebar } from "./shell/Sidebar";
 import { useShortcuts, useSingleKeys } from "./shell/shortcuts";
 import { TopBar } from "./shell/TopBar";
@@ -68,12 +68,15 @@ export function App() {
     go({ view: "sources" });
   };
 
-  const place = `${route.view} ${session.current}`;
+  const place = `${session.current} ${route.view === "sources" ? hashOf(route) : ""}`;
+  const address = hashOf(route);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a source closes when its view does
   useEffect(() => {
     drop();
     setDrawer(false);
-  }, [place, drop]);
+    const named = parsed(address);
+    if (named.view === "sources" && named.cited) open("", [ofPlace(named.cited)], 0);
+  }, [place, drop, open]);
 
   const openNumber = (number: number) => {
     const targets = last && route.view === "chat" ? targetsOf(last) : [];

@@ -24,7 +24,7 @@ from ragstone.serve.http.authentication import Authenticator
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.middleware import OriginGuard, RequestLog
 from ragstone.serve.http.question_slots import QuestionSlots, slots_for
-from ragstone.serve.http.routes import ask, documents, history, jobs, openai, status
+from ragstone.serve.http.routes import ask, documents, history, jobs, openai, openai_responses, status
 from ragstone.serve.http.service import Service
 from ragstone.settings import ServeSettings
 
@@ -35,6 +35,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     history.router,
     status.router,
     openai.router,
+    openai_responses.router,
 )
 """The routers, in the order of the OpenAPI document. Add yours here."""
 PAGE = Path(__file__).parent.parent / "page"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -20,6 +19,7 @@ from ragstone.history.journal import Journal
 from ragstone.serve.http.telemetry import log_error
 from ragstone.serve.http.uploads import FOLDER, clear_leftovers
 from ragstone.settings import ServeSettings
+from ragstone.storage import locks
 
 COUNT_SECONDS = 2.0
 """How long counting the jobs of workers may take."""
@@ -31,12 +31,10 @@ MAX_NAMED = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
-    """A job and its progress; ``share`` is the share of its files that are done."""
+    """A job and its progress, since it last began."""
 
     job: Job
-    documents: int = 0
-    chunks: int = 0
-    share: float = 0.0
+    progress: Progress = field(default_factory=Progress)
 
 
 class JobRunner:
@@ -180,9 +178,7 @@ class JobRunner:
         def on_progress(now: Progress) -> None:
             before = self._unfinished[job.id].job
             named = (*before.documents, *now.committed)[:MAX_NAMED]
-            self._unfinished[job.id] = JobStatus(
-                job=replace(before, documents=named), documents=now.documents, chunks=now.chunks, share=now.share
-            )
+            self._unfinished[job.id] = JobStatus(job=replace(before, documents=named), progress=now)
             notifications.append(asyncio.create_task(self._notify()))
 
         notifications: list[asyncio.Task[None]] = []
@@ -192,7 +188,7 @@ class JobRunner:
         report = AddReport()
         for source in job.work.sources:
             if "://" in source or source in self._engine.settings.acquire.sites:
-                report = report.plus(await self._engine.documents.crawl(source))
+                report = report.plus(await self._engine.documents.crawl(source, on_progress))
             else:
                 report = report.plus(await self._engine.documents.sync([source], on_progress))
         return report
@@ -223,7 +219,7 @@ class InstanceLock:
             self._folder.mkdir(exist_ok=True)
             unlocked = self._folder / f".{self.id}"
             self._file = unlocked.open("w", encoding="utf-8")
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locks.lock(self._file)
             unlocked.rename(self._folder / self.id)  # others never see it unlocked
         except OSError as error:
             raise KnowledgeBaseError(f"{folder} cannot be written: {error}") from error
@@ -248,7 +244,7 @@ class InstanceLock:
 
 def _is_locked(file: IO[str]) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        locks.lock(file)
     except OSError:
         return True
     return False

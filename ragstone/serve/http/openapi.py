@@ -13,13 +13,14 @@ from ragstone.serve.http.errors import OPENAI_PREFIX, Failed
 from ragstone.serve.http.routes.ask import QueryEvents
 from ragstone.serve.http.routes.jobs import JobEvents
 from ragstone.serve.http.routes.openai_messages import CompletionChunk
+from ragstone.serve.http.routes.openai_responses_messages import ErrorEvent, ResponseEvent
 
 ABOUT = """\
 Answers questions from your own documents and shows the exact words each answer rests on.
 
 Characters are counted as Unicode code points. Texts are data and never HTML. All errors have the form Problem.
 """
-EVENTS = (QueryEvents, JobEvents, CompletionChunk, Failed)
+EVENTS = (QueryEvents, JobEvents, CompletionChunk, Failed, ResponseEvent, ErrorEvent)
 """Models of streamed events, which no route returns as its body."""
 _REFERENCE = "#/components/schemas/{model}"
 

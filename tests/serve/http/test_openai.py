@@ -79,7 +79,8 @@ def test_cites_by_annotations(client: openai.OpenAI) -> None:
     cited = completion.ragstone["citations"]
     notes = [one.url_citation for one in choice.message.annotations]
     assert [content[one.start_index : one.end_index] for one in notes] == [f"[{one['marker']}]" for one in cited]
-    assert notes[0].url == f"ragstone://document/docs/rooms%20%26%20halls.md?start=0&end={len(ROOMS)}"
+    page = client.base_url.copy_with(path="/")
+    assert notes[0].url == f"{page}#/d/docs%2Frooms%20%26%20halls.md?start=0&end={len(ROOMS)}"
     assert notes[0].title == "Rooms"
     assert completion.usage.total_tokens == 0
 

@@ -500,6 +500,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Responses
+         * @description Answer a question, or the last message of a conversation, from the documents, as OpenAI's Responses API does.
+         *
+         *     Citations are annotations of the text; each has an address that a browser opens. A conversation goes on with
+         *     `previous_response_id`, unless `store` is false.
+         */
+        post: operations["responses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -566,7 +589,7 @@ export interface components {
             /** Timestamp */
             timestamp: string;
             /** Citations */
-            citations: components["schemas"]["Citation"][];
+            citations: components["schemas"]["ragstone__serve__http__routes__ask__Citation"][];
             /** Statements */
             statements: components["schemas"]["Statement"][];
             /** Timings Ms */
@@ -905,6 +928,26 @@ export interface components {
             problem: string;
         };
         /**
+         * ErrorEvent
+         * @description The last event of a stream that failed.
+         */
+        ErrorEvent: {
+            /**
+             * Type
+             * @default error
+             * @constant
+             */
+            type?: "error";
+            /** Sequence Number */
+            sequence_number: number;
+            /** Code */
+            code: string | null;
+            /** Message */
+            message: string;
+            /** Param */
+            param: string | null;
+        };
+        /**
          * EvidenceEvent
          * @description The first event of a stream: the evidence for the answer.
          */
@@ -1079,6 +1122,37 @@ export interface components {
              * @description the history of the score, if requested
              */
             why: components["schemas"]["Step"][] | null;
+        };
+        /**
+         * InputItem
+         * @description A message, or something else, which is ignored.
+         */
+        InputItem: {
+            /**
+             * Type
+             * @default message
+             */
+            type?: string;
+            /** Role */
+            role?: ("system" | "developer" | "user" | "assistant") | null;
+            /** Content */
+            content?: string | components["schemas"]["Part"][] | null;
+        };
+        /**
+         * InputTokensDetails
+         * @description Tokens of the prompt that cost less.
+         */
+        InputTokensDetails: {
+            /**
+             * Cached Tokens
+             * @default 0
+             */
+            cached_tokens?: number;
+            /**
+             * Cache Write Tokens
+             * @default 0
+             */
+            cache_write_tokens?: number;
         };
         /**
          * Job
@@ -1319,6 +1393,65 @@ export interface components {
              */
             few: boolean;
         };
+        OpenAIResponse: {
+            [key: string]: unknown;
+        };
+        /**
+         * OutputMessage
+         * @description The answer.
+         */
+        OutputMessage: {
+            /** Id */
+            id: string;
+            /**
+             * Type
+             * @default message
+             * @constant
+             */
+            type?: "message";
+            /**
+             * Role
+             * @default assistant
+             * @constant
+             */
+            role?: "assistant";
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "in_progress" | "completed";
+            /** Content */
+            content: components["schemas"]["OutputText"][];
+        };
+        /**
+         * OutputText
+         * @description The text of the answer. Citations lead to the web address of a document, or to its cited words on the page.
+         */
+        OutputText: {
+            /**
+             * Type
+             * @default output_text
+             * @constant
+             */
+            type?: "output_text";
+            /** Text */
+            text: string;
+            /** Annotations */
+            annotations: components["schemas"]["ragstone__serve__http__routes__openai_responses_messages__Citation"][];
+            /** Logprobs */
+            logprobs?: unknown[];
+        };
+        /**
+         * OutputTokensDetails
+         * @description Tokens of the reply that are not shown.
+         */
+        OutputTokensDetails: {
+            /**
+             * Reasoning Tokens
+             * @default 0
+             */
+            reasoning_tokens?: number;
+        };
         /**
          * Part
          * @description A part of a message; only text is read.
@@ -1444,15 +1577,45 @@ export interface components {
         };
         /**
          * Progress
-         * @description How far a job is. What it counts is stored and answers questions. ``share`` is the share of files done.
+         * @description How far a job is. What it counts is stored and answers questions.
          */
         Progress: {
             /** Documents */
             documents: number;
             /** Chunks */
             chunks: number;
-            /** Share */
+            /**
+             * Share
+             * @description the share of files done
+             */
             share: number;
+            /**
+             * Files
+             * @description files done, or addresses of a web site visited
+             */
+            files: number;
+            /**
+             * Total
+             * @description how many there are, as far as known; 0 if unknown
+             */
+            total: number;
+            /**
+             * Pages
+             * @description pages of the stored documents that have pages
+             */
+            pages: number;
+            /** Chunks Per Second */
+            chunks_per_second: number;
+            /**
+             * Seconds Left
+             * @description an estimate
+             */
+            seconds_left: number | null;
+            /**
+             * Current
+             * @description the name of the file, or the address, that is read now
+             */
+            current: string;
         };
         /**
          * QueryEvents
@@ -1588,7 +1751,7 @@ export interface components {
             "rank.pool"?: number | null;
             /**
              * Rank.Reranker
-             * @description Reranker: `none`, `maxsim`, `model` (the model that answers), or `cross-encoder:NAME`.
+             * @description Reranker: `none`, `maxsim`, `model` (the model that answers), `cross-encoder:NAME`, or `package.module:Class`.
              */
             "rank.reranker"?: ("none" | "maxsim") | null;
             /**
@@ -1719,6 +1882,16 @@ export interface components {
             status: "ready" | "starting";
         };
         /**
+         * Reasoning
+         * @description No model reasons.
+         */
+        Reasoning: {
+            /** Effort */
+            effort?: null;
+            /** Summary */
+            summary?: null;
+        };
+        /**
          * Removed
          * @description The ids of the removed documents.
          */
@@ -1751,6 +1924,87 @@ export interface components {
             seconds: number;
             /** Notices */
             notices: string[];
+        };
+        ResponseEvent: {
+            [key: string]: unknown;
+        };
+        /**
+         * ResponseUsage
+         * @description Tokens of the language model that wrote the answer; zero if the answer is quoted.
+         */
+        ResponseUsage: {
+            /** Input Tokens */
+            input_tokens: number;
+            /**
+             * @default {
+             *       "cached_tokens": 0,
+             *       "cache_write_tokens": 0
+             *     }
+             */
+            input_tokens_details?: components["schemas"]["InputTokensDetails"];
+            /** Output Tokens */
+            output_tokens: number;
+            /**
+             * @default {
+             *       "reasoning_tokens": 0
+             *     }
+             */
+            output_tokens_details?: components["schemas"]["OutputTokensDetails"];
+            /** Total Tokens */
+            total_tokens: number;
+        };
+        /**
+         * ResponsesRequest
+         * @description A question, or a conversation that ends with one.
+         *
+         *     The answer comes from the documents, so settings of a model, such as temperature, have no effect.
+         */
+        ResponsesRequest: {
+            /**
+             * Model
+             * @enum {string}
+             */
+            model: "ragstone";
+            /** Input */
+            input: string | components["schemas"]["InputItem"][];
+            /** Instructions */
+            instructions?: string | null;
+            /**
+             * Previous Response Id
+             * @description the last response of a stored conversation, which goes on
+             */
+            previous_response_id?: string | null;
+            /**
+             * Store
+             * @description whether the conversation is stored; true if not given
+             */
+            store?: boolean | null;
+            /** Stream */
+            stream?: boolean | null;
+            /** Tools */
+            tools?: unknown[] | null;
+            text?: components["schemas"]["TextSettings"] | null;
+            /** Metadata */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Where
+             * @description an extension: use only documents that match, such as: language = de; empty matches all
+             */
+            where?: string | null;
+        };
+        /**
+         * RunningIngest
+         * @description An ingest that runs now.
+         */
+        RunningIngest: {
+            /**
+             * Doing
+             * @description add, sync, crawl or rebuild
+             */
+            doing: string;
+            progress: components["schemas"]["Progress"];
         };
         /**
          * SearchRequest
@@ -1935,6 +2189,11 @@ export interface components {
              * @description what stands in for engines and services of the preset
              */
             substitutes: string[];
+            /**
+             * Running
+             * @description what is being added now, by any process of this folder
+             */
+            running: components["schemas"]["RunningIngest"][];
         };
         /**
          * Statement
@@ -2013,12 +2272,54 @@ export interface components {
             sources?: string[] | null;
         };
         /**
+         * TextConfig
+         * @description The form of the answer, which is always text.
+         */
+        TextConfig: {
+            /**
+             * @default {
+             *       "type": "text"
+             *     }
+             */
+            format?: components["schemas"]["TextFormat"];
+        };
+        /**
          * TextEvent
          * @description More text of the answer, as it is written.
          */
         TextEvent: {
             /** Text */
             text: string;
+        };
+        /**
+         * TextForm
+         * @description The form of the answer that a client wants.
+         */
+        TextForm: {
+            /**
+             * Type
+             * @default text
+             */
+            type?: string;
+        };
+        /**
+         * TextFormat
+         * @description The form of the answer.
+         */
+        TextFormat: {
+            /**
+             * Type
+             * @default text
+             * @constant
+             */
+            type?: "text";
+        };
+        /**
+         * TextSettings
+         * @description How the answer is to be written.
+         */
+        TextSettings: {
+            format?: components["schemas"]["TextForm"] | null;
         };
         /**
          * Times
@@ -2161,6 +2462,58 @@ export interface components {
              * @description in the currency of the price list; null if a price is unknown
              */
             cost: number | null;
+        };
+        /**
+         * Citation
+         * @description The exact words that a sentence rests on: the quote is the document's text from ``start`` to ``end``.
+         */
+        ragstone__serve__http__routes__ask__Citation: {
+            /** Marker */
+            marker: number;
+            /** Document Id */
+            document_id: string;
+            /** Chunk Id */
+            chunk_id: string;
+            /**
+             * Start
+             * @description counted as Unicode code points
+             */
+            start: number;
+            /**
+             * End
+             * @description counted as Unicode code points
+             */
+            end: number;
+            /** Quote */
+            quote: string;
+            /** Title */
+            title: string;
+            /** Url */
+            url: string;
+            /** Section */
+            section: string;
+            /** Page */
+            page: string;
+        };
+        /**
+         * Citation
+         * @description A source: its address, and the characters of the answer that cite it.
+         */
+        ragstone__serve__http__routes__openai_responses_messages__Citation: {
+            /** Start Index */
+            start_index: number;
+            /** End Index */
+            end_index: number;
+            /** Url */
+            url: string;
+            /** Title */
+            title: string;
+            /**
+             * Type
+             * @default url_citation
+             * @constant
+             */
+            type?: "url_citation";
         };
     };
     responses: never;
@@ -4840,6 +5193,148 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Embeddings"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The request arrived too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description Another process is working on the same thing. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The content type of the body is not supported. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The request took too long. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+        };
+    };
+    responses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponsesRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer; server-sent events if `stream` is true. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIResponse"];
+                    "text/event-stream": string;
                 };
             };
             /** @description The request cannot be carried out as it is. */

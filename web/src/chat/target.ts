@@ -1,4 +1,5 @@
 import type { Citation, Hit, Listed } from "../api/types";
+import type { Cited } from "../shell/route";
 
 const WEB = "web:";
 
@@ -57,6 +58,12 @@ export function ofListed(one: Listed): Target {
   const title = one.title || one.document_id;
   const nowhere = { marker: null, isWeb: false, start: 0, end: 0, section: "", page: "", quote: "", passage: null };
   return { ...nowhere, documentId: one.document_id, title, url: one.url };
+}
+
+/** Return a target for a place that an address names. */
+export function ofPlace({ documentId, start, end }: Cited): Target {
+  const unknown = { marker: null, isWeb: false, url: "", section: "", page: "", quote: "", passage: null };
+  return { ...unknown, documentId, title: documentId, start, end };
 }
 
 /** Return section and page in words. */

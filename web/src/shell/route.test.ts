@@ -5,6 +5,7 @@ import { ago } from "./time";
 it("restores every view from its address", () => {
   for (const route of [
     { view: "sources" },
+    { view: "sources", cited: { documentId: "docs/rooms & halls.md?#ė", start: 0, end: 29 } },
     { view: "chat", session: null },
     { view: "chat", session: "what / ė? #1" },
   ] as const) {

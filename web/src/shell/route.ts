@@ -1,10 +1,22 @@
 import { useSyncExternalStore } from "react";
 
 /** The current view, kept in the fragment of the URL, which no server sees. */
-export type Route = { view: "chat"; session: string | null } | { view: "sources" };
+export type Route = { view: "chat"; session: string | null } | { view: "sources"; cited?: Cited };
+
+/** A place in a document, as an address names it: characters from `start` to `end`. */
+export interface Cited {
+  documentId: string;
+  start: number;
+  end: number;
+}
+
+const CITED = /^#\/d\/([^/?]+)\?start=(\d+)&end=(\d+)$/;
 
 export function parsed(hash: string): Route {
   if (hash === "#/sources") return { view: "sources" };
+  const [, id, start, end] = CITED.exec(hash) ?? [];
+  const documentId = decoded(id);
+  if (documentId) return { view: "sources", cited: { documentId, start: Number(start), end: Number(end) } };
   return { view: "chat", session: decoded(/^#\/c\/([^/]+)$/.exec(hash)?.[1]) };
 }
 
@@ -16,8 +28,12 @@ function decoded(part: string | undefined): string | null {
   }
 }
 
-export const hashOf = (route: Route): string =>
-  route.view === "sources" ? "#/sources" : route.session ? `#/c/${encodeURIComponent(route.session)}` : "#/";
+export function hashOf(route: Route): string {
+  if (route.view === "chat") return route.session ? `#/c/${encodeURIComponent(route.session)}` : "#/";
+  if (!route.cited) return "#/sources";
+  const { documentId, start, end } = route.cited;
+  return `#/d/${encodeURIComponent(documentId)}?start=${start}&end=${end}`;
+}
 
 const subscribe = (changed: () => void) => {
   addEventListener("hashchange", changed);

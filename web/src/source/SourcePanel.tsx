@@ -34,7 +34,8 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
       <header className="source-head">
         <div className="source-titles">
           <h2 ref={heading} tabIndex={-1}>
-            {target.marker !== null && <span className="card-number">{target.marker}</span>} {target.title}
+            {target.marker !== null && <span className="card-number">{target.marker}</span>}{" "}
+            {target.title === target.documentId ? document?.title || target.title : target.title}
           </h2>
           {place && <p className="source-place">{place}</p>}
           {link && (

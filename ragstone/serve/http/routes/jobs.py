@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -13,6 +14,7 @@ from fastapi import Request as HttpRequest
 from fastapi import Response as HttpResponse
 from pydantic import Field
 
+from ragstone.core import reports
 from ragstone.core.access import EVERYONE, groups_in
 from ragstone.core.errors import KnowledgeBaseError, NotFound
 from ragstone.core.reports import AddReport
@@ -71,11 +73,31 @@ class Report(Response):
 
 
 class Progress(Response):
-    """How far a job is. What it counts is stored and answers questions. ``share`` is the share of files done."""
+    """How far a job is. What it counts is stored and answers questions."""
 
     documents: int
     chunks: int
-    share: Share
+    share: Share = Field(description="the share of files done")
+    files: int = Field(description="files done, or addresses of a web site visited")
+    total: int = Field(description="how many there are, as far as known; 0 if unknown")
+    pages: int = Field(description="pages of the stored documents that have pages")
+    chunks_per_second: float
+    seconds_left: float | None = Field(description="an estimate")
+    current: str = Field(description="the name of the file, or the address, that is read now")
+
+    @classmethod
+    def of(cls, now: reports.Progress) -> Progress:
+        return cls(
+            documents=now.documents,
+            chunks=now.chunks,
+            share=now.share,
+            files=now.files,
+            total=now.total,
+            pages=now.pages,
+            chunks_per_second=now.rate,
+            seconds_left=now.seconds_left,
+            current=now.current if "://" in now.current else now.current.rpartition("/")[2],
+        )
 
 
 class Job(Response):
@@ -96,9 +118,10 @@ class Job(Response):
     @classmethod
     def of(cls, status: JobStatus, folder: str) -> Job:
         job, report = status.job, status.job.report
-        progress = Progress(documents=status.documents, chunks=status.chunks, share=status.share)
-        if report:
-            progress = Progress(documents=report.added + report.updated, chunks=report.chunks, share=1.0)
+        now = status.progress
+        if report:  # all counts of a job that is over are those of its report
+            stored = report.added + report.updated
+            now = replace(now, documents=stored, chunks=report.chunks, seconds=report.seconds, files=1, total=1)
         return cls(
             job_id=job.id,
             kind=job.kind,
@@ -108,7 +131,7 @@ class Job(Response):
             files=[file.rpartition("/")[2] for file in job.work.files],
             sources=list(job.work.sources),
             document_ids=list(job.documents),
-            progress=progress,
+            progress=Progress.of(now),
             report=Report.of(report, folder) if report else None,
             error=job.error.replace(folder, "") or None,
         )

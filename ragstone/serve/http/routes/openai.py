@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from numpy.typing import NDArray
 
-from ragstone.core.answers import Answer, Answered, Event, SentenceClosed, Turn
+from ragstone.core.answers import Answer, Answered, Citation, Event, SentenceClosed, Turn
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
@@ -82,19 +82,20 @@ async def chat(body: ChatRequest, request: Request, service: Here, caller: Readi
 
     Citations are annotations of the message. The field `ragstone` has the answer as `POST /query` returns it.
     """
-    _check_model(body.model)
+    unknown_model(body.model)
     conversation = Conversation.of(body)
     events = service.ask(caller, conversation.question, body.where or None, before=conversation.before)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
+    base = str(request.base_url)
     if body.stream:
         with_usage = bool(body.stream_options and body.stream_options.include_usage)
         return EventStream(
-            _streamed(events, conversation, with_usage=with_usage),
+            _streamed(events, conversation, base, with_usage=with_usage),
             seconds,
             lambda error: ServerEvent(data=errors.openai_failure(error, request_id)),
         )
     answer = await while_connected(request.receive, last_answer(events, seconds))
-    return Response(status_code=204) if answer is None else _completion(conversation.with_notices(answer))
+    return Response(status_code=204) if answer is None else _completion(conversation.with_notices(answer), base)
 
 
 @router.get("/models", responses={**errors.OPENAI_READING})
@@ -106,14 +107,14 @@ async def models(_: Reading) -> Models:
 @router.get("/models/{model}", responses={**errors.OPENAI_READING})
 async def model(model: str, _: Reading) -> Model:
     """Return the one model."""
-    _check_model(model)
+    unknown_model(model)
     return Model(id=MODEL, created=_STARTED)
 
 
 @router.post("/embeddings", responses={**errors.OPENAI_ASKING})
 async def embeddings(body: EmbeddingRequest, service: Here, caller: Reading) -> Embeddings:
     """Embed texts with the embedder of the knowledge base."""
-    _check_model(body.model, service.engine.settings.index.embedder)
+    unknown_model(body.model, service.engine.settings.index.embedder)
     embedded = await service.embed(caller, _texts(body.input), body.input_type)
     width = embedded.vectors.shape[1]
     if body.dimensions not in (None, width):
@@ -128,7 +129,8 @@ async def embeddings(body: EmbeddingRequest, service: Here, caller: Reading) -> 
     )
 
 
-def _check_model(model: str, *known: str) -> None:
+def unknown_model(model: str, *known: str) -> None:
+    """Refuse a model of another name than these or the one model's."""
     if model not in (MODEL, *known):
         raise NotFound(f"there is no model of this name; use '{MODEL}'")
 
@@ -220,8 +222,8 @@ def _text(message: ChatMessage) -> str:
 
 
 # ---------------------------------------------------------------- from an answer to a completion
-def _completion(answer: Answer) -> Completion:
-    message = AssistantMessage(content=answer.answer, annotations=_annotations(answer, answer.answer))
+def _completion(answer: Answer, base: str) -> Completion:
+    message = AssistantMessage(content=answer.answer, annotations=_annotations(answer, answer.answer, base))
     return Completion(
         id=_new_id(),
         created=int(time.time()),
@@ -233,7 +235,7 @@ def _completion(answer: Answer) -> Completion:
 
 
 async def _streamed(
-    events: AsyncGenerator[Event], conversation: Conversation, *, with_usage: bool
+    events: AsyncGenerator[Event], conversation: Conversation, base: str, *, with_usage: bool
 ) -> AsyncGenerator[ServerEvent]:
     """Yield each sentence with its markers as soon as it is checked.
 
@@ -264,10 +266,10 @@ async def _streamed(
                 yield chunk(Delta(content=event.as_shown))
             elif isinstance(event, Answered):
                 answer = conversation.with_notices(event.answer)
-                if rest := _rest(shown, answer.answer):
+                if rest := rest_of(shown, answer.answer):
                     shown += rest
                     yield chunk(Delta(content=rest))
-                yield chunk(Delta(annotations=_annotations(answer, shown)), answer)
+                yield chunk(Delta(annotations=_annotations(answer, shown, base)), answer)
                 if with_usage:
                     usage = _tokens(answer)
                     yield ServerEvent(
@@ -276,26 +278,30 @@ async def _streamed(
     yield _END
 
 
-def _rest(shown: str, whole: str) -> str:
+def rest_of(shown: str, whole: str) -> str:
+    """Return what follows the text that was sent, or all of an answer that has become another one."""
     if whole.startswith(shown):
         return whole[len(shown) :]
     return f"\n\n{whole}" if whole != shown.strip() else ""
 
 
-def _annotations(answer: Answer, text: str) -> list[Annotation]:
-    """Return the citation of each marker in the text."""
+def cited_markers(answer: Answer, text: str) -> Iterator[tuple[int, int, Citation, str]]:
+    """Yield where each marker of a text begins and ends, its citation, and a title for it."""
     cited = {citation.marker: citation for citation in answer.citations}
-    found = [(match, cited[int(match[1])]) for match in _MARKER.finditer(text) if int(match[1]) in cited]
+    for match in _MARKER.finditer(text):
+        if citation := cited.get(int(match[1])):
+            yield match.start(), match.end(), citation, one_line(citation.title) or one_line(citation.document_id)
+
+
+def _annotations(answer: Answer, text: str, base: str) -> list[Annotation]:
+    """Return the citation of each marker in the text; ``base`` is the address of this server."""
     return [
         Annotation(
             url_citation=UrlCitation(
-                start_index=match.start(),
-                end_index=match.end(),
-                url=addresses.of_citation(citation),
-                title=one_line(citation.title) or one_line(citation.document_id),
+                start_index=start, end_index=end, url=addresses.on_page(citation, base), title=title
             )
         )
-        for match, citation in found
+        for start, end, citation, title in cited_markers(answer, text)
     ]
 
 

@@ -15,6 +15,7 @@ from ragstone.history.keys import Scope
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Administering, Reading
 from ragstone.serve.http.messages import Response
+from ragstone.serve.http.routes.jobs import Progress
 from ragstone.serve.http.service import Here
 from ragstone.serve.http.telemetry import CONTENT_TYPE
 from ragstone.settings.load import leaves, written
@@ -75,6 +76,13 @@ class Engine(Response):
     problem: str
 
 
+class RunningIngest(Response):
+    """An ingest that runs now."""
+
+    doing: str = Field(description="add, sync, crawl or rebuild")
+    progress: Progress
+
+
 class State(Response):
     """What the knowledge base holds, and what it was built with."""
 
@@ -91,6 +99,7 @@ class State(Response):
     jobs_running: int
     engines: list[Engine]
     substitutes: list[str] = Field(description="what stands in for engines and services of the preset")
+    running: list[RunningIngest] = Field(description="what is being added now, by any process of this folder")
 
 
 class Period(Response):
@@ -287,6 +296,7 @@ async def state(service: Here, _: Administering) -> State:
         jobs_running=found.jobs.running,
         engines=[Engine.model_validate(one, from_attributes=True) for one in found.engines],
         substitutes=list(found.substitutes),
+        running=[RunningIngest(doing=one.doing, progress=Progress.of(one.progress)) for one in found.running],
     )
 
 
