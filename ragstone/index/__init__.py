@@ -90,7 +90,9 @@ def build_embedder(settings: IndexSettings, services: ServiceSettings = NO_SERVI
 
             return OpenAIEmbedder(name, services, dimensions=settings.dimensions, batch=settings.batch_size)
         case name:
-            return load(name, "index.embedder", f"{_EMBEDDERS}, or package.module:Class")()
+            from ragstone.index.embed.custom import completed
+
+            return completed(load(name, "index.embedder", f"{_EMBEDDERS}, or package.module:Class")(), name)
 
 
 def has_multilingual() -> bool:

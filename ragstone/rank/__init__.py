@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragstone.core.errors import SettingsError
+from ragstone.core.import_path import load, require
 from ragstone.core.protocols import ChatModel, Reranker, TokenEmbedder, TokenMatcher, Weigher
 from ragstone.rank.boost import boost
 from ragstone.rank.select import join_neighbours, mmr, one_per_document, round_robin, unit_scaled, within_budget
@@ -21,6 +22,8 @@ __all__ = [
     "unit_scaled",
     "within_budget",
 ]
+
+_SETTING, _CROSS_ENCODER = "rank.reranker", "cross-encoder:"
 
 
 def build_matcher(embedder: TokenEmbedder, weigh: Weigher) -> TokenMatcher:
@@ -54,12 +57,16 @@ def build_reranker(settings: RankSettings, matcher: TokenMatcher, model: ChatMod
             from ragstone.rank.by_model import ModelReranker
 
             return ModelReranker(model)
-        case _:  # the settings allow only cross-encoder:NAME besides
+        case named if named.startswith(_CROSS_ENCODER):
             from ragstone.rank import cross_encoder
 
-            name = settings.reranker.removeprefix("cross-encoder:")
+            name = named.removeprefix(_CROSS_ENCODER)
             if graph := cross_encoder.exported(Path(name)):
                 from ragstone.rank import cross_encoder_onnx
 
                 return cross_encoder_onnx.load(Path(name), graph)
             return cross_encoder.load(name)
+        case name:
+            reranker = load(name, _SETTING, "none, maxsim, model, cross-encoder:NAME, or package.module:Class")()
+            require(reranker, name, _SETTING, ("rerank",))
+            return reranker

@@ -116,6 +116,8 @@ class SiteSettings(CrawlSettings):
     start: str = Field(description="URL where the crawl begins. The crawl stays below its path.")
 
 
+Suffix = Annotated[str, StringConstraints(pattern=r"^\.[a-z0-9_-]+$")]
+FunctionName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)*:\w+$")]
 SiteName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 
 
@@ -132,6 +134,10 @@ class AcquireSettings(Section):
     sites: dict[SiteName, SiteSettings] = Field(
         default={},
         description="Web sites by name for `ragstone crawl NAME`, such as `{cuda_q: {start: https://...}}`.",
+    )
+    readers: dict[Suffix, FunctionName] = Field(
+        default={},
+        description="Readers of your own by suffix, such as `{.vcf: package.module:parse}`; see docs/extend.md.",
     )
     ocr: Literal["auto", "off", "rapidocr", "tesseract"] = Field(
         default="auto",

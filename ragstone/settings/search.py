@@ -122,8 +122,9 @@ class RankSettings(Section):
     pool: int = Field(default=10, ge=1, description="Best candidates to rerank and diversify.")
     reranker: str = Field(
         default="none",
-        pattern=r"^(none|maxsim|model|cross-encoder:.+)$",
-        description="Reranker: `none`, `maxsim`, `model` (the model that answers), or `cross-encoder:NAME`.",
+        pattern=r"^(none|maxsim|model|.+:.+)$",
+        description="Reranker: `none`, `maxsim`, `model` (the model that answers), `cross-encoder:NAME`, or"
+        " `package.module:Class`.",
     )
     budget_ms: int = Field(
         default=0,

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import Any, Literal, cast
 
 from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.installation import install_command
 from ragstone.settings import AUTO, Settings
 
 EMBEDDED = "embedded"
@@ -88,7 +89,7 @@ def _engine(settings: Settings, fixed: Mapping[str, Any], leg: Literal["vectors"
     remedies: list[str] = []
     if not find_spec(needs.module):
         lacks.append(f"{needs.package} is not installed")
-        remedies.append(f"pip install 'ragstone[{extra}]'")
+        remedies.append(install_command(extra))
     if needs.server and _at(fixed, needs.server) is None:
         lacks.append("no server is named")
         remedies.append(f"set {needs.server}")
@@ -113,7 +114,7 @@ def _model(
     remedies = [f"set {missing.remedy}"] if missing else []
     if not installed:
         lacks.append("openai is not installed")
-        remedies.append("pip install 'ragstone[openai]'")
+        remedies.append(install_command("openai"))
     effect = "answers quote the documents" if instead == EXTRACTIVE else "an embedded model is used"
     told = (
         f"the preset {settings.preset} {does} {wanted}, but {' and '.join(lacks)}: {effect} instead."

@@ -1,7 +1,6 @@
 """Files and folders, good and bad, as documents."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -255,17 +254,3 @@ def test_unexpected_error_affects_one_file(tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(skipped, Skipped)
     assert skipped.reason == "damaged: IndexError: no such cell"
     assert isinstance(document, Document)
-
-
-def test_documented_reader_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (Path(__file__).parent.parent.parent / "docs" / "readers.md").read_text(encoding="utf-8")
-    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)
-    assert code is not None
-    module: dict[str, object] = {}
-    exec(code[1], module)
-    monkeypatch.setitem(readers.READERS, ".vcf", module["parse"])
-    card = "BEGIN:VCARD\nVERSION:4.0\nFN:{}\nTEL;TYPE=work:{}\nEND:VCARD\n"
-    (tmp_path / "all.vcf").write_text(card.format("Ann Mill", "+370 1") + card.format("Bob", "+370 2"))
-    (document,) = read_all(tmp_path)
-    assert isinstance(document, Document)
-    assert document.text == "Ann Mill\n+370 1\n\nBob\n+370 2"

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.errors import Damaged, MissingExtra
-from ragstone.core.protocols import Embedder, Role, TokenEmbedder
+from ragstone.core.installation import install_command
+from ragstone.core.protocols import Embedder
 from ragstone.core.request import Request
 from ragstone.index import build_embedder, has_multilingual
 from ragstone.index.embed import multilingual as multilingual_module
@@ -24,6 +26,8 @@ from ragstone.index.embed.minilm import int8, weights
 from ragstone.index.embed.multilingual import E5Small
 from ragstone.settings import IndexSettings
 from ragstone.settings.services import ServiceSettings
+from ragstone.testing import EMBEDDER_CHECKS
+from ragstone.testing.embedders import TEXTS, embed
 from servers.openai_server import KEY, OpenAIServer
 
 EMBEDDERS = {
@@ -37,7 +41,6 @@ if has_multilingual():
     EMBEDDERS["e5-small"] = lambda: E5Small(threads=2)
 needs_int8 = pytest.mark.skipif(not int8.is_fast(), reason="the processor multiplies bytes no faster than floats")
 multilingual = pytest.mark.skipif(not has_multilingual(), reason="the extra `multilingual` is not installed")
-TEXTS = ["a cat", "", "  ", "Lager für Öl", "word " * 2000, "\U0001f600" * 50, "x" * 10_000, "日本語", "\ufffd"]
 
 
 @pytest.fixture(
@@ -73,43 +76,9 @@ def minilm() -> MiniLM:
     return MiniLM(threads=2, precision="float32")
 
 
-def embed(embedder: Embedder, *texts: str, role: Role = "passage"):
-    return asyncio.run(embedder.embed(texts, role=role, request=Request.by_owner()))
-
-
-def test_vectors_have_unit_length_and_shape(embedder: Embedder):
-    vectors = embed(embedder, *TEXTS)
-    assert vectors.shape == (len(TEXTS), embedder.dimensions)
-    assert vectors.dtype == np.float32
-    assert np.isfinite(vectors).all()
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    assert embed(embedder).shape == (0, embedder.dimensions)
-
-
-def test_vector_does_not_depend_on_its_batch(embedder: Embedder):
-    together = embed(embedder, *TEXTS)
-    backwards = embed(embedder, *reversed(TEXTS))[::-1]
-    alone = np.concatenate([embed(embedder, text) for text in TEXTS])
-    assert np.abs(together - backwards).max() < 1e-4
-    assert np.abs(together - alone).max() < 1e-4
-
-
-def test_has_fingerprint_and_familiarity(embedder: Embedder):
-    assert isinstance(embedder.fingerprint, str)
-    assert embedder.fingerprint
-    assert all(0 <= embedder.familiarity(text) <= 1 for text in TEXTS)
-
-
-def test_token_vectors_have_spans(embedder: Embedder):
-    if not isinstance(embedder, TokenEmbedder):
-        pytest.skip("a service gives no token vectors")
-    for text, tokens in zip(
-        TEXTS, asyncio.run(embedder.embed_tokens(TEXTS, role="passage", request=Request.by_owner())), strict=True
-    ):
-        assert tokens.vectors.shape == (len(tokens.spans), embedder.dimensions)
-        assert all(0 <= span.start < span.end <= len(text) for span in tokens.spans)
-        if len(tokens.spans):
-            assert np.linalg.norm(tokens.vectors, axis=1) == pytest.approx(1, abs=1e-4)
+@pytest.mark.parametrize("check", EMBEDDER_CHECKS, ids=lambda check: check.__name__)
+def test_keeps_the_protocol(embedder: Embedder, check: Callable[[Embedder], None]) -> None:
+    check(embedder)
 
 
 def test_minilm_reads_beyond_its_window(minilm: MiniLM):
@@ -158,7 +127,7 @@ def test_e5_refuses_unexpected_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_e5_without_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multilingual_module, "PACKAGE", "no-such-package")
-    with pytest.raises(MissingExtra, match=r"pip install 'ragstone\[multilingual\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(install_command("multilingual"))):
         E5Small()
 
 

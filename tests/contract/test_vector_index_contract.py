@@ -6,7 +6,8 @@ An engine is added by one line in ``ENGINES``.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,15 +19,23 @@ from kb import commit
 
 from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
-from ragstone.core.filters import And, Compare, Filter, In, Not
+from ragstone.core.filters import Compare
 from ragstone.core.protocols import VectorIndex
 from ragstone.core.records import Document
 from ragstone.index.follow import synced_vectors
 from ragstone.index.follow.collection_names import CollectionNames
-from ragstone.index.follow.protocol import StoreContext, VectorStore
+from ragstone.index.follow.protocol import StoreContext
 from ragstone.index.follow.synced_vectors import SyncedVectors
 from ragstone.index.vectors.embedded import EmbeddedVectors
 from ragstone.settings.services import QdrantSettings, ServiceSettings
+from ragstone.testing import VECTOR_STORE_CHECKS, VectorStoreCase
+from ragstone.testing.vector_stores import (
+    COUNT,
+    finds_as_many_as_asked_for,
+    followed,
+    random_vector,
+    vector_store_case,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +43,6 @@ if TYPE_CHECKING:
     from ragstone.core.records import Vector
 
 Engine = Callable[[Path, Catalog], VectorIndex]
-COUNT = 3000
 pytestmark = pytest.mark.filterwarnings("ignore:Local mode performs exact")
 
 
@@ -101,12 +109,6 @@ def make_chroma(folder: Path, catalog: Catalog) -> VectorIndex:
     return followed(build(context), catalog)
 
 
-def followed(store: VectorStore, catalog: Catalog) -> VectorIndex:
-    index = SyncedVectors(store, catalog, dimensions=32)
-    index.follow(write=True)
-    return index
-
-
 ENGINES: dict[str, tuple[Engine, float]] = {
     # name: how it is made from a folder and a catalog, and the least share of the true nearest it must find
     "embedded": (lambda folder, catalog: make_embedded(folder, catalog, 50_000), 1.0),
@@ -125,101 +127,34 @@ each_engine = pytest.mark.parametrize("name", ENGINES)
 
 
 @pytest.fixture(scope="module")
-def catalog(tmp_path_factory: pytest.TempPathFactory):
-    catalog = create_catalog(tmp_path_factory.mktemp("vectors") / "catalog.db", {})
-    rng = np.random.default_rng(1)
-    words = [f"w{i}" for i in range(400)]
-    commit(
-        catalog,
-        *(
-            Document(
-                id=f"d{i}",
-                text=" ".join(rng.choice(words, size=6)),
-                metadata={"n": i, "lang": "de" if i % 3 else "en", "tags": (f"t{i % 7}", f"t{i % 11}")},
-            )
-            for i in range(COUNT)
-        ),
-    )
-    yield catalog
-    catalog.close()
+def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], VectorStoreCase]]:
+    made: dict[str, VectorStoreCase] = {}
+    with ExitStack() as stack:
 
+        def named(name: str) -> VectorStoreCase:
+            """Made when first asked for, so that an engine whose package is missing skips its own tests only."""
+            if name not in made:
+                make, least = ENGINES[name]
+                folder = tmp_path_factory.mktemp("store")
+                made[name] = stack.enter_context(vector_store_case(make, folder, least=least))
+            return made[name]
 
-@pytest.fixture(scope="module")
-def indexes(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory):
-    made: dict[str, VectorIndex] = {}
-
-    def index(name: str) -> VectorIndex:
-        """Made when first asked for, so that an engine whose package is missing skips its own tests only."""
-        if name not in made:
-            made[name] = ENGINES[name][0](tmp_path_factory.mktemp("index"), catalog)
-        return made[name]
-
-    return index
-
-
-@pytest.fixture(scope="module")
-def everything(catalog: Catalog):
-    vectors = catalog.vectors([int(row) for row in catalog.select(Compare(key="n", op=">=", value=0))])
-    return np.array(sorted(vectors)), np.array([vectors[row] for row in sorted(vectors)])
-
-
-def random_vector(seed: int):
-    vector = np.random.default_rng(seed).normal(size=32).astype(np.float32)
-    return vector / np.linalg.norm(vector)
-
-
-FILTERS: list[Filter | None] = [
-    None,
-    Compare(key="lang", op="=", value="de"),
-    Not(part=Compare(key="lang", op="=", value="de")),
-    In(key="tags", values=("t3", "t9")),
-    And(parts=(Compare(key="n", op="<", value=40), Compare(key="lang", op="=", value="en"))),
-    Compare(key="nothing", op="=", value=1),
-]
+        yield named
 
 
 @each_engine
-@pytest.mark.parametrize("where", FILTERS, ids=str)
-def test_the_nearest_are_found(name: str, where: Filter | None, indexes, catalog: Catalog, everything):
-    rows, vectors = everything
-    if where is not None:
-        allowed = np.isin(rows, catalog.select(where))
-        rows, vectors = rows[allowed], vectors[allowed]
-    for seed in range(5):
-        vector = random_vector(seed)
-        true = vectors @ vector
-        found = asyncio.run(indexes(name).search(vector, 20, where))
-        assert len(found) == min(20, len(rows))
-        assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
-        exact = dict(zip(rows.tolist(), true.tolist(), strict=True))
-        assert found.scores == pytest.approx([exact[row] for row in found.rows.tolist()], abs=1e-5)
-        nearest = set(rows[np.argsort(-true)[:20]].tolist())
-        assert len(nearest & set(found.rows.tolist())) >= ENGINES[name][1] * len(nearest)
+@pytest.mark.parametrize("check", VECTOR_STORE_CHECKS, ids=lambda check: check.__name__)
+def test_keeps_the_protocol(
+    name: str, check: Callable[[VectorStoreCase], None], case: Callable[[str], VectorStoreCase]
+) -> None:
+    check(case(name))
 
 
 @each_engine
 @settings(max_examples=30)
 @given(k=st.integers(0, COUNT + 10), below=st.integers(0, COUNT))
-def test_as_many_as_asked_for_where_enough_pass(name: str, k: int, below: int, indexes):
-    found = asyncio.run(indexes(name).search(random_vector(k), k, Compare(key="n", op="<", value=below)))
-    assert len(found) == min(k, below)
-    assert len(set(found.rows.tolist())) == len(found)
-
-
-@each_engine
-def test_changes_are_followed(name: str, tmp_path: Path):
-    catalog = create_catalog(tmp_path / "catalog.db", {})
-    commit(catalog, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(2500)))
-    index = ENGINES[name][0](tmp_path / "index", catalog)
-    catalog.remove([f"d{i}" for i in range(0, 2500, 2)])
-    commit(catalog, *(Document(id=f"new{i}", text=f"word{i} fresh{i}") for i in range(100)))
-    alive = set(catalog.select(Not(part=Compare(key="id", op="=", value=""))).tolist())
-    found = asyncio.run(index.search(random_vector(1), 5000))
-    if ENGINES[name][1] == 1.0:
-        assert set(found.rows.tolist()) == alive
-    assert set(found.rows.tolist()) <= alive
-    assert len(found) == len(alive)
-    catalog.close()
+def test_finds_as_many_as_asked_for(name: str, k: int, below: int, case: Callable[[str], VectorStoreCase]) -> None:
+    finds_as_many_as_asked_for(case(name), k, below)
 
 
 @pytest.mark.parametrize("name", [name for name in ENGINES if not name.startswith("embedded")])
@@ -253,27 +188,21 @@ def test_who_asks_meanwhile_does_not_disturb_a_change(name: str, tmp_path: Path,
 
 @each_engine
 @pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
-def test_a_filter_takes_nothing_from_what_is_found(name: str, share: float, indexes, everything, monkeypatch):
+def test_a_filter_takes_nothing_from_what_is_found(
+    name: str, share: float, case: Callable[[str], VectorStoreCase], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where only so much passes, and the engine itself has to filter: as many as asked for, and the nearest."""
     monkeypatch.setattr(synced_vectors, "FEW", 0)
-    rows, vectors = everything
-    where = Compare(key="n", op="<", value=int(COUNT * share))
-    rows, vectors = rows[: int(COUNT * share)], vectors[: int(COUNT * share)]
+    one, where = case(name), Compare(key="n", op="<", value=int(COUNT * share))
+    rows, vectors = one.rows[: int(COUNT * share)], one.vectors[: int(COUNT * share)]
     right = wanted = 0
     for seed in range(20, 30):
         vector = random_vector(seed)
-        found = asyncio.run(indexes(name).search(vector, 10, where)).rows.tolist()
+        found = one.search(vector, 10, where).rows.tolist()
         assert len(set(found)) == 10
         right += len(set(rows[np.argsort(-(vectors @ vector))[:10]].tolist()) & set(found))
         wanted += 10
-    assert right >= max(ENGINES[name][1], 0.95) * wanted
-
-
-@each_engine
-def test_an_empty_knowledge_base_has_nothing(name: str, tmp_path: Path):
-    catalog = create_catalog(tmp_path / "catalog.db", {})
-    assert not len(asyncio.run(ENGINES[name][0](tmp_path / "index", catalog).search(random_vector(1), 5)))
-    catalog.close()
+    assert right >= max(one.least, 0.95) * wanted
 
 
 @pytest.mark.parametrize("name", [name for name in ENGINES if not name.startswith(("embedded", "faiss"))])

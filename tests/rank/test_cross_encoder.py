@@ -106,5 +106,5 @@ def test_names_a_missing_model(tmp_path: Path) -> None:
 
 def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtra, match=r"ragstone\[sentence-transformers\]"):
+    with pytest.raises(MissingExtra, match=r"\[sentence-transformers\]"):
         build("cross-encoder/ms-marco-MiniLM-L-6-v2")

@@ -14,6 +14,7 @@ import pytest
 
 from ragstone.core.answers import Message, Reply
 from ragstone.core.errors import MissingExtra, ModelError, SettingsError
+from ragstone.core.installation import install_command
 from ragstone.core.request import Request
 from ragstone.services.chat import complete
 from ragstone.services.model_families import model_families, resolve_name
@@ -119,5 +120,5 @@ def test_families_have_two_models():
 
 @pytest.mark.skipif(find_spec("transformers") is not None, reason="transformers is installed")
 def test_missing_package_names_the_extra():
-    with pytest.raises(MissingExtra, match=r"pip install 'ragstone\[transformers\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(install_command("transformers"))):
         build("qwen2.5")

@@ -77,24 +77,24 @@ class ParserProcess:
         with self._busy:
             self._end()
 
-    def parse(self, module: str, file: File) -> Parsed:
-        """Return what the function ``parse`` of a module makes of a file.
+    def parse(self, reader: str, file: File) -> Parsed:
+        """Return what the function of a reader, ``package.module`` or ``package.module:function``, makes of a file.
 
         Raises:
             Unreadable: the file gives no text, or the parser failed; the message says how.
             Stopped: a stop was requested, or the process was closed.
         """
         with self._busy:
-            return self._parse(module, file)
+            return self._parse(reader, file)
 
-    def _parse(self, module: str, file: File) -> Parsed:
+    def _parse(self, reader: str, file: File) -> Parsed:
         self._check_stop()
         if self._files >= _MOST_FILES:
             self._end()
         pipe = self._pipe or self._start()
         self._files += 1
         try:
-            pipe.send_bytes(json.dumps([module, os.fsdecode(file.path), file.name, file.source, file.suffix]).encode())
+            pipe.send_bytes(json.dumps([reader, os.fsdecode(file.path), file.name, file.source, file.suffix]).encode())
             verdict, body = self._reply(pipe).split(b"\n", 1)
         except (EOFError, OSError) as error:
             raise Unreadable(self._cause_of_death()) from error
@@ -191,12 +191,12 @@ def main() -> None:
     _limit(settings)
     pipe.send_bytes(b"ready")
     while request := _receive(pipe):
-        module, path, name, source, suffix = json.loads(request)
+        reader, path, name, source, suffix = json.loads(request)
         at_work = partial(_at_work, pipe, settings)
         file = File(path=Path(path), name=name, source=source, suffix=suffix, settings=settings, at_work=at_work)
         # If the parent is gone, nothing else ends a hang.
         signal.setitimer(signal.ITIMER_REAL, settings.parse_seconds + 5)
-        pipe.send_bytes(_reply(module, file))
+        pipe.send_bytes(_reply(reader, file))
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -214,9 +214,10 @@ def _at_work(pipe: Connection, settings: AcquireSettings) -> None:
     pipe.send_bytes(_WORKING)
 
 
-def _reply(module: str, file: File) -> bytes:
+def _reply(reader: str, file: File) -> bytes:
+    module, _, function = reader.partition(":")
     try:
-        return b"parsed\n" + to_json(import_module(module).parse(file))
+        return b"parsed\n" + to_json(getattr(import_module(module), function or "parse")(file))
     except MemoryError:
         return f"memory\n{_memory_mb()}".encode()
     except Unreadable as error:

@@ -33,7 +33,7 @@ def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipp
         elif reason := left_out(file.name):
             yield Skipped(source=file.source, reason=reason)
         else:
-            known = file.suffix in READERS or file.suffix in ARCHIVES
+            known = file.suffix in READERS or file.suffix in ARCHIVES or file.suffix in file.settings.readers
             yield from _of_known(file if known else replace(file, suffix=suffix_from_content(file.path)), parser)
     except Unreadable as error:
         yield Skipped(source=file.source, reason=str(error))
@@ -46,7 +46,9 @@ def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipp
 
 
 def _of_known(file: File, parser: ParserProcess) -> Iterator[Document | Skipped]:
-    if file.suffix in ARCHIVES:
+    if own := file.settings.readers.get(file.suffix):
+        yield from _parsed(own, file, parser)
+    elif file.suffix in ARCHIVES:
         yield from _of_all(members(file), parser)
     else:
         yield from _parsed(READERS[file.suffix], file, parser)
@@ -70,7 +72,7 @@ def _parsed(reader: Reader, file: File, parser: ParserProcess) -> Iterator[Docum
             raise Unreadable("empty")
         if size > file.settings.max_file_mb * MEGABYTE:
             raise Unreadable(f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={file.settings.max_file_mb:g}")
-        result = parser.parse(f"ragstone.acquire.readers.{reader}", file)
+        result = parser.parse(reader if ":" in reader else f"ragstone.acquire.readers.{reader}", file)
     else:
         result = reader(file)
     if not isinstance(result, Parsed):

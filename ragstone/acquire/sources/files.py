@@ -158,6 +158,7 @@ def _read(
 def _fingerprint(settings: AcquireSettings) -> str:
     """Return a hash that changes with every setting that changes what a file says."""
     unset = {"access"} if settings.access == AccessSettings() else set[str]()
+    unset |= set[str]() if settings.readers else {"readers"}
     relevant = settings.model_dump_json(exclude={"crawl", "sites", *unset})
     return hashlib.sha256(f"{_VERSION} {relevant}".encode()).hexdigest()[:16]
 

@@ -1,0 +1,19 @@
+"""What a failed check raises, with a message that says what was expected."""
+
+from __future__ import annotations
+
+
+class Failed(AssertionError):
+    """A component does not keep what its protocol promises."""
+
+
+def expect(holds: object, promise: str, found: object = None) -> None:
+    """Raise `Failed` unless a promise holds.
+
+    Args:
+        holds: whether it does.
+        promise: what was promised, as a sentence.
+        found: what was found instead.
+    """
+    if not holds:
+        raise Failed(promise if found is None else f"{promise}; found {found!r}")
