@@ -1,9 +1,9 @@
 """Ragstone answers questions from your own documents and shows the exact words each answer rests on.
 
 >>> from ragstone import Ragstone
->>> kb = Ragstone("kb")
->>> kb.add("docs/")
->>> print(kb.ask("How do I start?"))
+>>> with Ragstone("kb") as kb:
+...     kb.add("docs/")
+...     print(kb.ask("How do I start?"))
 """
 
 from __future__ import annotations
@@ -12,38 +12,54 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragstone.core.access import Reader
-    from ragstone.core.answers import Answer, Citation
+    from ragstone.core.answers import Answer, Answered, Citation, EvidenceFound, SentenceClosed, TextWritten
     from ragstone.core.errors import RagstoneError
     from ragstone.core.records import Chunk, Document, Hit
+    from ragstone.core.reports import AddReport, Progress
     from ragstone.engine.knowledge_base import KnowledgeBase
-    from ragstone.serve.notebook import Ragstone
+    from ragstone.serve.blocking import Ragstone
+    from ragstone.serve.library import AsyncRagstone
     from ragstone.settings import Settings
 
 __version__ = "0.1.0"
 __all__ = [
+    "AddReport",
     "Answer",
+    "Answered",
+    "AsyncRagstone",
     "Chunk",
     "Citation",
     "Document",
+    "EvidenceFound",
     "Hit",
     "KnowledgeBase",
+    "Progress",
     "Ragstone",
     "RagstoneError",
     "Reader",
+    "SentenceClosed",
     "Settings",
+    "TextWritten",
 ]
 
 _HOMES = {
+    "AddReport": "core.reports",
     "Answer": "core.answers",
+    "Answered": "core.answers",
+    "AsyncRagstone": "serve.library",
     "Chunk": "core.records",
     "Citation": "core.answers",
     "Document": "core.records",
-    "KnowledgeBase": "engine.knowledge_base",
+    "EvidenceFound": "core.answers",
     "Hit": "core.records",
-    "Ragstone": "serve.notebook",
+    "KnowledgeBase": "engine.knowledge_base",
+    "Progress": "core.reports",
+    "Ragstone": "serve.blocking",
     "RagstoneError": "core.errors",
     "Reader": "core.access",
+    "SentenceClosed": "core.answers",
     "Settings": "settings",
+    "TextWritten": "core.answers",
 }
 
 

@@ -10,6 +10,7 @@ import yaml
 from pydantic import SecretStr
 
 from ragstone.core.errors import SettingsError, UsageError
+from ragstone.core.installation import install_command
 from ragstone.settings import Settings
 from ragstone.settings.load import (
     ALIASES,
@@ -499,7 +500,7 @@ def test_preset_without_the_extra_uses_embedded_models(monkeypatch: pytest.Monke
     loaded = load(preset="knowledge-base")
     assert loaded.settings.respond.model.name == "extractive"
     assert "openai is not installed" in loaded.substitutes[-1].told
-    assert "pip install 'ragstone[openai]'" in loaded.substitutes[-1].told
+    assert install_command("openai") in loaded.substitutes[-1].told
 
 
 def test_never_substitutes_what_the_user_names() -> None:

@@ -9,6 +9,7 @@ bin=$PWD/$1
 
 rm -rf dist build/bill
 "$bin/python" -m build --outdir dist . >/dev/null
+"$bin/python" -m twine check --strict dist/*
 wheel=$(ls dist/*.whl)
 name=$(basename "$wheel" -py3-none-any.whl)
 python3 -m venv build/bill 2>/dev/null || "$bin/python" -m venv build/bill

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.systems.feature import Output, Room, System, Unavailable, expect, short
+from ragstone.core.installation import install_command
 from servers.openai_server import KEY, OpenAIServer
 from servers.site import Reply, WebSite, page
 
@@ -172,7 +173,7 @@ def uses_minilm(room: Room) -> str:
 def uses_chroma(room: Room) -> str:
     told = room.ok("search", KERNEL, "--kb", crawled_site(room), "--preset", "docs-site").err
     if importlib.util.find_spec("chromadb") is None:
-        expect("pip install 'ragstone[chroma]'" in told, "no notice says that the embedded index stands in")
+        expect(install_command("chroma") in told, "no notice says that the embedded index stands in")
         raise Unavailable("chromadb is not installed; the embedded index stands in, and a notice says so")
     engines = room.json("settings", "--kb", crawled_site(room), "--json")
     chosen = next(one["value"] for one in engines["settings"] if one["path"] == "index.vectors")

@@ -6,10 +6,11 @@ Like those in `records`, they are frozen, slotted and keyword-only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from ragstone.core.records import Evidence, Hit
+from ragstone.core.shown import Shown
 
 
 # ---------------------------------------------------------------- language models
@@ -44,8 +45,8 @@ Piece = str | Reply
 
 
 # ---------------------------------------------------------------- respond
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Citation:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Citation(Shown):
     """The exact text that supports a sentence of the answer: ``quote`` is ``document.text[start:end]``.
 
     ``section`` and ``page`` locate the quote, if the document has headings or pages.
@@ -167,8 +168,8 @@ class Adequacy:
     judge: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Answer(Shown):
     """An answer and everything needed to check it; ``hits`` are its evidence.
 
     Four separate measures: ``answerability`` is the probability, before answering, that the answer is right;
@@ -202,6 +203,31 @@ class Answer:
     def abstained(self) -> bool:
         """Whether it does not claim to answer."""
         return self.outcome != "answer"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as every interface returns it, ready for JSON: its fields without the evidence."""
+        return {
+            "response_id": self.response_id,
+            "question": self.question,
+            "answer": self.answer,
+            "outcome": self.outcome,
+            "abstained": self.abstained,
+            "sources": [asdict(source) for source in self.sources],
+            "confidence": self.confidence,
+            "answerability": self.answerability,
+            "support": self.support,
+            "model": self.model,
+            "judge_scores": asdict(self.judge_scores) if self.judge_scores else None,
+            "retrieval_method": self.retrieval_method,
+            "web_search_triggered": self.web_search_triggered,
+            "timestamp": self.timestamp,
+            "citations": [asdict(citation) for citation in self.citations],
+            "statements": [asdict(statement) for statement in self.statements],
+            "timings_ms": dict(self.timings_ms),
+            "usage": asdict(self.usage),
+            "notices": list(self.notices),
+            "policy": self.policy,
+        }
 
     def __str__(self) -> str:
         return self.answer

@@ -29,6 +29,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragstone.core.installation import install_command
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -57,7 +59,7 @@ class MissingExtra(RagstoneError):
     """An optional package is not installed. ``MissingExtra("qdrant-client", extra="qdrant")``."""
 
     def __init__(self, package: str, *, extra: str) -> None:
-        super().__init__(f"{package} is not installed; run: pip install 'ragstone[{extra}]'")
+        super().__init__(f"{package} is not installed; run: {install_command(extra)}")
 
 
 class SourceError(RagstoneError):

@@ -78,8 +78,12 @@ class Weigher(Protocol):
     def __call__(self, words: Sequence[str], request: Request, /) -> list[float]: ...
 
 
-class Embedder(Protocol):
-    """Embeds texts as L2-normalised vectors, shape (texts, dimensions)."""
+class PlainEmbedder(Protocol):
+    """Embeds texts as L2-normalised vectors, shape (texts, dimensions), float32.
+
+    This is what an embedder of your own needs. Name it in ``index.embedder`` as ``package.module:Class``; the class
+    takes no arguments. `ragstone.testing.check_embedder` checks it.
+    """
 
     @property
     def fingerprint(self) -> str:
@@ -89,6 +93,12 @@ class Embedder(Protocol):
     @property
     def dimensions(self) -> int: ...
 
+    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector: ...
+
+
+class Embedder(PlainEmbedder, Protocol):
+    """An embedder that knows its tokens; a `PlainEmbedder` of somebody else gets substitutes."""
+
     def familiarity(self, text: str) -> float:
         """Return the share of words, 0 to 1, that are single tokens of the model; 1 if unknown."""
         ...
@@ -96,8 +106,6 @@ class Embedder(Protocol):
     def tokens(self, text: str) -> list[Span]:
         """Return the tokens of a text of any length, in order."""
         ...
-
-    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector: ...
 
 
 @runtime_checkable
@@ -168,6 +176,12 @@ class LexicalIndex(Protocol):
 
 
 class Reranker(Protocol):
+    """Scores hits anew.
+
+    Name one of your own in ``rank.reranker`` as ``package.module:Class``; the class takes no arguments.
+    `ragstone.testing.check_reranker` checks it.
+    """
+
     async def rerank(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace = no_deadline) -> list[Hit]:
         """Return the same hits with new scores, best first.
 
@@ -196,7 +210,11 @@ class Answerer(Protocol):
 
 
 class ChatModel(Protocol):
-    """A language model, local or remote."""
+    """A language model, local or remote.
+
+    Name one of your own in ``respond.model.name`` as ``package.module:Class``; the class takes the `ModelSettings`.
+    `ragstone.testing.check_chat_model` checks it.
+    """
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
+from ragstone.core.shown import Shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,8 +70,8 @@ class Mark:
     header: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Document(Shown):
     """A text with an identity. ``id`` comes from the source and stays the same when the text changes.
 
     ``marks`` are sorted by ``start``; pages may overlap other marks. ``placed`` says where words stand on the pages of
@@ -146,8 +147,8 @@ WEB = "web:"
 """Prefix of the ids of web pages, which are evidence for one question and never stored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Chunk(Shown):
     """A piece of a document: ``text`` is ``document.text[start:end]``, exactly.
 
     ``context`` holds titles from outside of the span; it precedes the text for embedding and analysis. ``facts`` belong
@@ -284,8 +285,8 @@ class Candidate:
     why: tuple[Step, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Hit(Shown):
     """A chunk with its score and the history of that score; ``vector`` is set if a later stage needs it."""
 
     chunk: Chunk

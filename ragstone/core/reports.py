@@ -53,13 +53,37 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The durable state after a commit of an ingest.
+    """How far an ingest is. Whatever it counts is durable.
 
-    ``share`` is the share of files that were read, 0 to 1; it is 0 if their number is unknown.
+    ``committed`` are the ids of the documents stored since the last event; there are none in an event between two
+    commits. ``files`` counts files, or the addresses of a web site, and ``total`` is how many there are, 0 if unknown;
+    ``growing`` says that more may be found. ``pages`` counts pages of documents that have pages. ``current`` is the
+    file or address that was opened last, and ``seconds`` is the time since the start.
     """
 
-    committed: tuple[str, ...]
-    documents: int
-    chunks: int
-    embedded: int
-    share: float = 0.0
+    committed: tuple[str, ...] = ()
+    documents: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    pages: int = 0
+    files: int = 0
+    total: int = 0
+    growing: bool = False
+    current: str = ""
+    seconds: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The share of files that are done, 0 to 1; 0 if their number is unknown."""
+        return min(1.0, self.files / self.total) if self.total else 0.0
+
+    @property
+    def rate(self) -> float:
+        """Chunks stored per second."""
+        return self.chunks / self.seconds if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimate the seconds left; None if the number of files is unknown or grows, or before the first is done."""
+        share = 0.0 if self.growing else self.share
+        return self.seconds * (1 / share - 1) if share else None

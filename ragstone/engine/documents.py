@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing, closing, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -36,7 +36,8 @@ from ragstone.engine.ingest import (
 )
 from ragstone.engine.jobs.queue import Job, JobQueue, Work
 from ragstone.engine.opening import OpenVersions
-from ragstone.engine.pipeline import OnProgress, StreamWatcher, plan
+from ragstone.engine.pipeline import StreamWatcher, plan
+from ragstone.engine.progress import OnProgress, Reporter, with_beats
 from ragstone.engine.tracking import tracked
 from ragstone.settings import AcquireSettings, Settings
 
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
 
 JOB_BYTES = 10_000_000
 """Size of the files of a job from which it takes no further file."""
-
-OnCrawl = Callable[[int, int, AddReport], None]
-"""Receives how many addresses were visited, how many wait, and what has been stored so far."""
 
 
 class Documents:
@@ -83,8 +81,8 @@ class Documents:
     ) -> AddReport:
         """Add files as they are met in a folder: one that cannot be read is reported and stops nothing."""
 
-        def read(version: Components, settings: AcquireSettings, stop: Event) -> Iterator[Acquired]:
-            is_stored = version.catalog.has_file
+        def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
+            is_stored = _noting(version, reporter)
             return acquire.read_files(files, settings, base=_base(version), is_stored=is_stored, stop=stop)
 
         sources = tuple(map(str, files))
@@ -111,10 +109,10 @@ class Documents:
         sources = tuple(str(file) for file in files)
         named = None if groups is None else groups_in(groups)
 
-        def read(version: Components, settings: AcquireSettings, stop: Event) -> Iterator[Acquired]:
+        def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
             for source in sources:
                 try:
-                    for one in _read(version, [source], settings, stop, base=version.folder.resolve()):
+                    for one in _read(version, [source], settings, stop, reporter, base=version.folder.resolve()):
                         if isinstance(one, Document) and named is not None:
                             one = replace(one, metadata={**one.metadata, READERS: named})
                         yield one
@@ -139,12 +137,12 @@ class Documents:
         intake = Intake(read=_reader(sources), files=files, sources=named, prune=named)
         return await self._ingest.run(intake, on_progress, share)
 
-    async def crawl(self, what: str, on_progress: OnCrawl | None = None, *, force: bool = False) -> AddReport:
+    async def crawl(self, what: str, on_progress: OnProgress | None = None, *, force: bool = False) -> AddReport:
         """Follow a web site: add new pages, update changed ones, remove those that are gone.
 
         Args:
             what: name of a site in ``acquire.sites``, or the address to start at.
-            on_progress: called after every batch of pages, when it is stored.
+            on_progress: called when pages are stored, and once a second meanwhile.
             force: fetch pages that have not changed, too.
 
         Raises:
@@ -161,15 +159,21 @@ class Documents:
         ):
             refuse_other_versions(before)
             site = find_site(what, before.settings.acquire)
+            reporter = Reporter(on_progress, growing=True, folder=before.folder, doing="crawl")
             async with self._ingest.alone() as (version, settings):
                 state = version.folder / "crawl" / f"{site.name}.db"
-                with acquire.Pages(settings.acquire) as pages:
-                    found = crawl(site, state, pages.read, force=force, holds=version.catalog.contains)
-                    async with aclosing(found) as batches:
+                with acquire.Pages(settings.acquire) as pages, closing(reporter):
+
+                    def read(body: bytes, kind: str, url: str) -> Iterator[Document | Skipped]:
+                        reporter.reading(url)
+                        return pages.read(body, kind, url)
+
+                    found = crawl(site, state, read, force=force, holds=version.catalog.contains)
+                    async with aclosing(found), aclosing(with_beats(found, reporter)) as batches:
                         async for batch in batches:
-                            report = report.plus(await self._store_pages(batch))
-                            if on_progress:
-                                on_progress(batch.visited, batch.waiting, report)
+                            reporter.found(files=batch.visited, total=batch.visited + batch.waiting)
+                            report = report.plus(await self._store_pages(batch, reporter))
+                            reporter.beat()
             report = replace(report, seconds=time.perf_counter() - started)
             return done(await with_engine_notices(version, report))
 
@@ -179,7 +183,7 @@ class Documents:
             refuse_other_versions(version)
             settings = rules_in_force(version)
             watcher, stop = StreamWatcher(version.catalog), Event()
-            stream = watcher.watch(_read(version, sources, settings.acquire, stop))
+            stream = watcher.watch(_read(version, sources, settings.acquire, stop, Reporter()))
             planned = await plan(stream, version.catalog, stop)
             return replace(planned, removed=tuple(watcher.find_removed(acquire.root(source) for source in sources)))
 
@@ -299,8 +303,8 @@ class Documents:
         with self._versions.current() as version:
             return bool(version.catalog.documents_under(source))
 
-    async def _store_pages(self, batch: Batch) -> AddReport:
-        part = await self._ingest.store([*batch.documents, *batch.skipped], Request.by_owner("ingest"), None, 0)
+    async def _store_pages(self, batch: Batch, reporter: Reporter) -> AddReport:
+        part = await self._ingest.store([*batch.documents, *batch.skipped], Request.by_owner("ingest"), reporter)
         with self._versions.current() as version:
             gone = list(version.catalog.signatures(batch.gone))
             if gone:
@@ -329,7 +333,17 @@ def _base(version: Components) -> Path:
 
 
 def _reader(sources: Sequence[str | Document]) -> Read:
-    return lambda version, settings, stop: _read(version, sources, settings, stop)
+    return lambda version, settings, stop, reporter: _read(version, sources, settings, stop, reporter)
+
+
+def _noting(version: Components, reporter: Reporter) -> Callable[[str, str], bool]:
+    """Return what tells whether a file is stored; it is asked before each file is opened."""
+
+    def is_stored(source: str, stamp: str) -> bool:
+        reporter.reading(source)
+        return version.catalog.has_file(source, stamp)
+
+    return is_stored
 
 
 def _read(
@@ -337,11 +351,12 @@ def _read(
     sources: Sequence[str | Document],
     settings: AcquireSettings,
     stop: Event,
+    reporter: Reporter,
     *,
     base: Path | None = None,
 ) -> Iterator[Acquired]:
     """Return what the sources hold, read one by one; a source that is not there is an error at once."""
-    base, is_stored = base or _base(version), version.catalog.has_file
+    base, is_stored = base or _base(version), _noting(version, reporter)
     return chain.from_iterable(
         [
             [acquire.with_groups(source, settings.access)]

@@ -11,7 +11,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    closing,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
@@ -27,15 +34,16 @@ from ragstone.engine.built import BuiltWith, refuse_chunker, refuse_embedder
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow, follow_to_the_end, lock, with_engine_notices
 from ragstone.engine.opening import OpenVersions
-from ragstone.engine.pipeline import OnProgress, StreamWatcher, Turn, ingest
+from ragstone.engine.pipeline import StreamWatcher, Turn, ingest
+from ragstone.engine.progress import OnProgress, Reporter
 from ragstone.engine.tracking import tracked
 from ragstone.settings import AcquireSettings, Settings
 
 ATTEMPTS = 3
 """Attempts that another process may cross before the lock is held to the end."""
 
-Read = Callable[[Components, AcquireSettings, Event], Iterable[Acquired]]
-"""Reads the sources of an ingest from their beginning, until the event is set.
+Read = Callable[[Components, AcquireSettings, Event, Reporter], Iterable[Acquired]]
+"""Reads the sources of an ingest from their beginning, until the event is set, and says which one is open.
 
 Raises `SourceError` at once if one of them is not there.
 """
@@ -80,9 +88,8 @@ class Ingest:
         with self._versions.current() as version, _tracked(version, intake) as done:
             refuse_other_versions(version)
             if share is None:
-                intake.read(
-                    version, version.settings.acquire, Event()
-                )  # a source that is not there is reported before waiting
+                # A source that is not there is reported before waiting.
+                intake.read(version, version.settings.acquire, Event(), Reporter())
                 report = await self._alone(intake, on_progress)
             else:
                 report = await self._shared(intake, on_progress, share)
@@ -112,8 +119,7 @@ class Ingest:
         self,
         stream: Iterable[Acquired],
         request: Request,
-        on_progress: OnProgress | None,
-        files: int,
+        reporter: Reporter,
         turn: Turn = nullcontext,
     ) -> AddReport:
         """Store what a stream brings. The first documents ever choose the embedder, if that was left open.
@@ -121,8 +127,7 @@ class Ingest:
         Args:
             stream: read one by one.
             request: who pays; cancelling sets its ``stop``.
-            on_progress: called after every commit.
-            files: how many files the stream comes from, if that is known.
+            reporter: counts and reports what is durable.
             turn: taken for each commit, unless the caller holds the lock.
         """
         first, stream = await in_thread(partial(languages.ahead, stream, request.stop), request.stop)
@@ -133,7 +138,7 @@ class Ingest:
         with self._versions.current() as version:
             own = version.settings
             embedder = version.models.embedder()
-            report = await ingest(stream, version.catalog, embedder, own.chunk, request, on_progress, files, turn=turn)
+            report = await ingest(stream, version.catalog, embedder, own.chunk, request, reporter, turn=turn)
             if own.index.embedder != languages.ENGLISH or not report.added + report.updated:
                 return report
             language = await asyncio.to_thread(languages.foreign, first)
@@ -144,8 +149,9 @@ class Ingest:
         request = Request.by_owner("ingest")
         async with self.alone() as (version, settings):
             catalog, watcher = version.catalog, StreamWatcher(version.catalog)
-            stream = watcher.watch(intake.read(version, settings.acquire, request.stop))
-            report = await self.store(stream, request, on_progress, intake.files)
+            with self._reporting(version, intake, on_progress) as reporter:
+                stream = watcher.watch(intake.read(version, settings.acquire, request.stop, reporter))
+                report = await self.store(stream, request, reporter)
             if not intake.prune:
                 return report
             roots = [acquire.root(source) for source in intake.prune]
@@ -168,14 +174,19 @@ class Ingest:
 
     async def _in_turns(self, intake: Intake, on_progress: OnProgress | None, turn: Turn, last_turn: Turn) -> AddReport:
         request = Request.by_owner("ingest")
-        with self._versions.current() as version:
-            stream = intake.read(version, rules_in_force(version).acquire, request.stop)
+        with self._versions.current() as version, self._reporting(version, intake, on_progress) as reporter:
+            stream = intake.read(version, rules_in_force(version).acquire, request.stop, reporter)
             stream = StreamWatcher(version.catalog).watch(stream)
-            report = await self.store(stream, request, on_progress, intake.files, turn)
+            report = await self.store(stream, request, reporter, turn)
         async with last_turn():
             with self._versions.current() as version:
                 await follow_to_the_end(version)
         return report
+
+    def _reporting(
+        self, version: Components, intake: Intake, on_progress: OnProgress | None
+    ) -> AbstractContextManager[Reporter]:
+        return closing(Reporter(on_progress, total=intake.files, folder=version.folder, doing=_name(intake)))
 
     def _turn(self, is_ours: Callable[[], bool]) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
@@ -189,8 +200,11 @@ class Ingest:
 
 
 def _tracked(version: Components, intake: Intake) -> AbstractContextManager[Callable[[AddReport], AddReport]]:
-    name = "sync" if intake.prune else "add"
-    return tracked(version.history.tracker(), name, version.settings, intake.sources)
+    return tracked(version.history.tracker(), _name(intake), version.settings, intake.sources)
+
+
+def _name(intake: Intake) -> str:
+    return "sync" if intake.prune else "add"
 
 
 def refuse_other_versions(version: Components) -> None:

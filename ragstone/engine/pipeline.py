@@ -28,10 +28,11 @@ from ragstone.core.access import READERS, groups_in
 from ragstone.core.errors import Conflict
 from ragstone.core.protocols import Embedder
 from ragstone.core.records import Acquired, Decoded, Document, Finished, Skipped, Unchanged
-from ragstone.core.reports import AddReport, Plan, Progress
+from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import BILLION, Request
 from ragstone.core.threads import check, in_thread
 from ragstone.engine.batches import Change, Group, embedded, vectors_of
+from ragstone.engine.progress import Reporter, with_beats
 from ragstone.engine.storable import storable
 from ragstone.settings import ChunkSettings
 
@@ -46,7 +47,6 @@ MIN_COMMIT_CHUNKS = 32
 COMMIT_SECONDS = 2.0
 """Target duration of a group: an interruption loses little work."""
 
-OnProgress = Callable[[Progress], None]
 Turn = Callable[[], AbstractAsyncContextManager[None]]
 """Makes a context in which the caller holds the lock; each commit uses one."""
 _T = TypeVar("_T")
@@ -103,8 +103,6 @@ class _Tally:
     chunks: int = 0
     embedded: int = 0
     cached: int = 0
-    read: int = 0
-    files: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     decoded: dict[Decoded, None] = field(default_factory=dict)  # each file once, though every row of a table says it
     pending: dict[str, str] = field(default_factory=dict)
@@ -122,8 +120,7 @@ async def ingest(
     embedder: Embedder,
     settings: ChunkSettings,
     request: Request,
-    on_progress: OnProgress | None = None,
-    files: int = 0,
+    reporter: Reporter | None = None,
     *,
     inherit_groups: bool = True,
     turn: Turn = nullcontext,
@@ -137,21 +134,20 @@ async def ingest(
         settings: how to split documents into chunks.
         request: who pays for an embedding service. Cancellation sets ``request.stop``; a stream that checks it ends
             early.
-        on_progress: called after every commit with the durable counts.
-        files: number of files in the stream; 0 if unknown.
+        reporter: counts and reports what is durable.
         inherit_groups: whether a document without access groups keeps the groups stored with its id.
         turn: makes the context of each commit, for a caller that does not hold the lock throughout.
 
     Raises:
         Conflict: another process changed one of the documents between two turns.
     """
-    started, tally, meter = time.perf_counter(), _Tally(files=files, inherit_groups=inherit_groups), request.meter
+    started, tally, meter = time.perf_counter(), _Tally(inherit_groups=inherit_groups), request.meter
+    reporter = reporter or Reporter()
     changes = _prefetch(_group_changes(stream, catalog, embedder, settings, tally, request.stop))
-    async with aclosing(changes), aclosing(embedded(changes, catalog, embedder, request)) as groups:
+    prepared = embedded(changes, catalog, embedder, request)
+    async with aclosing(changes), aclosing(prepared), aclosing(with_beats(prepared, reporter)) as groups:
         async for group in groups:
-            await _commit(group, catalog, embedder, tally, turn, request)
-            if on_progress and group.changes:
-                on_progress(_progress(group, tally))
+            await _commit(group, catalog, embedder, tally, turn, request, reporter)
     if tally.skipped:
         async with turn():
             catalog.note_skipped(tally.skipped)
@@ -314,11 +310,17 @@ def _inherit_groups(documents: Sequence[Document], catalog: Catalog, tally: _Tal
 
 
 async def _commit(
-    group: Group, catalog: Catalog, embedder: Embedder, tally: _Tally, turn: Turn, request: Request
+    group: Group,
+    catalog: Catalog,
+    embedder: Embedder,
+    tally: _Tally,
+    turn: Turn,
+    request: Request,
+    reporter: Reporter,
 ) -> None:
-    tally.read += group.files
     changes, before, finished = group.changes, group.before(), group.finished
     if not changes and not finished:
+        reporter.commit((), chunks=0, embedded=0, files=group.files)
         return
     if group.embedded:
         rate = len(group.embedded) / max(group.seconds, 1e-3)
@@ -343,17 +345,9 @@ async def _commit(
     tally.chunks += group.chunks
     tally.embedded += len(group.embedded) + len(gone)
     tally.cached += len(group.kept)
-
-
-def _progress(group: Group, tally: _Tally) -> Progress:
-    """Return the durable counts."""
-    return Progress(
-        committed=tuple(one.document.id for one in group.prepared),
-        documents=tally.added + tally.updated,
-        chunks=tally.chunks,
-        embedded=tally.embedded,
-        share=min(tally.read / tally.files, 1.0) if tally.files else 0.0,
-    )
+    documents = [one.document for one in group.prepared]
+    new = len(group.embedded) + len(gone)
+    reporter.commit(documents, chunks=group.chunks, embedded=new, files=group.files)
 
 
 def _prepare(document: Document, settings: ChunkSettings, embedder: Embedder) -> Prepared:

@@ -14,6 +14,7 @@ from ragstone.engine.built import BuiltWith
 from ragstone.engine.caching import by_level
 from ragstone.engine.components import Components
 from ragstone.engine.jobs.queue import JobCounts
+from ragstone.engine.progress import Running, running
 from ragstone.history.spending import Costs
 from ragstone.storage.cache import CacheStatus
 
@@ -33,7 +34,8 @@ class Status:
 
     ``behind`` counts the commits that keyword search does not know yet; ``costs`` is None if the journal cannot be
     read; ``engines`` are the external ones; ``substitutes`` says what stands in for engines and services of the
-    preset; ``catalog`` says where the catalog is, if not in the folder; ``jobs`` counts those for workers.
+    preset; ``catalog`` says where the catalog is, if not in the folder; ``jobs`` counts those for workers; ``running``
+    are the ingests that run now and write to this folder.
     """
 
     folder: str
@@ -51,6 +53,7 @@ class Status:
     jobs: JobCounts = field(default_factory=JobCounts)
     substitutes: tuple[str, ...] = ()
     catalog: str = ""
+    running: tuple[Running, ...] = ()
 
 
 def status_of(version: Components) -> Status:
@@ -75,6 +78,7 @@ def status_of(version: Components) -> Status:
         substitutes=tuple(one.told for one in version.substitutes),
         catalog=location.address,
         jobs=_job_counts(version),
+        running=running(version.folder),
     )
 
 

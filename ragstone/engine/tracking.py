@@ -21,7 +21,6 @@ from functools import partial
 from ragstone.core.answers import Answer
 from ragstone.core.errors import RagstoneError
 from ragstone.core.reports import AddReport
-from ragstone.history.responses import answer_json
 from ragstone.review.mlflow_sink import Point, Store
 from ragstone.settings import Settings
 from ragstone.settings.load import leaves, written
@@ -223,5 +222,5 @@ def _counts(report: AddReport) -> dict[str, float]:
 
 def _content(one: Tracked) -> dict[str, object]:
     if isinstance(one.outcome, Answer):
-        return answer_json(one.outcome)
+        return one.outcome.to_dict()
     return {"error": f"{type(one.outcome).__name__}: {one.outcome}"}

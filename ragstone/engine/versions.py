@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from ragstone.catalog.versions import Difference, difference, documents
 from ragstone.core.catalog import EngineStatus, Finding
 from ragstone.core.errors import KnowledgeBaseError, NotFound, SettingsMismatch
 from ragstone.core.protocols import BatchingEmbedder, Embedder, Role
-from ragstone.core.records import Span
+from ragstone.core.records import Document, Span
 from ragstone.core.reports import AddReport, Progress
 from ragstone.core.request import Request
 from ragstone.engine import languages
@@ -32,7 +32,8 @@ from ragstone.engine.built import BuiltWith, create_version
 from ragstone.engine.components import Components, Source
 from ragstone.engine.following import follow, follow_to_the_end, lock, locked, refuse_superseded
 from ragstone.engine.opening import OpenVersions, refuse_missing_engines
-from ragstone.engine.pipeline import OnProgress, ingest
+from ragstone.engine.pipeline import ingest
+from ragstone.engine.progress import OnProgress, Reporter
 from ragstone.engine.status import megabytes
 from ragstone.engine.tracking import tracked
 from ragstone.index.follow.differences import differences
@@ -265,20 +266,28 @@ async def _bring(
 
     def report_progress(now: Progress) -> None:
         if on_progress:
-            on_progress(replace(now, share=min(1.0, now.documents / len(left.changed))))
+            on_progress(replace(now, files=now.documents))
 
     embedder = other.models.embedder()
     known = version.catalog if version.built.embedder == embedder.fingerprint else None
-    report = await ingest(
-        documents(version.catalog, left.changed),
-        other.catalog,
-        _ReusingEmbedder(embedder, known),
-        other.settings.chunk,
-        Request.by_owner("ingest"),
-        report_progress,
-        inherit_groups=False,
-    )
+    total, watch = len(left.changed), report_progress if on_progress else None
+    with closing(Reporter(watch, total=total, folder=version.folder, doing="rebuild")) as reporter:
+        report = await ingest(
+            _noted(documents(version.catalog, left.changed), reporter),
+            other.catalog,
+            _ReusingEmbedder(embedder, known),
+            other.settings.chunk,
+            Request.by_owner("ingest"),
+            reporter,
+            inherit_groups=False,
+        )
     return replace(report, removed=len(left.gone), cached=0, unchanged=0)
+
+
+def _noted(stream: Iterator[Document], reporter: Reporter) -> Iterator[Document]:
+    for document in stream:
+        reporter.reading(document.id)
+        yield document
 
 
 class _ReusingEmbedder:

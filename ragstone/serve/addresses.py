@@ -22,6 +22,18 @@ def of_citation(citation: Citation) -> str:
     return citation.url or f"{of_document(citation.document_id)}?start={citation.start}&end={citation.end}"
 
 
+def on_page(citation: Citation, base: str) -> str:
+    """Return an address that a browser opens: that of the document on the web, or the cited words on Ragstone's page.
+
+    Args:
+        citation: what is cited.
+        base: the address of the server, which ends in a slash.
+    """
+    if citation.url.startswith(("http://", "https://")):
+        return citation.url
+    return f"{base}#/d/{quote(citation.document_id, safe='')}?start={citation.start}&end={citation.end}"
+
+
 def parsed(address: str) -> tuple[str, int, int | None]:
     """Return the document id, the start, and the end if the address has one.
 

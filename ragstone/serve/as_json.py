@@ -7,12 +7,11 @@ from typing import Any
 
 from ragstone.core.answers import Answer
 from ragstone.core.records import Document, Hit, Span
-from ragstone.history.responses import answer_json
 
 
 def answer(answer: Answer, *, explain: bool = False, metadata: bool = True) -> dict[str, Any]:
     """Return an answer; ``explain`` adds the evidence with the history of its scores."""
-    out = answer_json(answer)
+    out = answer.to_dict()
     if explain:
         hits = enumerate(answer.hits, start=1)
         out["hits"] = [hit(one, rank, explain=True, metadata=metadata) for rank, one in hits]

@@ -8,20 +8,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from ragstone.core.access import Reader
 from ragstone.core.answers import Answer
 from ragstone.core.errors import MissingExtra
-from ragstone.core.filters import Scalar
 from ragstone.core.records import Document, Hit, Mark
-from ragstone.serve import as_json
-from ragstone.serve.notebook import Ragstone
+from ragstone.serve import foreign
+from ragstone.serve.blocking import Ragstone
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -29,9 +25,6 @@ try:
     from langchain_core.retrievers import BaseRetriever
 except ImportError as error:
     raise MissingExtra("langchain-core", extra="langchain") from error
-
-OWN = ("source", "title", "url", "marks")
-"""Fields of a `Document` that LangChain keeps in the metadata."""
 
 
 class RagstoneRetriever(BaseRetriever):
@@ -62,25 +55,15 @@ class RagstoneRetriever(BaseRetriever):
         return found(await self._search(query, k))
 
     async def _search(self, query: str, k: int | None) -> list[Hit]:
-        reader = self.kb.reader if self.reader is None else self.reader
-        kb = self.kb.knowledge_base()
-        return await kb.search(query, self.k if k is None else k, self.where, reader=reader)
+        return await foreign.search(self.kb, query, self.k if k is None else k, self.where, self.reader)
 
 
 def found(hits: Iterable[Hit]) -> list[Theirs]:
-    """Return hits as LangChain documents, best first.
-
-    The content is the document's text from ``start`` to ``end``. The metadata is that of the document and the facts of
-    the chunk, with ``score``, ``rank`` and the place; the later replace fields of the same name.
-    """
-    out: list[Theirs] = []
-    for rank, hit in enumerate(hits, start=1):
-        fields = as_json.hit(hit, rank)
-        text, metadata = fields.pop("text"), fields.pop("metadata")
-        source = hit.chunk.url or hit.chunk.document_id
-        own = {"source": source, "section": hit.chunk.facts.get("section", ""), "page": hit.chunk.facts.get("page", "")}
-        out.append(Theirs(page_content=text, id=hit.chunk.id, metadata={**_plain(metadata), **own, **fields}))
-    return out
+    """Return hits as LangChain documents, best first; the content is the document's text from ``start`` to ``end``."""
+    return [
+        Theirs(page_content=hit.chunk.text, id=hit.chunk.id, metadata=foreign.hit_metadata(hit, rank))
+        for rank, hit in enumerate(hits, start=1)
+    ]
 
 
 def cited(answer: Answer) -> list[Theirs]:
@@ -90,10 +73,10 @@ def cited(answer: Answer) -> list[Theirs]:
 
 def to_langchain(document: Document) -> Theirs:
     """Return a document as LangChain's; `from_langchain` restores it exactly."""
-    own: dict[str, Any] = {name: getattr(document, name) for name in OWN if getattr(document, name)}
+    own: dict[str, Any] = {name: getattr(document, name) for name in foreign.OWN if getattr(document, name)}
     if document.marks:
         own["marks"] = [asdict(mark) for mark in document.marks]
-    return Theirs(page_content=document.text, id=document.id, metadata={**_plain(document.metadata), **own})
+    return Theirs(page_content=document.text, id=document.id, metadata={**foreign.plain(document.metadata), **own})
 
 
 def from_langchain(documents: Iterable[Theirs]) -> list[Document]:
@@ -102,47 +85,20 @@ def from_langchain(documents: Iterable[Theirs]) -> list[Document]:
     A document without an id gets its source as id, with the page or a number if several share it; without a source, a
     hash of its text. Metadata that filters cannot compare becomes text.
     """
-    out: list[Document] = []
-    used: Counter[str] = Counter()
+    ids, out = foreign.Ids(), list[Document]()
     for one in documents:
         facts = dict(one.metadata)
-        own = {name: facts.pop(name) for name in OWN if name in facts}
+        own = {name: facts.pop(name) for name in foreign.OWN if name in facts}
         source = str(own.get("source") or "")
-        id = one.id or _named(source, facts, one.page_content)
-        used[id] += 1
         out.append(
             Document(
-                id=id if used[id] == 1 else f"{id}#{used[id]}",
+                id=ids.of(one.id or "", source, facts.get("page"), one.page_content),
                 text=one.page_content,
                 source=source,
                 title=str(own.get("title") or ""),
                 url=str(own.get("url") or ""),
-                metadata={name: value for name, raw in facts.items() if (value := _fact(raw)) is not None},
+                metadata=foreign.facts_of(facts),
                 marks=tuple(Mark(**mark) for mark in own.get("marks", ())),
             )
         )
     return out
-
-
-def _named(source: str, facts: Mapping[str, Any], text: str) -> str:
-    if not source:
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-    return f"{source}#page={facts['page']}" if "page" in facts else source
-
-
-def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata as JSON has it."""
-    return {name: [*value] if isinstance(value, tuple) else value for name, value in facts.items()}
-
-
-def _fact(value: Any) -> Scalar | tuple[Scalar, ...] | None:
-    """Return a value as filters know it, or None."""
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    if isinstance(value, list | tuple | set):
-        items: list[Any] = [*value]
-        if isinstance(value, set):
-            items.sort(key=str)
-        if all(isinstance(one, str | int | float | bool) for one in items):
-            return tuple(items)
-    return json.dumps(value, ensure_ascii=False, default=str)

@@ -18,8 +18,7 @@ from ragstone.core.records import Document
 from ragstone.core.request import Request
 from ragstone.engine.experiments import evaluate_questions
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.history.responses import answer_json
-from ragstone.serve.notebook import Ragstone
+from ragstone.serve.blocking import Ragstone
 from ragstone.settings import AccessSettings
 
 HR, STAFF, STRANGER = (Reader.of(group, name=group) for group in ("hr", "staff", "nobody-knows"))
@@ -104,7 +103,7 @@ def test_words_of_others_are_neither_suggested_nor_known(engine: KnowledgeBase) 
     assert any("zeppelin" in notice for notice in hinted.notices)
     for reader in (STAFF, STRANGER):
         told = ask(engine, "What is the bonus called zepelin?", reader)
-        assert "zeppelin" not in json.dumps(answer_json(told))
+        assert "zeppelin" not in json.dumps(told.to_dict())
     words = parts(engine).indexes.words()
     for reader, knows in ((OWNER, True), (HR, True), (STAFF, False)):
         request = Request(reader=reader)
@@ -131,7 +130,7 @@ def test_languages_of_others_are_not_known(tmp_path: Path) -> None:
 def test_what_one_reader_was_answered_is_not_remembered_for_another(engine: KnowledgeBase) -> None:
     question = "What is the salary of the director?"
     answers = [ask(engine, question, reader) for reader in (OWNER, HR, STAFF, HR, OWNER)]
-    assert [("nine thousand" in json.dumps(answer_json(one))) for one in answers] == [True, True, False, True, True]
+    assert [("nine thousand" in json.dumps(one.to_dict())) for one in answers] == [True, True, False, True, True]
     assert "search" in answers[3].usage.cached
     assert "search" in answers[4].usage.cached
 

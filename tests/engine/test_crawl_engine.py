@@ -13,7 +13,7 @@ from kb import FAST, add, check_whole, embedder_of, open_fast, parts
 from ragstone.core.access import OWNER
 from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.records import Document
-from ragstone.core.reports import AddReport
+from ragstone.core.reports import AddReport, Progress
 from ragstone.engine.knowledge_base import KnowledgeBase
 from servers.site import Reply, WebSite, page
 
@@ -52,11 +52,13 @@ def changes(report: AddReport) -> tuple[int, int, int]:
 
 
 def test_pages_are_stored_and_cited_by_their_address(engine: KnowledgeBase, site: WebSite) -> None:
-    told: list[tuple[int, int, AddReport]] = []
-    report = asyncio.run(engine.documents.crawl(f"{site.url}/docs/", lambda *now: told.append(now)))
+    told: list[Progress] = []
+    report = asyncio.run(engine.documents.crawl(f"{site.url}/docs/", told.append))
     assert (changes(report), report.unchanged, report.skipped) == ((3, 0, 0), 0, ())
     assert stored(engine, site) == ["/docs/", "/docs/a.html", "/docs/b.html"]
-    assert told[-1][0] == 3
+    assert (told[-1].files, told[-1].total, told[-1].documents) == (3, 3, 3)
+    assert told[-1].current.startswith(site.url)
+    assert told[-1].seconds_left is None  # a page may lead to more
     answer = asyncio.run(engine.ask("The tide mill grinds how often a day?", reader=OWNER))
     urls = {citation.url for citation in answer.citations}
     assert f"{site.url}/docs/a.html" in urls

@@ -29,7 +29,7 @@ from ragstone.core.request import Request
 from ragstone.engine.components import Components
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.lazy import Lazy
-from ragstone.serve.notebook import Ragstone
+from ragstone.serve.blocking import Ragstone
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from kb import FAST, add, parts
 from ragstone import index
 from ragstone.core.access import OWNER
 from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.installation import install_command
 from ragstone.core.records import Document, Matches
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.settings import substitutes
@@ -95,7 +96,7 @@ def test_a_preset_goes_on_without_its_engines(monkeypatch: pytest.MonkeyPatch) -
     assert loaded.settings.index.vectors == "embedded"
     assert [one.told for one in loaded.substitutes] == [
         "the preset news keeps vectors in faiss:Flat, but faiss-cpu is not installed: the embedded index is used"
-        " instead. To use faiss:Flat: pip install 'ragstone[faiss]'. To keep it so: index.vectors=embedded"
+        f" instead. To use faiss:Flat: {install_command('faiss')}. To keep it so: index.vectors=embedded"
     ]
     without = load([key_of_models, "index.vectors=embedded"], preset="news")
     assert without.settings.query.web.engine == "none"
@@ -112,7 +113,7 @@ def test_an_engine_that_is_named_is_not_replaced_and_its_absence_is_told_at_once
     own = tmp_path / "own.yaml"
     own.write_text("index: {vectors: 'faiss:Flat'}\n")
     for overrides, preset in ((["index.vectors=faiss:Flat"], "news"), ([], str(own))):
-        with pytest.raises(MissingExtra, match=r"ragstone\[faiss\]"):
+        with pytest.raises(MissingExtra, match=r"\[faiss\]"):
             KnowledgeBase.open(tmp_path / "kb", overrides, preset=preset, create=True)
     assert not (tmp_path / "kb").exists()
     with closing(KnowledgeBase.open(tmp_path / "kb", FAST, create=True)):

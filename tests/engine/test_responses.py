@@ -19,7 +19,7 @@ from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.journal import Journal, findings
-from ragstone.history.responses import LONGEST, Responses, answer_json
+from ragstone.history.responses import LONGEST, Responses
 
 ANN, BOB = Reader.of("staff", name="ann"), Reader.of("staff", name="bob")
 
@@ -39,7 +39,7 @@ def ask(engine: KnowledgeBase, reader: Reader = OWNER) -> Answer:
 def test_an_answer_is_given_back_as_it_was(engine: KnowledgeBase) -> None:
     answer = ask(engine)
     kept = engine.history.response(answer.response_id, reader=OWNER)
-    assert kept.answer == json.loads(json.dumps(answer_json(answer)))
+    assert kept.answer == json.loads(json.dumps(answer.to_dict()))
     assert (kept.question, kept.feedback) == (answer.question, ())
     assert kept.evidence == tuple(dict.fromkeys(hit.chunk.document_id for hit in answer.hits))
 

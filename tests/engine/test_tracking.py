@@ -127,7 +127,7 @@ def test_the_missing_extra_is_said_at_opening(tmp_path: Path) -> None:
     try:
         import mlflow  # noqa: F401  # pyright: ignore[reportMissingImports]
     except ImportError:
-        with pytest.raises(MissingExtra, match=r"ragstone\[mlflow\]"):
+        with pytest.raises(MissingExtra, match=r"\[mlflow\]"):
             KnowledgeBase.open(tmp_path / "kb", (*FAST, "review.mlflow=runs.db"), create=True)
     else:
         pytest.skip("it is installed")

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from ragstone.core.errors import EngineError, SettingsError
+from ragstone.core.installation import install_command
 from ragstone.index.engines.postgres import schema
 from ragstone.index.engines.postgres.script import migrations, script
 from ragstone.serve.cli.app import run
@@ -164,7 +165,7 @@ def test_the_script_needs_no_driver(capsys: pytest.CaptureFixture[str], monkeypa
     assert run(["postgres", "sql"]) == 0
     assert "CREATE OR REPLACE FUNCTION public.search_documents" in capsys.readouterr().out
     assert run(["postgres", "check", "--dsn", "postgresql://127.0.0.1:1/x"]) == 1
-    assert "pip install 'ragstone[postgres]'" in capsys.readouterr().err
+    assert install_command("postgres") in capsys.readouterr().err
 
 
 def test_a_slow_statement_is_stopped_and_the_connection_serves_on(address: str) -> None:

@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 from running import START, Run, environment
 
 from ragstone.core.access import Reader
+from ragstone.core.installation import install_command
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.addresses import of_document as address
@@ -262,7 +263,7 @@ def test_names_the_missing_extra(kb: Path, run: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "mcp_types", None)
     result = run("mcp", "--kb", str(kb))
     assert result.code == 1
-    assert "pip install 'ragstone[mcp]'" in result.err
+    assert install_command("mcp") in result.err
 
 
 def given(result: Any) -> dict[str, Any]:

@@ -176,7 +176,7 @@ async def do_job(kb: KnowledgeBase, job: Job, documents: list[str], is_ours: Cal
     report = AddReport()
     for source in job.work.sources:
         if "://" in source or source in kb.settings.acquire.sites:
-            report = report.plus(await kb.documents.crawl(source))
+            report = report.plus(await kb.documents.crawl(source, note))
         else:
             report = report.plus(await kb.documents.sync([source], note, share=share))
     return report

@@ -67,7 +67,7 @@ class Sections(typer.core.TyperGroup):
 app = typer.Typer(
     cls=Sections,
     help="Answer questions from your own documents, and show the exact words each answer rests on.",
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -121,6 +121,8 @@ app.add_typer(engines.app, name="index")
 
 
 def main() -> None:
+    if "_RAGSTONE_COMPLETE" in os.environ:  # a shell asks what could be typed next
+        typer.main.get_command(app).main(prog_name="ragstone")
     sys.exit(run(sys.argv[1:]))
 
 

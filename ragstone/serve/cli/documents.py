@@ -132,7 +132,7 @@ def crawl(
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
 
-    with opened(kb, asked, create=True, wait=wait) as opened_kb, screen.crawling() as on_progress:
+    with opened(kb, asked, create=True, wait=wait) as opened_kb, screen.progress() as on_progress:
         report = asyncio.run(opened_kb.documents.crawl(site, on_progress, force=force))
     screen.show(asdict(report), state.ingested(report, str(kb)), as_json=as_json)
 

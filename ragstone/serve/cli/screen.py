@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
-import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 
 from ragstone.core.answers import Answer, Answered, Event, TextWritten
 from ragstone.core.errors import RagstoneError, ResponseError, UsageError
-from ragstone.core.reports import AddReport, Progress
+from ragstone.core.reports import Progress
 from ragstone.serve.views.blocks import (
     Block,
     Line,
     Section,
     Table,
     View,
-    count,
     escaped,
     line,
     one_line,
@@ -34,8 +33,8 @@ from ragstone.serve.views.blocks import (
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-PROGRESS_EVERY = 1000
-"""Chunks between two lines of progress where there is no terminal."""
+PROGRESS_EVERY = 10.0
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 # ---------------------------------------------------------------- views
@@ -195,13 +194,9 @@ def progress(*, verbose: bool = False, ids_to: TextIO | None = None) -> Generato
         verbose: print ``added ID`` for every document once it is durable, instead of counts.
         ids_to: where those lines go; standard output by default.
     """
-    started, printed = time.perf_counter(), 0
+    from ragstone.serve.views.state import progress_line
 
-    def counts(now: Progress) -> str:
-        spent = max(time.perf_counter() - started, 0.001)
-        left = f", about {spent * (1 / now.share - 1):,.0f} s left" if 0 < now.share < 1 else ""
-        stored = f"{count(now.documents, 'document')}, {count(now.chunks, 'chunk')} stored"
-        return f"{stored} ({now.chunks / spent:,.0f} chunks/s{left})"
+    printed = 0.0
 
     def ids(now: Progress) -> None:
         out = ids_to or sys.stdout
@@ -210,9 +205,9 @@ def progress(*, verbose: bool = False, ids_to: TextIO | None = None) -> Generato
 
     def now_and_then(now: Progress) -> None:
         nonlocal printed
-        if now.chunks >= printed + PROGRESS_EVERY:
-            printed = now.chunks
-            print(counts(now), file=sys.stderr, flush=True)
+        if now.seconds >= printed + PROGRESS_EVERY:
+            printed = now.seconds
+            print(progress_line(now), file=sys.stderr, flush=True)
 
     if verbose:
         yield ids
@@ -220,22 +215,12 @@ def progress(*, verbose: bool = False, ids_to: TextIO | None = None) -> Generato
         yield now_and_then
     else:
         with spinner("reading and embedding") as update:
-            yield lambda now: update(counts(now))
+            yield lambda now: update(progress_line(now, _columns()))
 
 
-@contextmanager
-def crawling() -> Generator[Callable[[int, int, AddReport], None]]:
-    """Yield the function that a crawl reports its progress to, on standard error."""
-    with spinner("crawling") as update:
-
-        def report(visited: int, waiting: int, report: AddReport) -> None:
-            stored = count(report.added + report.updated, "page")
-            text = f"{visited:,} addresses visited, {waiting:,} waiting; {stored} stored"
-            update(text)
-            if not sys.stderr.isatty():
-                print(text, file=sys.stderr, flush=True)
-
-        yield report
+def _columns() -> int:
+    """Return how many characters follow the spinner in a line of the terminal."""
+    return shutil.get_terminal_size().columns - 3
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.core.records import Decoded, Skipped
-from ragstone.core.reports import AddReport, Plan
+from ragstone.core.reports import AddReport, Plan, Progress
 from ragstone.engine.jobs.queue import JobCounts
 from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, one_line, table
 from ragstone.settings.load import written
@@ -54,6 +54,20 @@ def ingested(report: AddReport, kb: str) -> Iterator[Line]:
     yield from _decoded(report.decoded)
     for notice in report.notices:
         yield line(("note: ", "yellow"), notice)
+
+
+def progress_line(now: Progress, width: int | None = None) -> str:
+    """Return one line about an ingest; a width shortens the name of what is read, which comes last."""
+    parts = [f"{now.files:,} of {count(now.total, 'address' if now.growing else 'file')}"] if now.total else []
+    parts += [count(now.pages, "page")] if now.pages else []
+    parts += [count(now.documents, "document"), count(now.chunks, "chunk")]
+    left = f", about {now.seconds_left:,.0f} s left" if now.seconds_left else ""
+    text = f"{', '.join(parts)} stored ({now.rate:,.0f} chunks/s{left})"
+    current = one_line(now.current)
+    if width is not None and len(text) + len(current) + 2 > width:
+        room = max(0, width - len(text) - 3)
+        current = f"…{current[len(current) - room :]}" if room > 8 else ""
+    return f"{text}: {current}" if current else text
 
 
 def plan(plan: Plan) -> Iterator[Line]:
@@ -106,6 +120,9 @@ def _decoded(decoded: Sequence[Decoded]) -> Iterator[Line]:
 def status(status: Status) -> Iterator[Line]:
     """Show what a knowledge base holds."""
     yield line((one_line(status.folder), "bold"))
+    for one in status.running:
+        doing = (f"{one.doing} is running", "bold green")
+        yield line(doing, f" in process {one.process}: {progress_line(one.progress)}")
     rows = [
         ("documents", f"{status.documents:,}"),
         ("chunks", f"{status.chunks:,}"),

@@ -1,0 +1,75 @@
+"""Hits and documents for libraries that have their own: what goes into their metadata, and what comes out of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from ragstone.core.access import Reader
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Hit
+from ragstone.serve import as_json
+from ragstone.serve.blocking import Ragstone
+
+OWN = ("source", "title", "url", "marks")
+"""Fields of a `Document` that other libraries keep in the metadata."""
+
+
+async def search(kb: Ragstone, question: str, k: int | None, where: str | None, reader: Reader | None) -> list[Hit]:
+    """Return the best chunks for a reader, that of the knowledge base if none is given."""
+    return await kb.knowledge_base().search(question, k, where, reader=kb.reader if reader is None else reader)
+
+
+def hit_metadata(hit: Hit, rank: int) -> dict[str, Any]:
+    """Return what is known of a hit besides its text.
+
+    That is the metadata of the document and the facts of the chunk, with ``score``, ``rank`` and the place; the later
+    replace fields of the same name.
+    """
+    fields = as_json.hit(hit, rank)
+    del fields["text"]
+    metadata = fields.pop("metadata")
+    source = hit.chunk.url or hit.chunk.document_id
+    own = {"source": source, "section": hit.chunk.facts.get("section", ""), "page": hit.chunk.facts.get("page", "")}
+    return {**plain(metadata), **own, **fields}
+
+
+def plain(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata as JSON has it."""
+    return {name: [*value] if isinstance(value, tuple) else value for name, value in facts.items()}
+
+
+def facts_of(metadata: Mapping[str, Any]) -> dict[str, Scalar | tuple[Scalar, ...]]:
+    """Return foreign metadata as filters know it; what they cannot compare becomes text."""
+    return {name: fact for name, raw in metadata.items() if (fact := _fact(raw)) is not None}
+
+
+class Ids:
+    """Gives ids to documents of which several may have the same source."""
+
+    def __init__(self) -> None:
+        self._used: Counter[str] = Counter()
+
+    def of(self, id: str, source: str, page: object, text: str) -> str:
+        """Return the id of a document: its own; else its source, with the page; else a hash of its text."""
+        if not id and source:
+            id = f"{source}#page={page}" if page not in (None, "") else source
+        id = id or hashlib.sha256(text.encode()).hexdigest()[:32]
+        self._used[id] += 1
+        return id if self._used[id] == 1 else f"{id}#{self._used[id]}"
+
+
+def _fact(value: Any) -> Scalar | tuple[Scalar, ...] | None:
+    """Return a value as filters know it, or None."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, list | tuple | set):
+        items: list[Any] = [*value]
+        if isinstance(value, set):
+            items.sort(key=str)
+        if all(isinstance(one, str | int | float | bool) for one in items):
+            return tuple(items)
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,194 @@
+"""A knowledge base in a folder, as one reader sees it: the class for asynchronous programs.
+
+`Ragstone`, the class for scripts and notebooks, is made from this one; see `blocking`. The engine is imported when the
+knowledge base is first used, so that a program which names this class starts at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from ragstone.core.access import OWNER, Reader
+from ragstone.core.records import Document
+
+if TYPE_CHECKING:
+    from ragstone.core.answers import Answer, Event, Turn
+    from ragstone.core.catalog import Listing
+    from ragstone.core.filters import Filter
+    from ragstone.core.records import Hit
+    from ragstone.core.reports import AddReport
+    from ragstone.engine.knowledge_base import KnowledgeBase
+    from ragstone.engine.progress import OnProgress
+    from ragstone.engine.status import Status
+    from ragstone.history.responses import Feedback, Vote
+    from ragstone.review.report import EvalReport
+
+
+class Place:
+    """Where a knowledge base is, how it is set, and who asks."""
+
+    def __init__(
+        self,
+        folder: str | Path = ".ragstone",
+        *,
+        preset: str | None = None,
+        settings: Sequence[str] = (),
+        reader: Reader = OWNER,
+    ) -> None:
+        """Name a knowledge base; adding documents creates it.
+
+        Args:
+            folder: its folder.
+            preset: name or path of a preset.
+            settings: as ``path=value``, such as ``"rank.top_k=3"``.
+            reader: the reader who asks; the owner by default.
+        """
+        self.folder, self.preset, self.settings, self.reader = Path(folder), preset, tuple(settings), reader
+
+    def __repr__(self) -> str:
+        who = "" if self.reader.is_owner else f", reader={self.reader!r}"
+        return f"{type(self).__name__}({str(self.folder)!r}{who})"
+
+
+class AsyncRagstone(Place):
+    """A knowledge base in a folder, as one reader sees it.
+
+    >>> async with AsyncRagstone("kb") as kb:
+    ...     await kb.add("docs/")
+    ...     print(await kb.ask("How do I start?"))
+    """
+
+    _open: KnowledgeBase | None = None
+
+    async def ask(
+        self,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        before: Sequence[Turn] = (),
+        session: str = "",
+    ) -> Answer:
+        """Answer a question from the documents, or abstain; see `KnowledgeBase.ask`."""
+        kb = await self._opened()
+        return await kb.ask(question, where, reader=self.reader, before=before, session=session)
+
+    async def stream(
+        self,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        before: Sequence[Turn] = (),
+        session: str = "",
+    ) -> AsyncGenerator[Event]:
+        """Yield the evidence, the answer as it is written and checked, and last the whole answer.
+
+        Closing the generator early stops the work, that of a language model too.
+        """
+        kb = await self._opened()
+        events = kb.stream(question, where, reader=self.reader, before=before, session=session)
+        async with aclosing(events):
+            async for event in events:
+                yield event
+
+    async def search(self, question: str, k: int | None = None, where: Filter | str | None = None) -> list[Hit]:
+        """Return the best chunks, best first; see `KnowledgeBase.search`."""
+        return await (await self._opened()).search(question, k, where, reader=self.reader)
+
+    async def add(self, *sources: str | Path | Document, on_progress: OnProgress | None = None) -> AddReport:
+        """Add files, folders or documents; see `Documents.add`.
+
+        Args:
+            sources: paths, or documents made by the program.
+            on_progress: receives a `Progress` after each commit and at least once a second, on another thread than
+                that of the caller of `Ragstone`. What it raises stops the work; what was committed stays.
+        """
+        from ragstone.engine.documents import refuse_unreadable
+
+        given = [source if isinstance(source, Document) else str(source) for source in sources]
+        refuse_unreadable(given)
+        return await (await self._opened(create=True)).documents.add(given, on_progress)
+
+    async def sync(self, *sources: str | Path, on_progress: OnProgress | None = None) -> AddReport:
+        """Make the knowledge base match the sources: add, update and remove; see `Documents.sync`."""
+        from ragstone.engine.documents import refuse_unreadable
+
+        given = [str(source) for source in sources]
+        refuse_unreadable(given)
+        return await (await self._opened(create=True)).documents.sync(given, on_progress)
+
+    async def crawl(self, site: str, *, force: bool = False, on_progress: OnProgress | None = None) -> AddReport:
+        """Follow a web site from an address, or one named in ``acquire.sites``; see `Documents.crawl`."""
+        kb = await self._opened(create=True)
+        return await kb.documents.crawl(site, on_progress, force=force)
+
+    async def remove(self, *ids: str) -> list[str]:
+        """Remove documents, all or none, and return their full ids; see `Documents.remove`."""
+        documents = (await self._opened()).documents
+        return await asyncio.to_thread(documents.remove, ids, reader=self.reader)
+
+    async def document(self, id: str) -> Document:
+        """Return a stored document; see `Documents.get`."""
+        documents = (await self._opened()).documents
+        return await asyncio.to_thread(documents.get, id, reader=self.reader)
+
+    async def documents(self, *, q: str = "", after: str = "", limit: int = 100) -> Listing:
+        """Return a page of the stored documents; see `Documents.list`."""
+        documents = (await self._opened()).documents
+        return await asyncio.to_thread(documents.list, reader=self.reader, q=q, after=after, limit=limit)
+
+    async def rate(self, answer: Answer | str, vote: Vote, *, reason: str = "", correction: str = "") -> Feedback:
+        """Rate an answer, or the one with this id; see `History.rate`."""
+        id = answer if isinstance(answer, str) else answer.response_id
+        rate = (await self._opened()).history.rate
+        return await asyncio.to_thread(rate, id, reader=self.reader, vote=vote, reason=reason, correction=correction)
+
+    async def status(self) -> Status:
+        """Return what the knowledge base holds."""
+        return await asyncio.to_thread((await self._opened()).status)
+
+    async def evaluate(self, questions: str | Path, *, limit: int | None = None, answers: bool = True) -> EvalReport:
+        """Measure on a CSV with the columns question and source; see `ragstone.review.questions`."""
+        from ragstone.engine.experiments import evaluate_questions
+
+        kb = await self._opened()
+        return await evaluate_questions(kb, Path(questions), limit=limit, answers=answers, reader=self.reader)
+
+    async def rebuild(
+        self, *settings: str, preset: str | None = None, on_progress: OnProgress | None = None
+    ) -> AddReport:
+        """Chunk and embed everything again with other settings; see `Versions.rebuild`."""
+        return await (await self._opened()).versions.rebuild(settings, preset=preset, on_progress=on_progress)
+
+    async def close(self) -> None:
+        """Close the files; the next call opens them again."""
+        with _opening:
+            kb, self._open = self._open, None
+        if kb is not None:
+            kb.close()
+
+    def knowledge_base(self, *, create: bool = False) -> KnowledgeBase:
+        """Return the knowledge base, opened on first use."""
+        from ragstone.engine.knowledge_base import KnowledgeBase
+
+        with _opening:
+            if self._open is None:
+                self._open = KnowledgeBase.open(self.folder, self.settings, preset=self.preset, create=create)
+            return self._open
+
+    async def _opened(self, *, create: bool = False) -> KnowledgeBase:
+        return self._open or await asyncio.to_thread(self.knowledge_base, create=create)
+
+    async def __aenter__(self) -> AsyncRagstone:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+_opening = Lock()
+"""Held while a knowledge base is opened or closed, so that two threads do not open the same one twice."""
