@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from ragstone.core.kinds import Kind
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.shown import Shown
 
@@ -110,8 +111,12 @@ class Statement:
     markers: tuple[int, ...] = ()
 
 
-Outcome = Literal["answer", "closest", "refusal"]
-"""What came of a question: an answer; only the closest passages, said to be no more than that; or neither."""
+Outcome = Literal["answer", "closest", "refusal", "reply", "clarification"]
+"""What came of a question: an answer; only the closest passages, said to be no more than that; or neither. A ``reply``
+needs no search: a courtesy, what the catalog holds, or an outline of one document; no probability is estimated. A
+``clarification`` asks back."""
+ABSTAINED: frozenset[Outcome] = frozenset({"closest", "refusal", "clarification"})
+"""The outcomes that claim no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +141,7 @@ class Draft:
     @property
     def abstained(self) -> bool:
         """Whether it does not claim to answer."""
-        return self.outcome != "answer"
+        return self.outcome in ABSTAINED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +179,8 @@ class Answer(Shown):
 
     Four separate measures: ``answerability`` is the probability, before answering, that the answer is right;
     ``support`` is the share of sentences that citations support; ``judge_scores`` are a judge's;
-    ``confidence`` is that of the final answer. ``policy`` is the version of the learned policy; 0 means the settings
-    alone.
+    ``confidence`` is that of the final answer. A reply has no estimate; both probabilities are 0. ``policy`` is the
+    version of the learned policy; 0 means the settings alone. ``kind`` is that of the question.
     """
 
     response_id: str
@@ -198,17 +203,19 @@ class Answer(Shown):
     notices: tuple[str, ...] = ()
     hits: tuple[Hit, ...] = ()
     policy: int = 0
+    kind: Kind = "question"
 
     @property
     def abstained(self) -> bool:
         """Whether it does not claim to answer."""
-        return self.outcome != "answer"
+        return self.outcome in ABSTAINED
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as every interface returns it, ready for JSON: its fields without the evidence."""
         return {
             "response_id": self.response_id,
             "question": self.question,
+            "kind": self.kind,
             "answer": self.answer,
             "outcome": self.outcome,
             "abstained": self.abstained,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -115,6 +115,9 @@ class Listing:
     next: str
 
 
+ListingOrder = Literal["id", "newest", "oldest"]
+"""The order of listed documents: by id, or by the commit that added or changed them, last or first."""
+
 NO_MATCHES = Matches(rows=np.empty(0, dtype=np.int64), scores=np.empty(0, dtype=np.float32))
 
 
@@ -148,6 +151,10 @@ class CatalogReader(Protocol):
 
     def chunks_of(self, ids: Sequence[str]) -> dict[int, Chunk]:
         """Return row and chunk of everything in these documents."""
+        ...
+
+    def first_chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """Return the first chunk of each of these documents by its id; one without text is left out."""
         ...
 
     def vectors(self, rows: Sequence[int]) -> dict[int, Vector]:
@@ -185,16 +192,27 @@ class CatalogReader(Protocol):
         limit: int,
         *,
         fields: Sequence[str] = FIELDS,
+        where: Filter | None = None,
+        order: ListingOrder = "id",
+        exactly: bool = False,
     ) -> Listing:
-        """Return documents in the order of their ids.
+        """Return documents in the order of their ids, or those added or changed last, or first.
 
         Args:
             groups: groups of the reader; None for the owner.
             wanted: text within one of the fields, in any case; empty for all documents.
-            after: id after which the page starts.
+            after: id after which the page starts, in the order of ids.
             limit: maximum of documents on the page.
             fields: those of `FIELDS` to look for the text in; leave out what the reader is not shown.
+            where: filter on metadata.
+            order: by id, or by when documents were committed; then there is no next page, and a document without
+                text is left out.
+            exactly: the text must be all of a field, in any case, or what follows a slash; ``total`` counts the page.
         """
+        ...
+
+    def common_values(self, groups: Sequence[str] | None, key: str, limit: int) -> list[tuple[str, int]]:
+        """Return the commonest texts that readable documents have under a metadata key, with their numbers."""
         ...
 
     def has_access_groups(self) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ragstone.core.filters import Scalar
+from ragstone.core.kinds import Kind
 from ragstone.core.layout import Placed
 from ragstone.core.shown import Shown
 
@@ -186,22 +187,6 @@ class Chunk(Shown):
 
 
 # ---------------------------------------------------------------- query
-Intent = Literal[
-    "troubleshooting",
-    "comparison",
-    "how_to",
-    "example",
-    "location",
-    "time",
-    "person",
-    "quantity",
-    "definition",
-    "reason",
-    "confirmation",
-    "other",
-]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
     """A named entity in a question, of a kind listed in the settings."""
@@ -218,7 +203,7 @@ class QueryAnalysis:
     ``difficulty`` is empty if unknown; ``keyword_like`` says that the question is not a sentence.
     """
 
-    intent: Intent = "other"
+    kind: Kind = "statement"
     keywords: tuple[str, ...] = ()
     technical: tuple[str, ...] = ()
     entities: tuple[Entity, ...] = ()
@@ -234,7 +219,8 @@ class Question:
     """A question as ``asked``, and its ``text`` with corrected diacritics and typing errors.
 
     ``language`` is an ISO 639-1 code, or empty if unknown; ``variations`` are alternative wordings to search for as
-    well.
+    well. ``context`` is the question together with what was said before it, to search for beside it; empty if nothing
+    was.
     """
 
     asked: str
@@ -242,6 +228,7 @@ class Question:
     language: str = ""
     analysis: QueryAnalysis = QueryAnalysis()
     variations: tuple[str, ...] = ()
+    context: str = ""
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -311,12 +298,14 @@ class Evidence:
     ``tables`` are the best tables beyond the hits: the answer may be a cell of one that reads unlike the question.
     ``question`` is the corrected question and ``asked`` the original, if that differs; ``language`` is empty if
     unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the asker.
-    ``considered`` are the candidates for the evidence in the order of fusion, best first.
+    ``considered`` are the candidates for the evidence in the order of fusion, best first. ``kind`` is that of the
+    question.
     """
 
     question: str
     hits: tuple[Hit, ...]
     method: str
+    kind: Kind = "question"
     language: str = ""
     asked: str = ""
     missing: tuple[str, ...] = ()

@@ -5,32 +5,44 @@ To add a fusion rule, see `ragstone.query.fuse`.
 """
 
 from ragstone.query.analysis import KINDS, analyse, kind
-from ragstone.query.follow_up import rewritten, standalone
+from ragstone.query.follow_up import context, may_depend_on_context, rewritten, to_read
 from ragstone.query.fuse import Fused, fuse
-from ragstone.query.gather import above, allocate, by_document, gather, leg_of, variation_legs
+from ragstone.query.gather import CONTEXT, above, allocate, by_document, further_legs, gather, leg_of
+from ragstone.query.named import named_documents
+from ragstone.query.talk import Talk, talk_of
+from ragstone.query.talk.classifier import embedder_of, is_short, talk_by_meaning
 from ragstone.query.understand import understand
 from ragstone.query.web import build_web_search, why_search, with_web
 from ragstone.query.where import describe, parse, refuse_unknown_fields
 
 __all__ = [
+    "CONTEXT",
     "KINDS",
     "Fused",
+    "Talk",
     "above",
     "allocate",
     "analyse",
     "build_web_search",
     "by_document",
+    "context",
     "describe",
+    "embedder_of",
+    "further_legs",
     "fuse",
     "gather",
+    "is_short",
     "kind",
     "leg_of",
+    "may_depend_on_context",
+    "named_documents",
     "parse",
     "refuse_unknown_fields",
     "rewritten",
-    "standalone",
+    "talk_by_meaning",
+    "talk_of",
+    "to_read",
     "understand",
-    "variation_legs",
     "why_search",
     "with_web",
 ]

@@ -10,7 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from ragstone.core.records import Entity, Intent, QueryAnalysis
+from ragstone.core.kinds import Kind
+from ragstone.core.records import Entity, QueryAnalysis
+from ragstone.query.talk import talk_of
 from ragstone.query.words import Lexicon, lexicon
 
 _TOKEN = re.compile(r"[^\W_](?:[\w.:+#/@-]*[\w+#])?")
@@ -27,8 +29,8 @@ _CLOSING = " \t\n?!.,;:…\"'“”„»«()"
 _QUESTION_MARKS = ("?", "？", "؟")
 MAX_QUESTION, MAX_WORD = 2000, 80
 """Characters of a question that are analysed, and of a word in it; longer words are ignored."""
-KINDS = (*(intent for intent in get_args(Intent) if intent != "other"), "question", "keywords", "statement")
-"""The values of `kind`."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""All kinds of question."""
 MAX_KEYWORDS = 3
 """Words of a question up to which it counts as keywords."""
 
@@ -46,7 +48,7 @@ def analyse(question: str, language: str = "", lists: Mapping[str, Sequence[str]
     technical = tuple(dict.fromkeys(match.group() for match in _IDENTIFIER.finditer(question)))
     keywords = (token for token in _TOKEN.findall(lower) if len(token) > 1 and token not in words.stop)
     return QueryAnalysis(
-        intent=_intent(lower, words),
+        kind=kind(question, language),
         keywords=tuple(dict.fromkeys(keywords)),
         technical=technical,
         entities=_entities(lower, lists or {}),
@@ -57,24 +59,23 @@ def analyse(question: str, language: str = "", lists: Mapping[str, Sequence[str]
     )
 
 
-def kind(question: str, language: str = "") -> str:
-    """Return the kind of a question: its intent, or ``question``, ``keywords`` or ``statement`` if that is unknown.
+def kind(question: str, language: str = "") -> Kind:
+    """Return the kind of a question, by rules.
 
     Args:
         question: as it was asked.
         language: ISO 639-1 code, or empty.
     """
-    analysis = analyse(question, language)
-    if analysis.intent != "other":
-        return analysis.intent
+    talk = talk_of(question, language)
+    if talk and not talk.title:  # whether a document has this title, only the catalog knows
+        return talk.kind
+    lower = question.lower()
+    for name, pattern in lexicon(language).kinds:
+        if pattern.search(lower):
+            return name
     if question.rstrip().endswith(_QUESTION_MARKS):
         return "question"
-    return "keywords" if analysis.keyword_like else "statement"
-
-
-def _intent(lower: str, words: Lexicon) -> Intent:
-    found = next((name for name, pattern in words.intents if pattern.search(lower)), "other")
-    return next(intent for intent in get_args(Intent) if intent == found)
+    return "keywords" if _keyword_like(question) else "statement"
 
 
 def _difficulty(lower: str, words: Lexicon) -> str:

@@ -1,10 +1,14 @@
-"""Rewrite a follow-up question so that it can be understood alone: by a language model, or by rules.
+"""Understand a question that follows others: search for it with the turn before it, and read it with the last question.
 
-"And in winter?" means nothing to a search. The rules take the topic from the last question that stood alone and append
-its content words in brackets. Nothing is removed, so a question mistaken for a follow-up is still found.
+"And in winter?" means little to a search alone. So it is searched for as it is, and, at half the weight, together with
+the last question and the beginning of its answer. Nothing is replaced, so a question mistaken for a follow-up is still
+found. What reads the passages gets the last question and this one, if this one may not be understood alone: on 65
+such turns of MTRAG-UN (development) that tells answerable from unanswerable ones better, with an AUC of 0.83 instead of
+0.77 for the question alone.
 
-A rewriting by a model is only searched for, and only if it keeps every content word of the question. A rewriting that
-asks for something else, as an earlier answer may have suggested, is discarded.
+A language model, if there is one, rewrites the question instead. Its rewriting is only searched for, and only if it
+keeps every content word of the question. A rewriting that asks for something else, as an earlier answer may have
+suggested, is discarded.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from ragstone.services.chat import complete, new_key
 
 MAX_KEYWORDS = 2
 """A question with more content words names its topic itself, whatever pronouns it has."""
+CONTEXT_ANSWER = 200
+"""Characters of the last answer that are searched for with the question."""
 _MAX_TURNS = 6
 """Turns of the conversation that the model sees, the latest ones."""
 _MAX_QUESTION, _MAX_ANSWER = 500, 800
@@ -53,45 +59,54 @@ def may_depend_on_context(question: str, language: str = "") -> bool:
     return depends_on_context(question, language) or pronoun
 
 
-def standalone(question: str, before: Sequence[str], language: str = "") -> str:
-    """Return the question with its topic appended; unchanged if it stands alone or has no topic.
+def context(question: str, last: Turn | None, *, with_answer: bool = True) -> str:
+    """Return the question with the turn before it, to search for beside it; empty if there was none.
 
     Args:
         question: as it was asked.
-        before: the questions of the conversation, in order.
-        language: of the question, as for `analyse`.
+        last: the turn before it.
+        with_answer: whether the beginning of the last answer belongs to it; a question back does not.
     """
-    if not depends_on_context(question, language):
+    if last is None:
+        return ""
+    answer = last.answer[:CONTEXT_ANSWER] if with_answer else ""
+    return " ".join(f"{last.question} {answer} {question}".split())
+
+
+def to_read(question: str, last: Turn | None, language: str = "", *, goes_on: bool = False) -> str:
+    """Return the question to read passages for: after the last question, if it cannot be understood alone.
+
+    Args:
+        question: as it was asked.
+        last: the turn before it.
+        language: of the question, as for `analyse`.
+        goes_on: it surely cannot, as what was typed to answer a question back.
+    """
+    if last is None or not (goes_on or may_depend_on_context(question, language)):
         return question
-    topic = next((one for one in reversed(before) if not depends_on_context(one, language)), None)
-    if topic is None:
-        return question
-    known = analyse(question, language).keywords
-    missing = [word for word in analyse(topic, language).keywords if word not in known]
-    return f"{question} ({' '.join(missing)})" if missing else question
+    return f"{last.question} {question}"
 
 
 async def rewritten(
     question: str, before: Sequence[Turn], language: str, model: ChatModel | None, request: Request
 ) -> tuple[str, str]:
-    """Return the question to search for, and a notice if the model failed.
+    """Return the question as a model rewrites it, and a notice if the model failed.
 
     Args:
-        question: as it was asked.
+        question: as it was asked; returned unchanged if no rewriting is needed or usable.
         before: the conversation, in order.
         language: of the question, as for `analyse`.
-        model: rewrites a question that may depend on earlier turns; without one, rules decide.
+        model: rewrites a question that may depend on earlier turns.
         request: until when, and who pays.
     """
-    by_rule = standalone(question, [turn.question for turn in before], language)
     if model is None or not before or not may_depend_on_context(question, language):
-        return by_rule, ""
+        return question, ""
     try:
         reply = await complete(model, _messages(question, before), request)
     except ModelError as error:
-        return by_rule, f"The question was rewritten by rules, because the model failed: {error}"
+        return question, f"The question was searched for as it was asked, because the model failed: {error}"
     new = " ".join(reply.text.split()).strip(_QUOTES).strip()
-    return (new if not reply.cut and keeps_words(question, new, language) else by_rule), ""
+    return (new if not reply.cut and keeps_words(question, new, language) else question), ""
 
 
 def keeps_words(question: str, new: str, language: str = "") -> bool:

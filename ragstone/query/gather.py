@@ -13,6 +13,9 @@ from ragstone.core.records import Matches, QueryAnalysis
 
 Leg = TypeVar("Leg")
 
+CONTEXT = "context"
+"""Names the legs that search for the question together with what was said before it."""
+
 
 async def gather(
     legs: Mapping[str, Awaitable[Matches]],
@@ -91,11 +94,11 @@ def by_document(
     return best
 
 
-def variation_legs(number: int, legs: Mapping[str, Leg]) -> dict[str, Leg]:
-    """Return the legs under their names for a variation of the question: ``vector 1``, ``bm25 1``."""
-    return {f"{name} {number}": leg for name, leg in legs.items()}
+def further_legs(name: str, legs: Mapping[str, Leg]) -> dict[str, Leg]:
+    """Return the legs under their names for something searched beside the question: ``vector 1``, ``bm25 context``."""
+    return {f"{leg} {name}": run for leg, run in legs.items()}
 
 
 def leg_of(name: str) -> str:
-    """Return the leg of the question itself, given the name of a variation's leg."""
+    """Return the leg of the question itself, given the name of a further leg."""
     return name.partition(" ")[0]

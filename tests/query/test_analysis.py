@@ -15,7 +15,7 @@ from ragstone.query.words import languages, lexicon
 
 
 @pytest.mark.parametrize(
-    ("question", "language", "intent"),
+    ("question", "language", "kind"),
     [
         ("How do I install CUDA-Q on my laptop?", "en", "how_to"),
         ("What is a qubit?", "en", "definition"),
@@ -30,20 +30,20 @@ from ragstone.query.words import languages, lexicon
         ("Kodėl reikia registruotis?", "lt", "reason"),
         ("Bila pilihan raya akan diadakan?", "ms", "time"),
         ("Siapa Perdana Menteri Malaysia?", "ms", "person"),
-        ("annual report", "en", "other"),
+        ("annual report", "en", "keywords"),
     ],
 )
-def test_recognises_intents(question: str, language: str, intent: str) -> None:
-    assert analyse(question, language).intent == intent
+def test_analyses_the_kind(question: str, language: str, kind: str) -> None:
+    assert analyse(question, language).kind == kind
 
 
 def test_unknown_language_uses_all_word_lists() -> None:
-    assert analyse("Kaip gauti kortelę?").intent == "how_to"
-    assert analyse("Wo ist der Schlüssel?").intent == "location"
+    assert analyse("Kaip gauti kortelę?").kind == "how_to"
+    assert analyse("Wo ist der Schlüssel?").kind == "location"
 
 
 def test_matches_whole_words_only() -> None:
-    assert analyse("coffee terrorism", "en").intent == "other"
+    assert analyse("coffee terrorism", "en").kind == "keywords"
     assert not analyse("the encoded decoder", "en").wants_code
 
 
@@ -99,7 +99,7 @@ def test_analyses_any_text(text: str, language: str) -> None:
 def test_every_language_has_the_same_tables() -> None:
     assert set(languages()) >= {"de", "en", "lt", "ms"}
     for language in languages():
-        assert {name for name, _ in lexicon(language).intents} == {name for name, _ in lexicon("en").intents}
+        assert {name for name, _ in lexicon(language).kinds} == {name for name, _ in lexicon("en").kinds}
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, "a_" * 50_000, "aA" * 50_000, "a::" * 30_000, "word " * 10_000])

@@ -1,4 +1,4 @@
-"""Questions of a conversation, made to stand alone."""
+"""Questions of a conversation: what is searched for beside them, and what passages are read for."""
 
 from __future__ import annotations
 
@@ -6,41 +6,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.query.follow_up import depends_on_context, standalone
+from ragstone.core.answers import Turn
+from ragstone.query.follow_up import CONTEXT_ANSWER, context, to_read
 
-BEFORE = ["When does the reading room open?"]
+LAST = Turn(question="When does the reading room open?", answer="It opens at nine [1].")
 
 
 @pytest.mark.parametrize(
-    ("question", "language", "expected"),
-    [
-        ("And on Sundays?", "en", "And on Sundays? (reading room open)"),
-        ("Who runs it?", "en", "Who runs it? (reading room open)"),
-        ("Why?", "en", "Why? (reading room open)"),
-        ("Where can I park a bicycle?", "en", "Where can I park a bicycle?"),
-    ],
+    ("question", "language"),
+    [("And on Sundays?", "en"), ("Who runs it?", "en"), ("Why?", "en"), ("Und am Sonntag?", "de"), ("O kiek?", "lt")],
 )
-def test_appends_the_topic_to_a_follow_up(question: str, language: str, expected: str) -> None:
-    assert standalone(question, BEFORE, language) == expected
+def test_reads_a_follow_up_after_the_last_question(question: str, language: str) -> None:
+    assert to_read(question, LAST, language) == f"{LAST.question} {question}"
 
 
-def test_handles_other_languages() -> None:
-    assert standalone("Und am Sonntag?", ["Wann öffnet die Bibliothek?"], "de") == "Und am Sonntag? (öffnet bibliothek)"
-    assert standalone("O kiek kainuoja?", ["Kur gauti POLA kortelę?"], "lt").endswith("(gauti pola kortelę)")
+def test_reads_a_standalone_question_as_it_is() -> None:
+    assert to_read("Where can I park a bicycle?", LAST, "en") == "Where can I park a bicycle?"
 
 
-def test_topic_is_the_last_standalone_question() -> None:
-    before = [*BEFORE, "And on Sundays?", "Where is the harbour?", "Is it far?"]
-    assert standalone("How old is it?", before, "en") == "How old is it? (harbour)"
+def test_reply_to_a_question_back_goes_on() -> None:
+    assert to_read("Opening hours in winter", LAST, "en", goes_on=True).startswith(LAST.question)
 
 
-def test_no_earlier_question_gives_no_topic() -> None:
-    assert standalone("And on Sundays?", [], "en") == "And on Sundays?"
+def test_context_has_the_last_turn_and_the_question() -> None:
+    assert context("And on Sundays?", LAST) == f"{LAST.question} {LAST.answer} And on Sundays?"
+    assert LAST.answer not in context("And on Sundays?", LAST, with_answer=False)
 
 
-@given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=3), st.sampled_from(["", "en", "lt"]))
-def test_never_shortens_a_question(question: str, before: list[str], language: str) -> None:
-    made = standalone(question, before, language)
-    assert made.startswith(question)
-    if not depends_on_context(question, language) or not before:
-        assert made == question
+@given(st.text(max_size=60), st.text(max_size=400), st.sampled_from(["", "en", "lt"]))
+def test_never_shortens_a_question(question: str, answer: str, language: str) -> None:
+    last = Turn(question="Where is the harbour?", answer=answer)
+    assert to_read(question, last, language).endswith(question)
+    assert len(context(question, last)) <= len(last.question) + CONTEXT_ANSWER + len(question) + 2
+
+
+def test_first_question_has_no_context() -> None:
+    assert context("And on Sundays?", None) == ""
+    assert to_read("And on Sundays?", None, "en") == "And on Sundays?"

@@ -1,4 +1,4 @@
-"""Follow-up questions rewritten by a language model, and the rules that stand in for it."""
+"""Follow-up questions rewritten by a language model."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from scripted_model import REFUSED, ScriptedModel
 
 from ragstone.core.answers import Turn
 from ragstone.core.request import Request
-from ragstone.query.follow_up import keeps_words, rewritten, standalone
+from ragstone.query.follow_up import depends_on_context, keeps_words, rewritten
 
 BEFORE = [Turn(question="When does the reading room open?", answer="The reading room opens at nine [1].")]
-RULE = "And on Sundays? (reading room open)"
 
 
 def rewrite(question: str, *lines: str | Exception, language: str = "en", before: list[Turn] = BEFORE):
@@ -48,15 +47,15 @@ def test_accepts_other_forms_of_words() -> None:
     ids=["nothing", "another", "planted", "endless", "quotes"],
 )
 def test_discards_a_rewriting_with_another_topic(wrong: str) -> None:
-    assert rewrite("And on Sundays?", wrong)[:2] == (RULE, "")
+    assert rewrite("And on Sundays?", wrong)[:2] == ("And on Sundays?", "")
 
 
-def test_falls_back_to_rules_if_model_fails() -> None:
+def test_keeps_the_question_if_the_model_fails() -> None:
     assert rewrite("And on Sundays?", REFUSED)[:2] == (
-        RULE,
-        "The question was rewritten by rules, because the model failed: scripted:one refuses",
+        "And on Sundays?",
+        "The question was searched for as it was asked, because the model failed: scripted:one refuses",
     )
-    assert asyncio.run(rewritten("And on Sundays?", BEFORE, "en", None, Request.by_owner())) == (RULE, "")
+    assert asyncio.run(rewritten("And on Sundays?", BEFORE, "en", None, Request.by_owner())) == ("And on Sundays?", "")
 
 
 @pytest.mark.parametrize("question", ["Where can I park a bicycle near the harbour?", "What does a library card cost?"])
@@ -76,7 +75,7 @@ def test_model_sees_a_long_question_with_a_pronoun() -> None:
     """Rules leave it alone, for it names its topic; the model may know better."""
     question = "Do the opening hours of the museum cafe follow those as well?"
     asked = "Do the opening hours of the museum cafe follow the hours of the reading room as well?"
-    assert standalone(question, ["When does the reading room open?"], "en") == question
+    assert not depends_on_context(question, "en")
     assert rewrite(question, asked)[0] == asked
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from ragstone.core.kinds import SearchKind
 from ragstone.settings.yaml_text import read_yaml
 
 _WORD = r"[^\W_]"
@@ -17,7 +18,7 @@ _WORD = r"[^\W_]"
 class Lexicon:
     """Patterns that recognise the questions of a language; they match lower-case text."""
 
-    intents: tuple[tuple[str, re.Pattern[str]], ...]
+    kinds: tuple[tuple[SearchKind, re.Pattern[str]], ...]
     code: re.Pattern[str]
     recent: re.Pattern[str]
     beginner: re.Pattern[str]
@@ -38,10 +39,10 @@ def lexicon(language: str) -> Lexicon:
     """Return the lexicon of a language, or of all languages if it has no file."""
     known = (language,) if language in languages() else languages()
     tables = [read_yaml((files(__name__) / f"{name}.yaml").read_text(encoding="utf-8")) for name in known]
-    names = dict.fromkeys(name for table in tables for name in table["intents"])
+    names = dict.fromkeys(name for table in tables for name in table["kinds"])
     return Lexicon(
-        intents=tuple(
-            (name, _pattern([word for table in tables for word in table["intents"].get(name, ())])) for name in names
+        kinds=tuple(
+            (name, _pattern([word for table in tables for word in table["kinds"].get(name, ())])) for name in names
         ),
         stop=frozenset(word for table in tables for word in table["stop"]),
         **{

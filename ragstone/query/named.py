@@ -1,0 +1,44 @@
+"""The names of documents in a question: files, titles in quotes, and phrases such as "in the 2022 report"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ragstone.query.talk import words_for_documents
+
+MAX_QUESTION = 2000
+"""Characters of a question that are looked at."""
+MOST_BETWEEN = 5
+"""Words of a name before the word for a document."""
+_FILE = re.compile(r"(?<![\w./@-])[\w][\w.-]*\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w/@])")
+_INSIDE = r"\b(?:in|from|according to|im|laut|aus|pagal|iš|dalam|menurut)\s+"
+_QUOTED = re.compile(_INSIDE + r"[\"“„«]([^\"“”„«»]{3,120})[\"”“»]")
+"""A title in quotes behind a word for being inside; elsewhere it may be what is asked about, a film or a song."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedDocument:
+    """What may be the name of a document; one that is ``described`` has its words in any order in the title."""
+
+    name: str
+    described: bool = False
+
+
+def named_documents(question: str, language: str = "") -> Iterator[NamedDocument]:
+    """Yield what may be names of documents, the surest first.
+
+    Args:
+        question: as it was asked.
+        language: ISO 639-1 code of the likely language; if it has no word list, that of English is used.
+    """
+    question = question[:MAX_QUESTION]
+    for found in _FILE.finditer(question):
+        yield NamedDocument(name=found.group())
+    for found in _QUOTED.finditer(question):
+        yield NamedDocument(name=found[1].strip())
+    inside, doc = words_for_documents(language)
+    pattern = rf"\b(?:{inside})\s+((?:[\w.&/-]+\s+){{1,{MOST_BETWEEN}}}?(?:{doc})(?:\s+(?:19|20)\d\d)?)\b"
+    for found in re.finditer(pattern, question, re.IGNORECASE):
+        yield NamedDocument(name=" ".join(found[1].split()), described=True)

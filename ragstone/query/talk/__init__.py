@@ -1,0 +1,181 @@
+"""Recognise by rules what is said to whoever answers, and what is asked about the documents rather than of them.
+
+"Hello!", "What can you do?", "How many documents are there?" and "Summarize this file" need no search. The patterns are
+data, one YAML file per language. Each must match the whole question, so that "Which documents do I need to register?"
+stays a question of the documents. A question may be asked in another language than the documents have, so the patterns
+of all languages apply, those of its own first. To add a language, add a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, get_args
+
+from ragstone.core.kinds import CollectionFact, TalkKind
+from ragstone.query.diacritics import bare
+from ragstone.settings.yaml_text import read_yaml
+
+MAX_WORDS = 30
+"""Words of a question that may be talk."""
+FIRST: tuple[TalkKind, ...] = ("help", "greeting", "thanks", "goodbye", "collection", "document", "summary", "unclear")
+"""The kinds in the order in which they are tried."""
+FACTS: tuple[CollectionFact, ...] = get_args(CollectionFact)
+_POLITE: tuple[TalkKind, ...] = ("greeting", "thanks", "goodbye")
+_WORD = re.compile(r"[\w+#&/@-]+(?:[.:_][\w+#&/@-]+)*")
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """A question that needs no search, and what it names.
+
+    ``language`` is that of the pattern. ``fact`` is set if the question is about the collection. ``topic``, ``title``,
+    ``author``, ``year`` and ``format`` are the words of the question that say which documents are meant. ``called`` is
+    a word for documents before the title.
+    """
+
+    kind: TalkKind
+    language: str
+    fact: CollectionFact | None = None
+    topic: str = ""
+    title: str = ""
+    called: str = ""
+    author: str = ""
+    year: str = ""
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pattern:
+    kind: TalkKind
+    fact: CollectionFact | None
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Language:
+    """The patterns of a language; ``filler`` matches what may stand before or behind a question."""
+
+    name: str
+    patterns: Sequence[_Pattern]
+    polite: re.Pattern[str]
+    filler: re.Pattern[str]
+
+
+def talk_of(question: str, language: str = "") -> Talk | None:
+    """Return what a question is if it needs no search, or None.
+
+    Args:
+        question: as it was asked.
+        language: ISO 639-1 code of the question's likely language, whose patterns are tried first.
+    """
+    written = _WORD.findall(_APOSTROPHE.sub("", question))
+    if not 0 < len(written) <= MAX_WORDS:
+        return None
+    text = " ".join(bare(word).lower() for word in written)
+    known = sorted(languages(), key=lambda one: (one != language, one != "en"))
+    return next((found for name in known if (found := _match(text, written, _language(name)))), None)
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the languages that have a file, as ISO 639-1 codes."""
+    return tuple(sorted(file.name[:2] for file in files(__name__).iterdir() if file.name.endswith(".yaml")))
+
+
+def words_for_documents(language: str) -> tuple[str, str]:
+    """Return patterns of the words before the name of a document, and of those for a document: "in the", "report"."""
+    table = _table(language if language in languages() else "en")
+    return table["words"]["inside"], table["words"]["doc"]
+
+
+def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
+    """Return what the patterns of one language make of a text, without filler at its ends if that is understood."""
+    for start, end in _cores(text, own.filler):
+        core = text[start:end]
+        for one in own.patterns:
+            if one.kind == "unclear" and core != text:
+                continue  # "was" is all that filler leaves of "was kannst du"
+            if found := one.pattern.fullmatch(core):
+                return Talk(kind=one.kind, language=own.name, fact=one.fact, **_named(found, start, text, written))
+    # "Hello, thanks, bye": several in a row.
+    if found := own.polite.fullmatch(text):
+        for kind in reversed(_POLITE):
+            if found[kind]:
+                return Talk(kind=kind, language=own.name)
+    return None
+
+
+def _cores(text: str, filler: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield the ends of a text without the filler before and behind it, and last those of all of it."""
+    starts, ends = [0], [len(text)]
+    while found := filler.match(text, starts[-1]):
+        starts.append(found.end())
+    while behind := _words_behind(text[: ends[-1]], filler):
+        ends.append(ends[-1] - len(max(behind, key=len)) - 1)
+    for end in reversed(ends):
+        for start in reversed(starts):
+            if start < end:
+                yield start, end
+
+
+def _words_behind(text: str, filler: re.Pattern[str]) -> list[str]:
+    """Return the filler with which a text ends."""
+    words = text.split(" ")
+    return [
+        tail for count in range(1, min(5, len(words))) if filler.fullmatch((tail := " ".join(words[-count:])) + " ")
+    ]
+
+
+def _named(found: re.Match[str], start: int, text: str, written: Sequence[str]) -> dict[str, str]:
+    """Return the named groups of a match, in the words of the question."""
+    named: dict[str, str] = {}
+    for name, value in found.groupdict().items():
+        if value:
+            first = text.count(" ", 0, start + found.start(name))
+            named[name] = " ".join(written[first : first + value.count(" ") + 1])
+    return named
+
+
+@cache
+def _table(name: str) -> Mapping[str, Any]:
+    return read_yaml((files(__name__) / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+@cache
+def _language(name: str) -> _Language:
+    table = _table(name)
+    words: Mapping[str, str] = table["words"]
+    patterns: list[_Pattern] = []
+    for kind in FIRST:
+        if kind == "collection":
+            about: Mapping[str, Sequence[str]] = table[kind]
+            for fact in FACTS:
+                patterns += [_pattern(kind, fact, one, words) for one in about[fact]]
+        else:
+            several: Sequence[str] = table[kind]
+            patterns += [_pattern(kind, None, one, words) for one in several]
+    polite = "|".join(f"(?P<{kind}>{'|'.join(_filled(one, words) for one in table[kind])})" for kind in _POLITE)
+    fillers: Sequence[str] = table["filler"]
+    filler = "|".join(sorted(map(re.escape, fillers), key=len, reverse=True))
+    # A named group holds its last match; any is enough to know that it took part.
+    return _Language(
+        name=name,
+        patterns=patterns,
+        polite=re.compile(rf"(?:(?:{polite})(?: |$)|(?:{filler})(?: |$))+"),
+        filler=re.compile(rf"(?:{filler}) "),
+    )
+
+
+def _pattern(kind: TalkKind, fact: CollectionFact | None, text: str, words: Mapping[str, str]) -> _Pattern:
+    return _Pattern(kind=kind, fact=fact, pattern=re.compile(_filled(text, words)))
+
+
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    for name, some in words.items():
+        text = text.replace(f"{{{name}}}", f"(?:{some})")
+    return text

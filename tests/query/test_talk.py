@@ -1,0 +1,110 @@
+"""What needs no search is recognised by rules, and nothing else is taken for it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.conversation import kind_cases
+from ragstone.query.named import named_documents
+from ragstone.query.talk import FACTS, FIRST, Talk, languages, talk_of
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Hello!", "greeting"),
+        ("Guten Morgen zusammen", "greeting"),
+        ("hi, thanks a lot, bye", "goodbye"),
+        ("Ačiū!", "thanks"),
+        ("What can you do?", "help"),
+        ("Apa yang boleh awak buat?", "help"),
+        ("Was kannst du?", "help"),
+        ("Could you please list all the documents?", "collection"),
+        ("Wie viele Dokumente gibt es?", "collection"),
+        ("Apie ką šis failas?", "document"),
+        ("Please summarize the uploaded file", "summary"),
+        ("hm", "unclear"),
+    ],
+)
+def test_recognises_talk(question: str, kind: str) -> None:
+    talk = talk_of(question)
+    assert talk is not None
+    assert talk.kind == kind
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which documents do I need to register?",
+        "How many files can I upload a day?",
+        "Hello, how do I reset my password?",
+        "Help for victims of the flood",
+        "Thank you letter template",
+        "Welche Unterlagen brauche ich?",
+        "",
+        "?!",
+        "please",
+    ],
+)
+def test_searches_for_everything_else(question: str) -> None:
+    assert talk_of(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("How many documents from 2021?", {"fact": "count", "year": "2021"}),
+        ("Who wrote Invoice.pdf?", {"fact": "author", "title": "Invoice.pdf"}),
+        ("Which documents were written by Ada Berg?", {"fact": "list", "author": "Ada Berg"}),
+        ("Which documents do you have about Fähren?", {"fact": "list", "topic": "Fähren"}),
+        ("Summarize the document Island Guide, please", {"title": "Island Guide", "called": "document"}),
+    ],
+)
+def test_names_are_as_they_were_typed(question: str, named: dict[str, str]) -> None:
+    talk = talk_of(question)
+    assert talk is not None
+    assert {name: getattr(talk, name) for name in named} == named
+
+
+@given(st.text(max_size=80), st.sampled_from(["", "en", "de", "lt", "ms", "xx"]))
+def test_understands_any_text(text: str, language: str) -> None:
+    talk = talk_of(text, language)
+    assert talk is None or (isinstance(talk, Talk) and talk.kind in FIRST)
+
+
+@pytest.mark.parametrize("text", ["all the " * 500, "hello " * 29, "x" * 100_000, "list the of " + "a " * 25])
+def test_long_text_is_read_quickly(text: str) -> None:
+    before = time.process_time()
+    talk_of(text)
+    assert time.process_time() - before < 0.5
+
+
+def test_every_language_has_every_kind() -> None:
+    assert set(languages()) >= {"de", "en", "lt", "ms"}
+    assert "list" in FACTS
+
+
+def test_questions_of_data_sets_are_searched_for(data_dir: Path) -> None:
+    asked = [case for case in kind_cases(data_dir, 200) if case.kind == "search"]
+    taken = [case.text for case in asked if (talk := talk_of(case.text, case.language)) and not talk.title]
+    assert len(asked) > 100
+    assert len(taken) <= len(asked) // 100
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What was earned according to the 2022 report?", ["2022 report"]),
+        ("What does invoice.pdf say on tax?", ["invoice.pdf"]),
+        ('Who is thanked in "Island Guide"?', ["Island Guide"]),
+        ('Who produced the music of the film "Island Guide"?', []),
+        ("What must guests know?", []),
+    ],
+)
+def test_finds_names_of_documents(question: str, names: list[str]) -> None:
+    assert [one.name for one in named_documents(question, "en")] == names
