@@ -17,6 +17,7 @@ import numpy as np
 
 from ragstone.catalog.database import Database, Transaction
 from ragstone.catalog.filters import Selections
+from ragstone.catalog.listing import common_values, listing
 from ragstone.catalog.protocol import IdOf, Prepared
 from ragstone.catalog.rows import (
     CHUNKS,
@@ -31,11 +32,10 @@ from ragstone.catalog.rows import (
     only,
     packed,
     stacked,
-    summary_from,
 )
 from ragstone.catalog.write import Orphans, put, put_files, put_skipped, take_out
 from ragstone.core.access import READERS, groups_in
-from ragstone.core.catalog import FIELDS, Counts, Finding, Listing, Notes, Stamp
+from ragstone.core.catalog import FIELDS, Counts, Finding, Listing, ListingOrder, Notes, Stamp
 from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
 from ragstone.core.layout import Placed
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 PART = 65_536
 """Vectors to read at once."""
-MAX_LISTED = 1000
-"""Documents on a page."""
 
 
 class SqlCatalog:
@@ -80,7 +78,8 @@ class SqlCatalog:
             return self.selections.rows(where, now)
 
     def metadata_keys(self, groups: Sequence[str] | None = None) -> frozenset[str]:
-        reader = None if groups is None or not self.has_access_groups() else tuple(sorted(groups))
+        named = self._named(groups)
+        reader = None if named is None else tuple(sorted(named))
         with self._asking_keys, self.snapshot() as now:
             if now != self._keys_stamp:
                 self._keys.clear()
@@ -108,6 +107,10 @@ class SqlCatalog:
     def chunks_of(self, ids: Sequence[str]) -> dict[int, Chunk]:
         where = f"d.{self._dialect.id_column} {self._dialect.in_values}"
         return dict(cut(self.database.uncut(where, [self._dialect.keys(ids)])))
+
+    def first_chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        sql = f"{CHUNKS} WHERE c.position = 0 AND d.{self._dialect.id_column} {self._dialect.in_values}"
+        return {row[2]: chunk_from(row) for row in self.database.rows(sql, [self._dialect.keys(ids)])}
 
     def vectors(self, rows: Sequence[int]) -> dict[int, Vector]:
         sql = f"SELECT c.row, v.value FROM chunks c JOIN vectors v USING (vector) WHERE c.row {self._dialect.in_values}"
@@ -141,26 +144,30 @@ class SqlCatalog:
         limit: int,
         *,
         fields: Sequence[str] = FIELDS,
+        where: Filter | None = None,
+        order: ListingOrder = "id",
+        exactly: bool = False,
     ) -> Listing:
-        allowed, values = self._dialect.readable(groups)
-        if wanted:
-            # Databases fold the case of some letters only; for the others, common spellings are tried.
-            forms = sorted({wanted, wanted.lower(), wanted.upper(), wanted.title(), wanted.capitalize()})
-            escaped = [form.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for form in forms]
-            containing, patterns = self._dialect.containing([f"%{form}%" for form in escaped], fields)
-            allowed, values = f"{allowed} AND {containing}", [*values, *patterns]
-        behind, start = self._dialect.after(after)
-        limit = max(1, min(limit, MAX_LISTED))
-        with self.snapshot():
-            total = self._one(f"SELECT count(*) FROM documents d WHERE {allowed}", values)
-            sql = f"""
-                SELECT d.id, d.title, d.url, d.source, d.metadata, length(t.text), d.chunks
-                FROM documents d JOIN contents t USING (content)
-                WHERE {behind} AND {allowed} ORDER BY {self._dialect.by_id} LIMIT ?
-            """
-            found = [summary_from(row) for row in self.database.rows(sql, [*start, *values, limit + 1])]
-        more = len(found) > limit
-        return Listing(documents=tuple(found[:limit]), total=total, next=found[limit - 1].document_id if more else "")
+        with self.snapshot() as now:
+            rows = None if where is None else self.selections.rows(where, now)
+            return listing(
+                self.database,
+                self._named(groups),
+                wanted,
+                after,
+                limit,
+                fields=fields,
+                rows=rows,
+                order=order,
+                exactly=exactly,
+            )
+
+    def common_values(self, groups: Sequence[str] | None, key: str, limit: int) -> list[tuple[str, int]]:
+        return common_values(self.database, self._named(groups), key, limit)
+
+    def _named(self, groups: Sequence[str] | None) -> Sequence[str] | None:
+        """Return the groups of a reader who may not read everything; None if there is nothing to check."""
+        return None if groups is None or not self.has_access_groups() else groups
 
     def has_access_groups(self) -> bool:
         having, values = self._dialect.has_key(READERS)

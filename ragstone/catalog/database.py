@@ -42,6 +42,11 @@ class Dialect(FilterDialect, Protocol):
         ...
 
     @property
+    def is_text(self) -> str:
+        """A condition on facts whose value is text."""
+        ...
+
+    @property
     def by_id(self) -> str:
         """Columns that order documents ``d`` by id."""
         ...

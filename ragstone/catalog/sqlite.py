@@ -269,6 +269,7 @@ class SqliteDialect:
     """The SQL of SQLite; implements `ragstone.catalog.database.Dialect`."""
 
     id_column, source_column, by_id, fact_value = "id", "source", "d.id", "value"
+    is_text = "typeof(value) = 'text'"
     in_values = "IN (SELECT value FROM json_each(?))"
     joined = "SELECT group_concat(row) FROM ({})"
     _under = """(source = {0} OR (source > {0} || '/' AND source < {0} || '0')

@@ -16,14 +16,50 @@ from ragstone.core.errors import Damaged
 from ragstone.core.protocols import Answerer, ChatModel, Entailment, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.request import Request
 from ragstone.respond.drafts import abstained, drafted, replayed, summary
-from ragstone.respond.words import language_of
+from ragstone.respond.outline import Part, outline, parts_of
+from ragstone.respond.replies import (
+    asked_back,
+    asked_for_more,
+    asks_back,
+    authored,
+    counted,
+    courtesy,
+    introduction,
+    listed,
+    plain_reply,
+    tallied,
+)
+from ragstone.respond.words import language_of, replies
 from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import RespondSettings
 
 if TYPE_CHECKING:
     from ragstone.respond.proof.by_words import Checker
 
-__all__ = ["abstained", "build_answerer", "build_chat_model", "choose", "drafted", "language_of", "replayed", "summary"]
+__all__ = [
+    "Part",
+    "abstained",
+    "asked_back",
+    "asked_for_more",
+    "asks_back",
+    "authored",
+    "build_answerer",
+    "build_chat_model",
+    "choose",
+    "counted",
+    "courtesy",
+    "drafted",
+    "introduction",
+    "language_of",
+    "listed",
+    "outline",
+    "parts_of",
+    "plain_reply",
+    "replayed",
+    "replies",
+    "summary",
+    "tallied",
+]
 
 
 def build_answerer(

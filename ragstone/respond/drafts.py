@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ragstone.core.answers import Citation, Draft, SentenceClosed, TextWritten
+from ragstone.core.answers import Citation, Draft, SentenceClosed, Statement, TextWritten
 from ragstone.core.errors import ResponseError
 from ragstone.core.protocols import Answerer
 from ragstone.core.records import Chunk, Evidence, Hit, Span
@@ -68,9 +68,9 @@ def abstained(
     """
     texts = phrases((settings.language if settings else "") or evidence.language)
     if not closest:
-        titles = {_name(hit.chunk): hit for hit in reversed(evidence.hits)}
+        titles = {name_of(hit.chunk): hit for hit in reversed(evidence.hits)}
         closest = [ClosestPassage(hit=hit) for hit in reversed(titles.values())][:MAX_PASSAGES]
-    question = _shortened(evidence.asked or evidence.question, MAX_QUESTION)
+    question = shortened(evidence.asked or evidence.question, MAX_QUESTION)
     lines = [texts.refusal.format(question=question), *_lack_lines(lacks, texts)]
     lines += [texts.closest, *dict.fromkeys(map(_line, closest))] if closest else [texts.nothing_close]
     return Draft(text="\n".join(lines), citations=(), answerability=answerability, outcome="refusal")
@@ -79,7 +79,7 @@ def abstained(
 def closest_lead(evidence: Evidence, settings: RespondSettings, lacks: Sequence[Lack] = ()) -> str:
     """Return the lines that say what was not found, and that what follows is only the closest, not an answer."""
     texts = phrases(settings.language or evidence.language)
-    nearest = texts.nearest.format(question=_shortened(evidence.asked or evidence.question, MAX_QUESTION))
+    nearest = texts.nearest.format(question=shortened(evidence.asked or evidence.question, MAX_QUESTION))
     return "\n".join([*_lack_lines(lacks, texts), nearest, ""])
 
 
@@ -114,6 +114,11 @@ def replayed(draft: Draft) -> Iterator[TextWritten | SentenceClosed]:
         yield TextWritten(text=rest)
 
 
+def moved(statement: Statement, by: int) -> Statement:
+    """Return a statement that stands further on in its text by this many characters."""
+    return replace(statement, start=statement.start + by, end=statement.end + by)
+
+
 async def drafted(answerer: Answerer, evidence: Evidence, request: Request) -> Draft:
     """Return the finished draft, for callers that do not need its events.
 
@@ -139,7 +144,7 @@ def summary(evidence: Evidence, citations: Sequence[Citation] = (), language: st
     best: dict[str, str] = {}
     for hit in evidence.hits:
         chunk = hit.chunk
-        best.setdefault(chunk.document_id, f"{strip_links(_name(chunk))} ({chunk.url or chunk.document_id})")
+        best.setdefault(chunk.document_id, f"{strip_links(name_of(chunk))} ({chunk.url or chunk.document_id})")
         for leg, documents in found.items():
             if any(step.stage.startswith(leg) for step in hit.why):
                 documents.add(chunk.document_id)
@@ -153,18 +158,18 @@ def summary(evidence: Evidence, citations: Sequence[Citation] = (), language: st
 def _line(passage: ClosestPassage) -> str:
     """Return the name of a document and its closest words, unless they are one word, as the title of a tab is."""
     chunk = passage.hit.chunk
-    title = strip_links(_name(chunk))
+    title = strip_links(name_of(chunk))
     words = strip_links(passage.span.of(chunk.text)) if passage.span else ""
-    return f"- {title}: {_shortened(words, MAX_QUOTE)}" if len(words.split()) > 1 else f"- {title}"
+    return f"- {title}: {shortened(words, MAX_QUOTE)}" if len(words.split()) > 1 else f"- {title}"
 
 
-def _name(chunk: Chunk) -> str:
+def name_of(chunk: Chunk) -> str:
     """Return the title of a document; without one its address, or the name of its file without the folders."""
     id = chunk.document_id
     return chunk.title or chunk.url or (id if "://" in id else re.split(r"[/\\]", id.rstrip("/\\"))[-1])
 
 
-def _shortened(text: str, limit: int) -> str:
+def shortened(text: str, limit: int) -> str:
     """Return the text on one line and within the limit."""
     text = " ".join(text.split())
     return text if len(text) <= limit else f"{text[:limit].rstrip()} …"

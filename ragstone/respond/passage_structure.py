@@ -13,6 +13,8 @@ from ragstone.core.records import Span
 
 MAX_QUOTE = 800
 """Characters of a quote together with the list or code it introduces."""
+MAX_LIST = 4000
+"""Characters of a list that is quoted whole because the question asks for it."""
 HEADING_WORDS = 12
 """Words of a heading: a line on its own, without closing punctuation, that is not longer."""
 
@@ -95,8 +97,14 @@ def ends_in_code(quote: str) -> bool:
     return bool(_FENCE.fullmatch(quote.rpartition("\n")[2]))
 
 
-def with_introduced(text: str, span: Span) -> Span:
-    """Extend a sentence that ends with a colon over the list or code it introduces; return any other unchanged."""
+def with_introduced(text: str, span: Span, longest: int = MAX_QUOTE) -> Span:
+    """Extend a sentence that ends with a colon over the list or code it introduces; return any other unchanged.
+
+    Args:
+        text: in which the sentence stands.
+        span: of the sentence.
+        longest: characters of both together.
+    """
     if not span.of(text).rstrip(_CLOSING).endswith(":"):
         return span
     start = _after_blank(text, span.end)
@@ -106,18 +114,24 @@ def with_introduced(text: str, span: Span) -> Span:
         if code_around(text, after) or _INDENTED_CODE.match(text[after : _line_end(text, after)]):
             start, line = after, text[after : _line_end(text, after)]
     if code := code_around(text, start):
-        return _within_limit(span, code.end)
+        return _within_limit(span, longest, code.end)
     if _ITEM.match(line):
-        return _within_limit(span, *_list_ends(text, start))
+        return _within_limit(span, longest, *_list_ends(text, start))
     if _INDENTED_CODE.match(line):
-        return _within_limit(span, *_indented_ends(text, start))
-    return _within_limit(span, *_unmarked_ends(text, start))
+        return _within_limit(span, longest, *_indented_ends(text, start))
+    return _within_limit(span, longest, *_unmarked_ends(text, start))
 
 
-def list_around(text: str, span: Span) -> Span | None:
+def list_around(text: str, span: Span, longest: int = MAX_QUOTE, *, any_list: bool = False) -> Span | None:
     """Return the list in which a sentence stands, with the line that introduces it, if it reads only as a whole.
 
     These are numbered steps and lists after a colon. None for other lists, and for those that are too long to quote.
+
+    Args:
+        text: in which the sentence stands.
+        span: of the sentence.
+        longest: characters of the list.
+        any_list: return other lists too.
     """
     if not is_item(text, span):
         return None
@@ -128,10 +142,10 @@ def list_around(text: str, span: Span) -> Span | None:
     introduction = text.rfind("\n", 0, len(above)) + 1
     if above.rstrip(_CLOSING).endswith(":") and not is_heading(text, Span(start=introduction, end=len(above))):
         start = introduction + len(text[introduction:]) - len(text[introduction:].lstrip())
-    elif not _STEP.match(text, first):
+    elif not any_list and not _STEP.match(text, first):
         return None
     end = max(_list_ends(text, first))
-    return Span(start=start, end=end) if end - start <= MAX_QUOTE else None
+    return Span(start=start, end=end) if end - start <= longest else None
 
 
 def block_around(text: str, span: Span) -> Span | None:
@@ -211,9 +225,9 @@ def _indented_ends(text: str, start: int) -> Iterator[int]:
     yield end
 
 
-def _within_limit(span: Span, *ends: int) -> Span:
+def _within_limit(span: Span, longest: int, *ends: int) -> Span:
     """Extend the sentence to the last of these ends within the limit; return it unchanged if none is."""
-    fitting = [end for end in ends if end - span.start <= MAX_QUOTE]
+    fitting = [end for end in ends if end - span.start <= longest]
     return Span(start=span.start, end=max([span.end, *fitting]))
 
 

@@ -404,3 +404,48 @@ def test_what_somebody_changed_in_the_tables_is_told(postgres: PostgresServer, t
             other.execute("UPDATE about SET crc = 0")
         with pytest.raises(Damaged, match="restore"):
             server.built_with()
+
+
+def test_documents_are_selected_and_ordered_the_same(both: tuple[Catalog, Catalog]) -> None:
+    """Titles, file names, filters, the order of commits, and the values of metadata, for each reader."""
+    documents = [
+        Document(
+            id=f"x/{name}.pdf",
+            text=f"about {name}",
+            title=title,
+            metadata={"author": author, "year": year, "draft": True} | ({"readers": "staff"} if hidden else {}),
+        )
+        for name, title, author, year, hidden in (
+            ("one", "The 100% Report", "Ada", 2021, False),
+            ("two", "Other", "Ada", 2022, True),
+            ("three", "the 100% report", "Berg", 2022, False),
+        )
+    ]
+    for catalog in both:
+        for document in documents:
+            commit(catalog, document)
+    one, other = both
+    ways: list[dict[str, Any]] = [
+        {"order": "newest"},
+        {"order": "oldest"},
+        {"order": "newest", "where": Compare(key="year", op="=", value=2022)},
+    ]
+    for groups in GROUPS:
+        for way in ways:
+            assert one.listing(groups, "", "", 2, **way) == other.listing(groups, "", "", 2, **way)
+        for name in ("the 100% Report", "ONE.pdf", "x/two.pdf", "100%", "t_o.pdf"):
+            found = one.listing(groups, name, "", 9, exactly=True)
+            assert found == other.listing(groups, name, "", 9, exactly=True)
+            assert found.total == len(found.documents)
+        for key in ("author", "year", "draft", "nothing"):
+            assert one.common_values(groups, key, 9) == other.common_values(groups, key, 9)
+    assert one.common_values(None, "author", 9) == [("Ada", 2), ("Berg", 1)]
+    assert one.common_values([], "author", 9) == [("Ada", 1), ("Berg", 1)]
+    assert one.common_values(None, "year", 9) == one.common_values(None, "draft", 9) == []
+    assert [hit.document_id for hit in one.listing(None, "the 100% Report", "", 9, exactly=True).documents] == [
+        "x/one.pdf",
+        "x/three.pdf",
+    ]
+    ids = [document.id for document in documents]
+    assert one.first_chunks(ids) == other.first_chunks(ids)
+    assert {id: chunk.index for id, chunk in one.first_chunks(ids).items()} == dict.fromkeys(ids, 0)

@@ -253,6 +253,7 @@ class PostgresDialect:
     ``numeric``, so that integers and floats compare exactly, as in SQLite.
     """
 
+    is_text = "kind = 't'"
     id_column, source_column, by_id, fact_value = (
         "id_hash",
         "source_hash",

@@ -13,7 +13,8 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 
-from ragstone.core.answers import Draft, Outcome, SentenceClosed, Statement, TextWritten, Turn
+from ragstone.core.answers import Draft, Outcome, SentenceClosed, TextWritten, Turn
+from ragstone.core.kinds import Kind
 from ragstone.core.protocols import SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
@@ -25,6 +26,7 @@ from ragstone.respond.drafts import (
     abstained,
     cite,
     closest_lead,
+    moved,
     replayed,
 )
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
@@ -33,7 +35,7 @@ from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import Likely, best, chosen
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import written
-from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, words_of
+from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.requirements.unmet import Known, Lack, lacking, lowered
 from ragstone.respond.tables import TableReader, draft_of, outweighs
@@ -47,6 +49,8 @@ All 120 such titles about an illness, in five languages, were answered from thei
 97%); the estimate alone refused two. Titles that are not questions get no such minimum. Titles of articles may ask
 what the article leaves open: the estimate alone refused none of 67 such abstracts.
 """
+WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
+"""The kinds of question that ask for a whole list, or for all steps."""
 
 _RISK_TOO_SMALL = (
     "respond.risk is smaller than this embedder can guarantee, so no question is answered; raise it or set it to 0"
@@ -121,7 +125,10 @@ class ExtractiveAnswerer:
             draft = abstained(evidence, answerability, _closest(found.likely), self._settings, lacks)
             return replace(draft, notices=(_RISK_TOO_SMALL,)) if self._abstain_below > 1 else draft
         if answerability >= self._abstain_below:
-            return _draft_of(evidence.question, _quotes(found.quoted), "", answerability, "answer")
+            quoted = _quotes(found.quoted)
+            if evidence.kind in WHOLE_LISTS:
+                quoted = whole_lists(quoted)
+            return _draft_of(evidence.question, quoted, "", answerability, "answer")
         lead = closest_lead(evidence, self._settings, lacks)
         quotes = _quotes(_best_of_documents(found.likely)[:MAX_SOURCES])
         return _draft_of(evidence.question, quotes, lead, answerability, "closest")
@@ -239,13 +246,9 @@ def _draft_of(question: str, quotes: Sequence[Quote], lead: str, answerability: 
         citations=citations,
         answerability=answerability,
         outcome=outcome,
-        statements=tuple(_moved(one, len(lead)) for one in statements),
+        statements=tuple(moved(one, len(lead)) for one in statements),
     )
 
 
 def _quotes(likely: Sequence[Likely]) -> list[Quote]:
     return passages([one.quote for one in likely])
-
-
-def _moved(statement: Statement, by: int) -> Statement:
-    return replace(statement, start=statement.start + by, end=statement.end + by)

@@ -80,6 +80,18 @@ def passages(quotes: Sequence[Quote]) -> list[Quote]:
     return _distinct(_with_code(joined))
 
 
+def whole_lists(quotes: Sequence[Quote]) -> list[Quote]:
+    """Return quotes that stand in a list, or introduce one, extended over all of that list."""
+    return passages([replace(one, span=_whole_list(one.hit.chunk.text, one.span)) for one in quotes])
+
+
+def _whole_list(text: str, span: Span) -> Span:
+    around = structure.list_around(text, span, structure.MAX_LIST, any_list=True)
+    if around is None:
+        around = structure.with_introduced(text, span, structure.MAX_LIST)
+    return Span(start=min(span.start, around.start), end=max(span.end, around.end))
+
+
 def are_neighbours(one: Quote, other: Quote) -> bool:
     """Return whether the other quote follows this one, or begins within it."""
     if one.hit.chunk.id != other.hit.chunk.id or one.code:

@@ -1,6 +1,7 @@
 """The words used to check and phrase answers, one YAML file per language.
 
-``phrases`` holds the texts of refusals and summaries; the other entries recognise facts. To add a language, add a file.
+``phrases`` holds the texts of refusals and summaries, ``replies`` what is said without a search; the other entries
+recognise facts. To add a language, add a file.
 """
 
 from __future__ import annotations
@@ -76,6 +77,32 @@ class Phrases:
     found: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replies:
+    """What is said in one language without a search, with placeholders in braces."""
+
+    greeting: str
+    thanks: str
+    goodbye: str
+    help: str
+    holds: str
+    empty: str
+    count: str
+    selected: str
+    unmatched: str
+    newest: str
+    oldest: str
+    authors: str
+    formats: str
+    unnamed: str
+    author: str
+    anonymous: str
+    topic: str
+    outline: str
+    which: str
+    unclear: str
+
+
 @cache
 def languages() -> tuple[str, ...]:
     """Return the languages that have a file, as ISO 639-1 codes."""
@@ -86,6 +113,12 @@ def languages() -> tuple[str, ...]:
 def phrases(language: str) -> Phrases:
     """Return the texts of a language; in English if it has no file."""
     return Phrases(**_table(language if language in languages() else "en")["phrases"])
+
+
+@cache
+def replies(language: str) -> Replies:
+    """Return the replies of a language; in English if it has no file."""
+    return Replies(**_table(language if language in languages() else "en")["replies"])
 
 
 def language_of(question: str) -> str:

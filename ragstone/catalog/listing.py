@@ -1,0 +1,121 @@
+"""Documents without their texts: pages of them, the newest ones, and which values of metadata they have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragstone.catalog.rows import summary_from
+from ragstone.core.access import READERS
+from ragstone.core.catalog import Listing, ListingOrder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragstone.catalog.database import Database
+
+MAX_LISTED = 1000
+"""Documents on a page."""
+_SUMMARY = "SELECT d.id, d.title, d.url, d.source, d.metadata, length(t.text), d.chunks"
+_IS = "d.{0} = ? OR lower(d.{0}) = ? OR lower(d.{0}) LIKE ? ESCAPE '\\'"
+"""The condition that a field is a text, or ends with it behind a slash."""
+_COMMITTED = {"newest": "c.generation DESC, c.row DESC", "oldest": "c.generation, c.row"}
+"""The order in which documents were added or last changed: an index of their first chunks gives it."""
+
+
+def listing(
+    database: Database,
+    groups: Sequence[str] | None,
+    wanted: str,
+    after: str,
+    limit: int,
+    *,
+    fields: Sequence[str],
+    rows: NDArray[np.int64] | None,
+    order: ListingOrder,
+    exactly: bool,
+) -> Listing:
+    """Return a page of documents; `ragstone.core.catalog.CatalogReader.listing` describes it.
+
+    Args:
+        database: the catalog's tables.
+        groups: groups of the reader; None for the owner.
+        wanted: text within one of the fields.
+        after: id after which the page starts, in the order of ids.
+        limit: maximum of documents on the page.
+        fields: to look for the text in.
+        rows: chunks of the documents that a filter lets through; None for all.
+        order: of the documents.
+        exactly: the text is all of a field, or what follows its last slash; such documents are not counted beyond the
+            page.
+    """
+    dialect = database.dialect
+    chosen, values = "TRUE", list[Any]()
+    if rows is not None:
+        chosen = f"{chosen} AND d.document IN (SELECT document FROM chunks WHERE row {dialect.in_values})"
+        values = [dialect.values(rows.tolist())]
+    if wanted and exactly:
+        chosen, values = f"{chosen} AND ({' OR '.join(_IS.format(name) for name in fields)})", [*values]
+        values += [wanted, wanted.lower(), f"%/{_escaped(wanted.lower())}"] * len(fields)
+    elif wanted:
+        # Databases fold the case of some letters only; for the others, common spellings are tried.
+        forms = sorted({wanted, wanted.lower(), wanted.upper(), wanted.title(), wanted.capitalize()})
+        containing, patterns = dialect.containing([f"%{_escaped(form)}%" for form in forms], fields)
+        chosen, values = f"{chosen} AND {containing}", [*values, *patterns]
+    behind, start = dialect.after(after)
+    readable, names = dialect.readable(groups)
+    visible, hidden = _visible(database, groups)
+    limit = max(1, min(limit, MAX_LISTED))
+    with database.snapshot():
+        total = 0
+        if not exactly:
+            sql = f"SELECT count(*) FROM documents d WHERE {visible} AND {chosen}"
+            ((total,),) = database.rows(sql, [*hidden, *values])
+        if order == "id":
+            sql = f"""
+                {_SUMMARY} FROM documents d JOIN contents t USING (content)
+                WHERE {behind} AND {readable} AND {chosen} ORDER BY {dialect.by_id} LIMIT ?
+            """
+            found = [summary_from(row) for row in database.rows(sql, [*start, *names, *values, limit + 1])]
+        else:
+            sql = f"""
+                {_SUMMARY} FROM chunks c JOIN documents d USING (document) JOIN contents t USING (content)
+                WHERE c.position = 0 AND {readable} AND {chosen} ORDER BY {_COMMITTED[order]} LIMIT ?
+            """
+            found = [summary_from(row) for row in database.rows(sql, [*names, *values, limit])]
+    more = len(found) > limit
+    total = max(total, len(found))
+    return Listing(documents=tuple(found[:limit]), total=total, next=found[limit - 1].document_id if more else "")
+
+
+def _escaped(text: str) -> str:
+    """Return a text as a pattern for LIKE that matches it alone."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _visible(database: Database, groups: Sequence[str] | None) -> tuple[str, list[Any]]:
+    """Return the condition on documents ``d`` that these groups may read, for a query that reads all documents.
+
+    The documents that are hidden are found once. `Dialect.readable`, which looks up each document, suits a page.
+    """
+    if groups is None:
+        return "TRUE", []
+    dialect = database.dialect
+    having, key = dialect.has_key(READERS)
+    named = f"SELECT document FROM facts WHERE {having} AND chunk IS NULL"
+    hidden = f"{named} EXCEPT {named} AND value {dialect.in_values}"
+    return f"d.document NOT IN ({hidden})", [*key, *key, dialect.values(groups)]
+
+
+def common_values(database: Database, groups: Sequence[str] | None, key: str, limit: int) -> list[tuple[str, int]]:
+    """Return the commonest texts that documents have under a key of their metadata, and how many have each."""
+    having, values = database.dialect.has_key(key)
+    visible, names = _visible(database, groups)
+    join = "" if groups is None else "JOIN documents d USING (document)"
+    sql = f"""
+        SELECT value, count(*) AS documents FROM facts {join}
+        WHERE {having} AND {database.dialect.is_text} AND chunk IS NULL AND {visible}
+        GROUP BY value ORDER BY documents DESC, value LIMIT ?
+    """
+    return [(value, count) for value, count in database.rows(sql, [*values, *names, limit]) if value]
