@@ -7,6 +7,9 @@ import numpy as np
 VARIES = 0.02
 """Standard deviation below which a feature gets no weight, such as the familiarity of a model that knows all words."""
 
+CONVERGED = 1e-10
+"""Largest change of a coefficient after which no further step is taken."""
+
 
 def fit(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float = 1.0) -> np.ndarray:
     """Return bias and coefficients of a weighted logistic regression with standardised features.
@@ -32,7 +35,10 @@ def newton(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float) -> n
     for _ in range(100):
         p = 1 / (1 + np.exp(-z @ b))
         hessian = (z * (weights * p * (1 - p))[:, None]).T @ z + penalty
-        b -= np.linalg.solve(hessian, z.T @ (weights * (p - y)) + penalty @ b)
+        step = np.linalg.solve(hessian, z.T @ (weights * (p - y)) + penalty @ b)
+        b -= step
+        if np.abs(step).max() < CONVERGED:
+            break
     return b
 
 

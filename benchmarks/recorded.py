@@ -111,8 +111,7 @@ async def recorded(data: Path, keep: Path, name: str, embedder: str) -> Recorded
         model, words, search = parts.embedder, parts.words, Search(parts.version)
         record = Recorded(fingerprint=model.fingerprint)
         for number, one in enumerate(questions.asked):
-            text, _ = await search.standalone(one.text, one.before, request)
-            found = await search.evidence(text, None, PASSAGES, request, Timings())
+            found = await search.follow_up(one.text, one.before, None, request, Timings())
             found = replace(found, considered=())
             record.found.append(Found(source=questions.name, number=number, asked=one, evidence=found))
             text, texts = found.question, [hit.chunk.headed for hit in found.hits]

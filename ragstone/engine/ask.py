@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from ragstone import query, respond
 from ragstone.chunk import Outlined
+from ragstone.core.access import both
 from ragstone.core.answers import (
     Adequacy,
     Answer,
@@ -25,13 +26,15 @@ from ragstone.core.answers import (
     Turn,
 )
 from ragstone.core.errors import KnowledgeBaseError, RagstoneError, ResponseError
-from ragstone.core.filters import Filter
+from ragstone.core.filters import Filter, In
 from ragstone.core.records import WEB, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings, timed
+from ragstone.engine.by_name import ByName, titles
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow_keywords
 from ragstone.engine.search import Search
+from ragstone.engine.talk import Replied, Talking
 from ragstone.review.confidence import FULL, confidence
 from ragstone.review.heuristic import NAME as STAND_IN
 from ragstone.review.judge import PARTIAL, marks, sufficiency
@@ -52,6 +55,7 @@ class Ask:
     def __init__(self, version: Components) -> None:
         self._version, self._settings = version, version.settings
         self._search = Search(version)
+        self._talking = Talking(version, self._search)
 
     async def stream(
         self,
@@ -71,11 +75,19 @@ class Ask:
             session = request.reader.session(session)
             turns = history.conversations().before
             before = (*await asyncio.to_thread(turns, session, self._version.count_tokens), *before)
-        evidence = await self._evidence(question, where, before, request, timings)
-        checked = await self._checked(evidence, request, timings)
+        parsed = self._search.filter_of(question, where, request)
+        replied = await self._reply(question, parsed, before, request, timings)
+        if replied:
+            checked = Checked(evidence=replied.evidence)
+        else:
+            evidence = await self._evidence(question, parsed, before, request, timings)
+            checked = await self._checked(evidence, request, timings)
+            if not _asked_back(before):
+                replied = await self._talking.clarification(checked.evidence, request)
         yield EvidenceFound(evidence=checked.evidence)
         draft: Draft | None = None
-        async with aclosing(timed(self._drafted(checked, before, request), timings, "answer")) as parts:
+        drafted = self._given(replied) if replied else self._drafted(checked, before, request)
+        async with aclosing(timed(drafted, timings, "answer")) as parts:
             async for part in parts:
                 if isinstance(part, Draft):
                     draft = part
@@ -89,15 +101,52 @@ class Ask:
         history.statistics().note_answer(answer, degraded=degraded, cached=self._settings.cache.enabled)
         yield Answered(answer=await asyncio.to_thread(self._kept, answer, session, checked.evidence, request))
 
+    async def _reply(
+        self, question: str, where: Filter | None, before: Sequence[Turn], request: Request, timings: Timings
+    ) -> Replied | None:
+        """Return the reply to a question that needs no search; None if it needs one."""
+        with timings.stage("understand"):
+            talk = query.talk_of(question, respond.language_of(question)) or await self._by_meaning(question, request)
+        if talk is None or (talk.kind == "unclear" and before):
+            return None
+        with timings.stage("catalog"):
+            if talk.topic:
+                return await self._talking.about(question, talk, where, request, timings)
+            reply, may_ask = self._talking.reply, not _asked_back(before)
+            return await asyncio.to_thread(reply, question, talk, where, request, may_ask=may_ask)
+
+    async def _by_meaning(self, question: str, request: Request) -> query.Talk | None:
+        """Return what a short question surely is by its vector, if a classifier was fitted to the embedder."""
+        version = self._version
+        if not query.is_short(question) or not version.has_embedder:
+            return None
+        embedder = version.models.question_embedder()
+        name = query.embedder_of(embedder.fingerprint)
+        if not name:
+            return None
+        (vector,) = await embedder.embed([question], role="query", request=request)
+        return query.talk_by_meaning(vector, name, respond.language_of(question))
+
+    async def _given(self, replied: Replied) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """Yield a reply as an answerer would."""
+        refuse_misquotes(replied.draft.citations, replied.evidence)
+        citations = await asyncio.to_thread(self._placed, replied.draft.citations, {})
+        draft = replace(replied.draft, citations=citations)
+        for event in respond.replayed(draft):
+            yield event
+        yield draft
+
     async def _evidence(
-        self, question: str, where: Filter | str | None, before: Sequence[Turn], request: Request, timings: Timings
+        self, question: str, where: Filter | None, before: Sequence[Turn], request: Request, timings: Timings
     ) -> Evidence:
-        """Return the evidence for the question as it stands without the conversation."""
-        alone, problem = await self._search.standalone(question, before, request)
-        evidence = await self._search.evidence(alone, where, self._settings.rank.top_k, request, timings)
-        understood = () if alone == question else (f"understood as: {alone}",)
-        problems = (problem,) if problem else ()
-        return replace(evidence, notices=(*understood, *evidence.notices, *problems))
+        """Return the evidence for a turn of a conversation, from the documents that it names if it names any."""
+        by_name = ByName(self._version, where, request)
+        meant = await asyncio.to_thread(by_name.meant_in, question, respond.language_of(question))
+        named = In(key="id", values=tuple(one.document_id for one in meant)) if meant else None
+        evidence = await self._search.follow_up(question, before, both(where, named), request, timings)
+        notices = (f"only in: {', '.join(titles(meant))}",) if meant else ()
+        kind = query.kind(question, evidence.language)
+        return replace(evidence, kind=kind, notices=(*notices, *evidence.notices))
 
     async def _checked(self, evidence: Evidence, request: Request, timings: Timings) -> Checked:
         """Return the evidence with a judge's verdict, and with web pages below it if it may not suffice."""
@@ -167,7 +216,7 @@ class Ask:
         self, question: str, checked: Checked, draft: Draft, request: Request, timings: Timings
     ) -> tuple[Draft, JudgeScores | None]:
         judge = self._version.models.judge()
-        if judge is None or draft.abstained:
+        if judge is None or draft.outcome != "answer":
             return draft, None
         with timings.stage("judge"):
             scores, problem = await marks(judge, question, checked.evidence, draft.text, request)
@@ -184,8 +233,9 @@ class Ask:
     ) -> Answer:
         evidence, review = _with_cited_tables(checked.evidence, draft.citations), self._settings.review
         sure = confidence(draft.answerability, draft.support, scores, review.marks, review.confidence)
+        sure = 0.0 if draft.outcome in ("reply", "clarification") else sure
         text = draft.text
-        if self._settings.respond.summary and draft.outcome != "refusal":
+        if self._settings.respond.summary and draft.outcome in ("answer", "closest"):
             text = f"{text}\n{respond.summary(evidence, draft.citations, self._settings.respond.language)}"
         return Answer(
             response_id=request.meter.id,
@@ -208,6 +258,7 @@ class Ask:
             notices=(*evidence.missing, *evidence.notices, *draft.notices, *request.meter.notices),
             hits=evidence.hits,
             policy=self._version.policy,
+            kind=evidence.kind,
         )
 
     def _kept(self, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:
@@ -223,6 +274,11 @@ class Ask:
                 notice = f"this answer cannot be rated later (review.responses_days=0 stops trying): {error}"
                 return replace(answer, notices=(*answer.notices, notice))
         return answer
+
+
+def _asked_back(before: Sequence[Turn]) -> bool:
+    """Return whether the last answer was a question back, after which none is asked again."""
+    return bool(before) and respond.asks_back(before[-1].answer)
 
 
 def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:

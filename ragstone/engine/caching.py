@@ -107,12 +107,14 @@ class ResultCache:
         self._search = (*common, settings.query.model_dump_json(), settings.rank.model_dump_json())
         self._answer = (*common, settings.respond.model_dump_json(), settings.services.model_dump_json())
 
-    def search_key(self, question: str, where: Filter | None, k: int, request: Request) -> ResultKey | None:
+    def search_key(
+        self, question: str, context: str, where: Filter | None, k: int, request: Request
+    ) -> ResultKey | None:
         """Return the key of a search; None if searches are not kept. Readers with other rights have other keys."""
         if not self._cache.keeps("searches"):
             return None
         state = self._state()
-        made = key("search", code_version(), state, *self._search, question, where, k, request.allowed)
+        made = key("search", code_version(), state, *self._search, question, context, where, k, request.allowed)
         return ResultKey(key=made, state=state)
 
     def evidence(self, known: ResultKey | None, request: Request) -> Evidence | None:
@@ -167,7 +169,7 @@ class ResultCache:
         state = self._state()
         hits = (*evidence.hits, *evidence.tables)
         read = [(replace(hit.chunk, metadata={}), hit.score) for hit in hits]
-        asked = (evidence.question, evidence.asked, evidence.language)
+        asked = (evidence.question, evidence.asked, evidence.language, evidence.kind)
         made = key("answer", code_version(), state, *self._answer, *asked, read, tuple(before), request.allowed)
         return ResultKey(key=made, state=state)
 

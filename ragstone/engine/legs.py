@@ -52,7 +52,10 @@ class Legs:
         legs = self._all(asked, room, where, request)
         for number, text in enumerate(asked.variations, start=1):
             varied = replace(asked, asked=text, text=text)
-            legs |= query.variation_legs(number, self._all(varied, room, where, request))
+            legs |= query.further_legs(str(number), self._all(varied, room, where, request))
+        if asked.context:
+            wider = replace(asked, asked=asked.context, text=asked.context)
+            legs |= query.further_legs(query.CONTEXT, self._all(wider, room, where, request))
         wanted = {name: leg() for name, leg in legs.items() if settings.method in (query.leg_of(name), "hybrid")}
         everything, missing = await self._gathered(asked, wanted, room, where, request)
         found = query.above(everything, settings.threshold, settings.keyword_threshold)

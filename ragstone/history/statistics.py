@@ -29,7 +29,13 @@ LEGS = ("vector", "bm25", "web")
 CACHED = ("search", "answer")
 
 Outcome = Literal["answered", "closest", "refused", "failed", "stopped"]
-_OUTCOMES: Mapping[str, Outcome] = {"answer": "answered", "closest": "closest", "refusal": "refused"}
+_OUTCOMES: Mapping[str, Outcome] = {
+    "answer": "answered",
+    "closest": "closest",
+    "refusal": "refused",
+    "reply": "answered",
+    "clarification": "refused",
+}
 Entry = tuple[str, str, str]
 """Hour, kind and name of a count."""
 
@@ -153,7 +159,7 @@ class Statistics:
             counts.append(("degraded", "answers"))
         if cached:
             counts += [("hits" if step in answer.usage.cached else "misses", step) for step in CACHED]
-        self._note(counts, answer.timings_ms, None if answer.abstained else answer.confidence)
+        self._note(counts, answer.timings_ms, answer.confidence if answer.outcome == "answer" else None)
 
     def note_failure(self, error: BaseException) -> None:
         """Count a question that failed."""

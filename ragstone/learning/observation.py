@@ -72,7 +72,7 @@ class Observation:
             support=answer["support"],
             marks=(marks["relevance"], marks["factuality"], marks["completeness"]) if marks else None,
             confidence=answer["confidence"],
-            abstained=answer["abstained"],
+            abstained=answer["abstained"] or answer["outcome"] == "reply",  # a reply has no estimate to learn from
             web=answer["web_search_triggered"],
             found=tuple((_hashed(one.document_id), one.vector, one.keyword) for one in response.considered),
             right=tuple(sorted({_hashed(one) for one in right})),

@@ -43,7 +43,7 @@ def boost(hits: Sequence[Hit], question: QueryAnalysis, settings: BoostSettings)
 def _added(chunk: Chunk, question: QueryAnalysis, settings: BoostSettings) -> dict[str, float]:
     facts = chunk.facts
     return {
-        "kind": settings.kind * (facts.get("chunk_kind") == question.intent),
+        "kind": settings.kind * (facts.get("chunk_kind") == question.kind),
         "code": settings.code * (question.wants_code and facts.get("is_code") is True),
         "keywords": settings.keywords * _share(question.keywords, chunk) if settings.keywords else 0.0,
         "difficulty": settings.difficulty * (facts.get("difficulty") == question.difficulty),

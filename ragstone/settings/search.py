@@ -98,7 +98,7 @@ class QuerySettings(Section):
 class BoostSettings(Section):
     """Changes to a score that do not depend on similarity. They suit cosine scores; 0 and 1 change nothing."""
 
-    kind: float = Field(default=0.0, description="Added if the kind of the chunk matches the intent of the question.")
+    kind: float = Field(default=0.0, description="Added if the kind of the chunk matches the kind of the question.")
     code: float = Field(default=0.0, description="Added to code if the question asks for code.")
     keywords: float = Field(
         default=0.0, description="Added in proportion to the share of the question's keywords in the chunk."

@@ -202,7 +202,7 @@ def test_a_conversation_is_kept_and_leaned_on_in_another_process(kb: Path):
             engine.close()
 
     ask(QUESTION)
-    assert "understood as: And when? (old harbour open)" in ask("And when?").notices
+    assert "understood as: When does the old harbour open? And when?" in ask("And when?").notices
     engine = KnowledgeBase.open(kb)
     assert [(one.name, one.turns) for one in engine.history.conversations(reader=OWNER)] == [("mine", 2)]
     assert engine.history.forget("mine", reader=OWNER) == 2

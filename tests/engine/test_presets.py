@@ -98,7 +98,7 @@ def test_a_follow_up_is_asked_with_its_topic(tmp_path: Path) -> None:
             )
         )
         assert answer.question == "And when?"
-        assert "understood as: And when? (harbour open)" in answer.notices
+        assert "understood as: When does the harbour open? And when?" in answer.notices
         assert asyncio.run(engine.ask("And when?", reader=OWNER)).notices == ()
     finally:
         engine.close()

@@ -35,7 +35,7 @@ def hit(
 
 def test_each_rule_of_a_documentation_site() -> None:
     question = QueryAnalysis(
-        intent="how_to", wants_code=True, difficulty="beginner", keywords=("install", "cudaq::qubit")
+        kind="how_to", wants_code=True, difficulty="beginner", keywords=("install", "cudaq::qubit")
     )
     cases = [
         (hit(0.5, facts={"chunk_kind": "how_to"}), 0.7),

@@ -26,7 +26,13 @@ from ragstone.serve.http.question_slots import QuestionSlots
 from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
 from ragstone.settings import ServeSettings
 
-_ENDS: Mapping[Outcome, QuestionEnd] = {"answer": "answered", "closest": "closest", "refusal": "abstained"}
+_ENDS: Mapping[Outcome, QuestionEnd] = {
+    "answer": "answered",
+    "closest": "closest",
+    "refusal": "abstained",
+    "reply": "answered",
+    "clarification": "abstained",
+}
 
 
 @dataclass(slots=True, kw_only=True)

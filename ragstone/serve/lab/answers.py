@@ -200,6 +200,8 @@ _BADGES: Mapping[Outcome, tuple[str, str]] = {
     "answer": ("answered", "answered"),
     "closest": ("refused", "closest passages only"),
     "refusal": ("refused", "not answered"),
+    "reply": ("answered", "replied"),
+    "clarification": ("refused", "asked back"),
 }
 
 

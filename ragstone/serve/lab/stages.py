@@ -123,7 +123,7 @@ def understood(trace: Trace) -> Markup:
     facts = [
         *(("also", text) for text in also),
         ("language", asked.language),
-        ("intent", "" if asked.analysis.intent == "other" else asked.analysis.intent),
+        ("kind", asked.analysis.kind),
         *(
             (stage_name(name), f"{number:,} found, weight {trace.weights[name]:.2f}")
             for name, number in trace.found.items()

@@ -83,7 +83,7 @@ class Replied:
         for citation in self.citations:
             yield f"[{citation.marker}] {_place(citation)}"
             yield f"    “{one_line(citation.quote)}”"
-        if not self.abstained:
+        if self.outcome == "answer":
             yield f"\nConfidence {self.confidence:.2f}; citations support {self.support:.0%} of the sentences."
         for notice in self.notices:
             yield f"Note: {one_line(notice)}"

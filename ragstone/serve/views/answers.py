@@ -26,10 +26,10 @@ def answer(
 ) -> Iterator[Block]:
     """Show an answer, its sources and its confidence; ``rated`` adds the command that rates it."""
     yield from _text(answer)
-    if answer.outcome != "refusal":
+    if answer.citations or answer.outcome in ("answer", "closest"):
         yield line()
         yield from sources(answer, shown=shown)
-        if not explain and not answer.abstained:
+        if not explain and answer.outcome == "answer":
             yield line((_confidence(answer), "dim"))
     if explain:
         yield from explanation(answer)
@@ -39,7 +39,7 @@ def answer(
 
 def notices(answer: Answer) -> Iterator[Line]:
     """Show what went wrong on the way without preventing an answer."""
-    if not answer.hits and not answer.notices:
+    if not answer.hits and not answer.notices and answer.outcome not in ("reply", "clarification"):
         yield line(("note: ", "yellow"), "nothing was found; ragstone status shows what the knowledge base holds")
     for notice in answer.notices:
         yield line(("note: ", "yellow"), one_line(notice))
@@ -68,6 +68,7 @@ def place(citation: Citation) -> str:
 def explanation(answer: Answer) -> Iterator[Block]:
     """Show the evidence with the history of each score, and the time of each stage."""
     yield line()
+    yield line(("Kind", "bold"), f" {answer.kind}; {answer.outcome}")
     yield line(("Evidence", "bold"), f" by {answer.retrieval_method}; confidence {answer.confidence:.2f}")
     yield from hits(answer.hits, explain=True, excerpt=False)
     if answer.policy:

@@ -555,14 +555,20 @@ export interface components {
              */
             answer: string;
             /**
-             * Outcome
-             * @description `closest`: no sure answer, only the closest passages, and the text says so
+             * Kind
+             * @description what the question asks for
              * @enum {string}
              */
-            outcome: "answer" | "closest" | "refusal";
+            kind: "greeting" | "thanks" | "goodbye" | "help" | "collection" | "document" | "summary" | "unclear" | "troubleshooting" | "comparison" | "list" | "how_to" | "example" | "location" | "time" | "person" | "quantity" | "definition" | "reason" | "confirmation" | "question" | "keywords" | "statement";
+            /**
+             * Outcome
+             * @description `closest`: no sure answer, only the closest passages, and the text says so; `reply`: needed no search, and nothing is estimated; `clarification`: asks back
+             * @enum {string}
+             */
+            outcome: "answer" | "closest" | "refusal" | "reply" | "clarification";
             /**
              * Abstained
-             * @description true unless `outcome` is `answer`
+             * @description true unless `outcome` is `answer` or `reply`
              */
             abstained: boolean;
             /** Sources */
@@ -1761,7 +1767,7 @@ export interface components {
             "rank.budget_ms"?: number | null;
             /**
              * Rank.Boosts.Kind
-             * @description Added if the kind of the chunk matches the intent of the question.
+             * @description Added if the kind of the chunk matches the kind of the question.
              */
             "rank.boosts.kind"?: number | null;
             /**

@@ -10,7 +10,8 @@ export function Confidence({ answer }: { answer: Answer }) {
   const proved = answer.statements.filter((one) => one.supported).length;
   const scores = answer.judge_scores;
   const total = answer.timings_ms.total;
-  const rows: [string, string][] = [["Likelihood of an answer", percent(answer.answerability)]];
+  const estimated = answer.outcome !== "reply" && answer.outcome !== "clarification";
+  const rows: [string, string][] = estimated ? [["Likelihood of an answer", percent(answer.answerability)]] : [];
   if (answer.statements.length) rows.push(["Supported sentences", `${proved} of ${answer.statements.length}`]);
   if (scores) {
     rows.push([
@@ -18,7 +19,7 @@ export function Confidence({ answer }: { answer: Answer }) {
       `relevance ${scores.relevance}, factuality ${scores.factuality}, completeness ${scores.completeness}`,
     ]);
   }
-  if (!answer.abstained)
+  if (estimated && !answer.abstained)
     rows.push(["Written by", answer.model === "extractive" ? "no model: quoted from the documents" : answer.model]);
   rows.push(["Search", answer.retrieval_method + (answer.web_search_triggered ? " and the web" : "")]);
   if (total !== undefined) {
@@ -32,10 +33,8 @@ export function Confidence({ answer }: { answer: Answer }) {
   return (
     <details className="confidence">
       <summary>
-        <span className={`dot ${level(answer.confidence)}`} aria-hidden="true" />
-        {answer.abstained
-          ? `Likelihood of an answer: ${percent(answer.answerability)}`
-          : `Confidence ${percent(answer.confidence)}`}
+        {estimated && <span className={`dot ${level(answer.confidence)}`} aria-hidden="true" />}
+        {summary(answer)}
         <Icon name="more" />
       </summary>
       <dl>
@@ -49,5 +48,14 @@ export function Confidence({ answer }: { answer: Answer }) {
     </details>
   );
 }
+
+/** What is said of the answer before it is opened. A reply and a question back have no estimate. */
+const summary = (answer: Answer): string => {
+  if (answer.outcome === "reply") return "No estimate: not an answer from passages";
+  if (answer.outcome === "clarification") return "Asked back";
+  return answer.abstained
+    ? `Likelihood of an answer: ${percent(answer.answerability)}`
+    : `Confidence ${percent(answer.confidence)}`;
+};
 
 const level = (confidence: number): string => (confidence >= 0.75 ? "high" : confidence >= 0.5 ? "middle" : "low");

@@ -36,7 +36,7 @@ export function TurnView({ turn, opened, onOpen, onAgain, onVote }: Props) {
         </p>
       )}
       {underWay && <Progress turn={turn} />}
-      {turn.answer?.abstained ? (
+      {turn.answer?.abstained && turn.answer.outcome !== "clarification" ? (
         <Refusal turn={turn} targets={targets} opened={opened} onOpen={open} />
       ) : (
         <Written turn={turn} targets={targets} current={current} opened={opened} onOpen={open} />

@@ -42,6 +42,7 @@ export const answered = (answer: string, more: Partial<Answer> = {}): Answer => 
   response_id: "r1",
   question: "Why?",
   answer,
+  kind: "question",
   outcome: "answer",
   abstained: false,
   sources: [],

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from ragstone.core.answers import Answer as AnswerRecord
 from ragstone.core.answers import Answered, Event, EvidenceFound, Outcome, SentenceClosed, TextWritten
+from ragstone.core.kinds import Kind
 from ragstone.core.records import Hit as HitRecord
 from ragstone.engine.knowledge_base import Change
 from ragstone.serve import as_json
@@ -176,8 +177,12 @@ class Answer(Response):
     response_id: str
     question: str
     answer: str = Field(description="plain text with citation markers such as [1]; never HTML")
-    outcome: Outcome = Field(description="`closest`: no sure answer, only the closest passages, and the text says so")
-    abstained: bool = Field(description="true unless `outcome` is `answer`")
+    kind: Kind = Field(description="what the question asks for")
+    outcome: Outcome = Field(
+        description="`closest`: no sure answer, only the closest passages, and the text says so; `reply`: needed no"
+        " search, and nothing is estimated; `clarification`: asks back"
+    )
+    abstained: bool = Field(description="true unless `outcome` is `answer` or `reply`")
     sources: list[Source]
     confidence: Share
     answerability: Share = Field(description="probability, estimated before answering, that the answer is right")

@@ -134,11 +134,12 @@ async def kept_response(
     hits: list[dict[str, Any]] | None = None
     if explain:
         hits = [as_json.hit(one, rank, explain=True) for rank, one in enumerate(caller.view.hits(found.hits), start=1)]
+    answer = {"hits": hits, "kind": "question"} | dict(found.answer)  # an answer of an older version names no kind
     return KeptResponse(
         response_id=found.response_id,
         at=found.at,
         question=found.question,
-        answer=Answer.model_validate({"hits": hits} | dict(found.answer)),
+        answer=Answer.model_validate(answer),
         feedback=[Feedback.model_validate(one, from_attributes=True) for one in found.feedback],
     )
 

@@ -1,0 +1,81 @@
+"""Documents that a question names: by a title, the name of a file, or as "this file"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragstone import query
+from ragstone.core.catalog import FIELDS, DocumentSummary, Listing, ListingOrder
+from ragstone.core.filters import Filter
+from ragstone.core.request import Request
+from ragstone.engine.components import Components
+
+MAX_COMPARED = 200
+"""Documents with a word of a name whose titles are compared with it."""
+MOST_MEANT = 5
+"""Documents to which a name may confine a search; a name that more have is no name."""
+_WORD = re.compile(r"\w+")
+
+
+class ByName:
+    """Finds documents by their names, among those that the reader may read and a filter lets through."""
+
+    def __init__(self, version: Components, where: Filter | None, request: Request) -> None:
+        self._version, self._where = version, where
+        reader = request.reader
+        self.groups = None if reader.groups is None else reader.names
+        # Others than the owner are not shown where on this machine a source is.
+        self._fields = FIELDS if reader.is_owner else tuple(name for name in FIELDS if name != "source")
+
+    def listing(self, limit: int, *, wanted: str = "", order: ListingOrder = "id", exactly: bool = False) -> Listing:
+        """Return the documents with a text in their title, id, address or source, or with ``exactly`` this one."""
+        fields = ("id", "title") if exactly else self._fields
+        return self._version.catalog.listing(
+            self.groups, wanted, "", limit, fields=fields, where=self._where, order=order, exactly=exactly
+        )
+
+    def called(self, name: str) -> list[DocumentSummary]:
+        """Return the documents of this title or file name, in any case."""
+        return list(self.listing(MAX_COMPARED, wanted=name, exactly=True).documents)
+
+    def named(self, name: str) -> list[DocumentSummary]:
+        """Return the documents of this title or file name; if there is none, those whose titles have all its words."""
+        asked = _words(name)
+        if (exactly := self.called(name)) or not asked:
+            return exactly
+        rarest = max(asked, key=len)
+        found = self.listing(MAX_COMPARED, wanted=rarest).documents
+        called = [one for one in found if _words(one.title) == asked]  # it differs in punctuation alone
+        return called or [one for one in found if asked <= _words(f"{one.title} {file_name(one.document_id)}")]
+
+    def meant_in(self, question: str, language: str) -> list[DocumentSummary]:
+        """Return the few documents that a question names, to which the search is confined; none if it names none."""
+        for one in query.named_documents(question, language):
+            found = self.named(one.name) if one.described else self.called(one.name)
+            if 0 < len(found) <= MOST_MEANT:
+                return found
+        return []
+
+    def last(self) -> DocumentSummary | None:
+        """Return the document that was added or changed last."""
+        return next(iter(self.listing(1, order="newest").documents), None)
+
+
+def name_of(one: DocumentSummary) -> str:
+    """Return the title of a document; without one its address, or the name of its file."""
+    return one.title or one.url or file_name(one.document_id)
+
+
+def file_name(id: str) -> str:
+    """Return the name of a file without the folders; an address as it is."""
+    return id if "://" in id else re.split(r"[/\\]", id.rstrip("/\\"))[-1]
+
+
+def titles(documents: Sequence[DocumentSummary]) -> list[str]:
+    """Return the distinct names of documents, in order."""
+    return list(dict.fromkeys(map(name_of, documents)))
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text.replace("_", " "))}

@@ -1,0 +1,288 @@
+"""Replies to what needs no search: courtesies, questions about the documents as such, and summaries of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragstone import query, respond
+from ragstone.chunk import Outlined, sentences
+from ragstone.core.answers import Draft
+from ragstone.core.catalog import DocumentSummary
+from ragstone.core.filters import And, Compare, Filter, In, Or
+from ragstone.core.records import Chunk, Evidence, Hit, Step
+from ragstone.core.request import Request
+from ragstone.core.timing import Timings
+from ragstone.engine.by_name import ByName, name_of, titles
+from ragstone.engine.components import Components
+from ragstone.engine.search import Search
+from ragstone.query.talk import Talk
+
+SHOWN = 10
+"""Documents that a list shows."""
+MOST_FORMATS = 1000
+"""Formats that documents may have."""
+MOST_VALUES = 20
+"""Authors or formats that are shown."""
+LEAST_CHOICES, MOST_CHOICES = 2, 4
+"""Documents or sections between which somebody can choose."""
+MOST_WORDS = 2
+"""Content words of a question that may have several readings."""
+STEM = 5
+"""Letters by which another form of a word is recognised."""
+_FILE = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{1,4}$")
+"""The end of a file's name."""
+AUTHOR_KEYS = ("author", "authors")
+DATE_KEYS = ("date", "published", "publication_date", "created", "year")
+FORMATS = {
+    "word": ("docx", "doc"),
+    "excel": ("xlsx", "xls"),
+    "powerpoint": ("pptx", "ppt"),
+    "text": ("txt", "text"),
+    "markdown": ("md", "markdown"),
+    "html": ("html", "web"),
+    "web": ("html", "web"),
+    "email": ("eml", "mail", "email", "msg"),
+}
+"""What formats are called, and the kinds of documents that they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """A reply, and the documents it names as its evidence."""
+
+    evidence: Evidence
+    draft: Draft
+
+
+class Talking:
+    """Replies from the catalog of one version of a knowledge base."""
+
+    def __init__(self, version: Components, search: Search) -> None:
+        self._version, self._search = version, search
+
+    async def about(
+        self, question: str, talk: Talk, where: Filter | None, request: Request, timings: Timings
+    ) -> Replied | None:
+        """Return the documents that come closest to the topic of a question; None if none is found."""
+        said = _Said(question=question, talk=talk, language=self._version.settings.respond.language or talk.language)
+        evidence = await self._search.evidence(talk.topic, where, SHOWN, request, timings)
+        best = dict[str, Hit]()
+        for hit in evidence.hits:
+            best.setdefault(hit.chunk.document_id, hit)
+        if not best:
+            return None
+        lead = respond.replies(said.language).topic.format(topic=talk.topic)
+        hits = list(best.values())
+        return said.reply(respond.listed(lead, hits), hits, evidence.missing)
+
+    def reply(
+        self, question: str, talk: Talk, where: Filter | None, request: Request, *, may_ask: bool
+    ) -> Replied | None:
+        """Return the reply to talk; None if it turns out to be a question for a search.
+
+        Args:
+            question: as it was asked.
+            talk: what it is.
+            where: which documents may be used.
+            request: who asks.
+            may_ask: whether a question back is allowed.
+        """
+        language = self._version.settings.respond.language or talk.language
+        by_name = ByName(self._version, where, request)
+        said = _Said(question=question, talk=talk, language=language)
+        with self._version.catalog.snapshot():
+            match talk.kind:
+                case "greeting" | "thanks" | "goodbye":
+                    return said.reply(respond.courtesy(talk.kind, language))
+                case "help":
+                    found = by_name.listing(MOST_CHOICES, order="newest")
+                    return said.reply(respond.introduction(found.total, titles(found.documents), language))
+                case "unclear":
+                    found = by_name.listing(MOST_CHOICES, order="newest")
+                    if not may_ask or not found.total:
+                        return None
+                    return said.reply(respond.asked_for_more(titles(found.documents), language))
+                case "collection":
+                    return self._collection(said, by_name, where, request)
+                case "document" | "summary":
+                    return self._summary(said, by_name, request, may_ask=may_ask)
+
+    async def clarification(self, evidence: Evidence, request: Request) -> Replied | None:
+        """Return a question back, if few words fit several documents or sections, and none of them surely answers."""
+        choices = _choices(evidence)
+        if len(choices) < LEAST_CHOICES:
+            return None
+        models, own = self._version.models, self._version.settings.respond
+        if await models.answerer().answerability(evidence, request) >= own.abstain_below:
+            return None
+        language = own.language or evidence.language
+        draft = respond.asked_back(evidence.asked or evidence.question, choices, language)
+        return Replied(evidence=evidence, draft=draft)
+
+    # ------------------------------------------------------------ all documents
+
+    def _collection(self, said: _Said, by_name: ByName, where: Filter | None, request: Request) -> Replied | None:
+        talk, language, catalog = said.talk, said.language, self._version.catalog
+        texts = respond.replies(language)
+        if by_name.last() is None:
+            return said.reply(respond.plain_reply(texts.empty))
+        match talk.fact:
+            case "author":
+                return self._author(said, by_name)
+            case "authors" | "formats":
+                keys = AUTHOR_KEYS if talk.fact == "authors" else ("kind",)
+                lead = texts.authors if talk.fact == "authors" else texts.formats
+                values = [one for key in keys for one in catalog.common_values(by_name.groups, key, MOST_VALUES)]
+                return said.reply(respond.tallied(lead, values, language))
+            case "newest" | "oldest":
+                found = by_name.listing(1, order=talk.fact).documents
+                return self._listed(said, texts.newest if talk.fact == "newest" else texts.oldest, found)
+            case _:
+                pass
+        if talk.format and talk.fact == "count" and where is None:  # the index of values knows how many
+            kinds = FORMATS.get(talk.format, (talk.format,))
+            known = dict(catalog.common_values(by_name.groups, "kind", MOST_FORMATS))
+            total = sum(known.get(kind, 0) for kind in kinds)
+            return said.reply(respond.plain_reply(respond.counted(total, language, selected=True)))
+        narrowed = self._narrowed(talk, by_name)
+        if narrowed is not None:
+            every = And(parts=(where, narrowed)) if where else narrowed
+            by_name = ByName(self._version, every, request)
+        found = by_name.listing(SHOWN, order="newest")
+        if not found.total:
+            return said.reply(respond.plain_reply(texts.unmatched)) if talk.year or talk.format else None
+        lead = respond.counted(found.total, language, selected=narrowed is not None)
+        return (
+            said.reply(respond.plain_reply(lead)) if talk.fact == "count" else self._listed(said, lead, found.documents)
+        )
+
+    def _narrowed(self, talk: Talk, by_name: ByName) -> Filter | None:
+        """Return the filter on the author, year or format that a question names; None if it names none."""
+        keys = self._version.catalog.metadata_keys(by_name.groups)
+        if talk.author:
+            wanted, parts = talk.author.casefold(), list[Filter]()
+            for key in keys.intersection(AUTHOR_KEYS):
+                known = self._version.catalog.common_values(by_name.groups, key, 10_000)
+                parts.append(In(key=key, values=tuple(name for name, _ in known if wanted in name.casefold())))
+            return Or(parts=tuple(parts))
+        if talk.year:
+            after = str(int(talk.year) + 1)
+            dated: list[Filter] = [
+                And(parts=(Compare(key=key, op=">=", value=talk.year), Compare(key=key, op="<", value=after)))
+                for key in sorted(keys.intersection(DATE_KEYS))
+            ]
+            return Or(parts=(*dated, Compare(key="year", op="=", value=int(talk.year))))
+        if talk.format:
+            return In(key="kind", values=FORMATS.get(talk.format, (talk.format,)))
+        return None
+
+    def _author(self, said: _Said, by_name: ByName) -> Replied | None:
+        """Return who wrote the document that a question names; None if it asks for the author of something else.
+
+        An article about a song does not say who wrote the song by having no author.
+        """
+        is_document = bool(said.talk.called) or _FILE.search(said.talk.title) is not None
+        found = by_name.named(said.talk.title) if is_document else by_name.called(said.talk.title)
+        if len(found) != 1:
+            return None
+        named = [found[0].metadata.get(key, "") for key in AUTHOR_KEYS]
+        names = [str(one) for value in named for one in (value if isinstance(value, tuple) else (value,)) if one]
+        if not names and not is_document:
+            return None
+        hits = self._hits(found)
+        return said.reply(respond.authored(hits[0], ", ".join(names), said.language), hits) if hits else None
+
+    def _listed(self, said: _Said, lead: str, documents: Sequence[DocumentSummary]) -> Replied:
+        hits = self._hits(documents)
+        return said.reply(respond.listed(lead, hits), hits)
+
+    def _hits(self, documents: Sequence[DocumentSummary]) -> list[Hit]:
+        """Return the first chunk of each document."""
+        chunks = self._version.catalog.first_chunks([one.document_id for one in documents])
+        return _hits_of([chunks[one.document_id] for one in documents if one.document_id in chunks])
+
+    # ------------------------------------------------------------ one document
+
+    def _summary(self, said: _Said, by_name: ByName, request: Request, *, may_ask: bool) -> Replied | None:
+        """Return the outline of the document that is meant; None if no document has the name in the question."""
+        title = said.talk.title
+        if not title:
+            found = [one for one in [by_name.last()] if one]
+        elif said.talk.kind == "summary" or said.talk.called:
+            found = by_name.named(title)
+        else:
+            found = by_name.called(title)
+        if not found:
+            return None if title else said.reply(respond.plain_reply(respond.replies(said.language).empty))
+        if len(found) > 1:
+            if len(found) > MOST_CHOICES or not may_ask:
+                return None
+            return said.reply(respond.asked_back(said.question, titles(found), said.language))
+        (one,) = found
+        catalog = self._version.catalog
+        chunks = sorted(catalog.chunks_of([one.document_id]).values(), key=lambda chunk: chunk.start)
+        document = catalog.document(one.document_id)
+        parts = [
+            respond.Part(title=section.title, start=section.start, end=section.end, level=section.level)
+            for section in Outlined.of(document).sections
+        ]
+        hits = _hits_of(chunks)
+        draft = respond.outline(
+            respond.parts_of(parts, len(document.text)),
+            hits,
+            title=name_of(one),
+            sentences=sentences,
+            weigh=self._version.indexes.words().weigh,
+            request=request,
+            language=said.language,
+        )
+        cited = {citation.chunk_id for citation in draft.citations}
+        notice = () if title or by_name.listing(1).total == 1 else (f"read as: {name_of(one)}, the last one added",)
+        return said.reply(draft, [hit for hit in hits if hit.chunk.id in cited], notice)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What somebody said, and the language of the reply."""
+
+    question: str
+    talk: Talk
+    language: str
+
+    def reply(self, draft: Draft, hits: Sequence[Hit] = (), notices: tuple[str, ...] = ()) -> Replied:
+        evidence = Evidence(
+            question=self.question,
+            hits=tuple(hits),
+            method="catalog",
+            language=self.language,
+            kind=self.talk.kind,
+            notices=notices,
+        )
+        return Replied(evidence=evidence, draft=draft)
+
+
+def _choices(evidence: Evidence) -> list[str]:
+    """Return the titles of the documents that have all content words of a short question, or else their sections."""
+    wanted = query.analyse(evidence.question, evidence.language).keywords
+    if not 0 < len(wanted) <= MOST_WORDS or len(evidence.question.split()) > 2 * MOST_WORDS:
+        return []
+    stems = [word[:STEM] for word in wanted]
+    fitting = [
+        hit.chunk
+        for hit in evidence.hits
+        if not hit.chunk.is_web and all(stem in f"{hit.chunk.title} {hit.chunk.headed}".lower() for stem in stems)
+    ]
+    named = dict.fromkeys(chunk.title for chunk in fitting if chunk.title)
+    if len(named) < LEAST_CHOICES:
+        sections = (str(chunk.facts.get("section", "")).rpartition(" > ")[2] for chunk in fitting)
+        named = dict.fromkeys(section for section in sections if section)
+    return list(named)[:MOST_CHOICES]
+
+
+def _hits_of(chunks: Sequence[Chunk]) -> list[Hit]:
+    return [
+        Hit(chunk=chunk, score=1.0, why=(Step(stage="catalog", score=1.0, rank=rank),))
+        for rank, chunk in enumerate(chunks, start=1)
+    ]

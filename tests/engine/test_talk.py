@@ -1,0 +1,136 @@
+"""What is said without a search, and answered from the catalog: courtesies, documents, outlines, questions back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kb import open_fast
+
+from ragstone.core.access import OWNER, READERS, Reader
+from ragstone.core.answers import Answer, Turn
+from ragstone.core.records import Document, Mark
+from ragstone.engine.knowledge_base import KnowledgeBase
+
+HEADINGS = ("Harbour", "Ferries", "Prices", "Dogs", "Bicycles")
+
+
+def _guide() -> Document:
+    text, marks = "", list[Mark]()
+    for heading in HEADINGS:
+        marks.append(Mark(kind="heading", start=len(text), end=len(text) + len(heading), level=1, label=heading))
+        text += f"{heading}\n\nThe part on {heading.lower()} tells what guests should know of them. It is short.\n\n"
+    return Document(
+        id="docs/guide.pdf", text=text, title="Island guide 2022", marks=tuple(marks), metadata={"author": "Ada Berg"}
+    )
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[KnowledgeBase]:
+    made = open_fast(tmp_path / "kb")
+    documents = [
+        Document(id="docs/menu.txt", text="Soup costs four euros.", title="Menu", metadata={"date": "2021-05-01"}),
+        Document(id="docs/secret.txt", text="The key is blue.", title="Secret", metadata={READERS: ("staff",)}),
+        _guide(),
+    ]
+    asyncio.run(made.documents.add(documents))
+    yield made
+    made.close()
+
+
+def ask(engine: KnowledgeBase, question: str, *, reader: Reader = OWNER, before: list[Turn] | None = None) -> Answer:
+    return asyncio.run(engine.ask(question, reader=reader, before=before or []))
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "begins"),
+    [
+        ("Hello!", "greeting", "Hello!"),
+        ("Labas!", "greeting", "Sveiki!"),
+        ("Vielen Dank!", "thanks", "Gern"),
+        ("Selamat tinggal", "goodbye", "Selamat tinggal"),
+        ("What can you do?", "help", "I answer"),
+    ],
+)
+def test_replies_to_courtesies_without_a_search(engine: KnowledgeBase, question: str, kind: str, begins: str) -> None:
+    answer = ask(engine, question)
+    assert (answer.kind, answer.outcome, answer.confidence, answer.hits) == (kind, "reply", 0.0, ())
+    assert answer.answer.startswith(begins)
+    assert not answer.abstained
+
+
+def test_counts_only_what_the_reader_may_read(engine: KnowledgeBase) -> None:
+    assert ask(engine, "How many documents are there?").answer == "Documents: 3."
+    guest = ask(engine, "Which documents do you have?", reader=Reader(name="guest", groups=frozenset()))
+    assert guest.answer.startswith("Documents: 2.")
+    assert "Secret" not in guest.answer
+    assert {citation.document_id for citation in guest.citations} == {"docs/menu.txt", "docs/guide.pdf"}
+
+
+def test_selects_documents_by_year_and_author(engine: KnowledgeBase) -> None:
+    assert ask(engine, "Which documents are from 2021?").answer == "Documents that fit: 1.\n- Menu [1]"
+    assert ask(engine, "Which documents were written by Ada Berg?").answer.endswith("- Island guide 2022 [1]")
+    assert "Ada Berg" in ask(engine, "Who wrote guide.pdf?").answer
+    assert "Island guide 2022" in ask(engine, "What is the newest document?").answer
+
+
+@pytest.mark.parametrize(
+    "question", ["Summarize the uploaded file", "What is this document about?", "What is in guide.pdf?"]
+)
+def test_outlines_a_document_in_exact_quotes(engine: KnowledgeBase, question: str) -> None:
+    answer = ask(engine, question)
+    assert answer.outcome == "reply"
+    text = _guide().text
+    assert [text[one.start : one.end] for one in answer.citations] == [one.quote for one in answer.citations]
+    assert {one.section for one in answer.citations} == set(HEADINGS)
+
+
+def test_confines_a_search_to_the_document_named(engine: KnowledgeBase) -> None:
+    answer = ask(engine, "What does soup cost according to menu.txt?")
+    assert "only in: Menu" in answer.notices
+    assert {hit.chunk.document_id for hit in answer.hits} == {"docs/menu.txt"}
+    assert ask(engine, "What must guests know in the island guide 2022?").kind != "summary"
+
+
+def test_asks_back_once(engine: KnowledgeBase) -> None:
+    first = ask(engine, "hm")
+    assert (first.outcome, first.kind, first.abstained) == ("clarification", "unclear", True)
+    again = ask(engine, "hm", before=[Turn(question="hm", answer=first.answer)])
+    assert again.outcome != "clarification"
+
+
+def test_content_is_still_searched_for(engine: KnowledgeBase) -> None:
+    assert ask(engine, "Which documents do I need for the ferry?").hits
+    assert ask(engine, "Hello, what does soup cost?").hits
+
+
+def test_asks_which_document_is_meant(tmp_path: Path) -> None:
+    engine = open_fast(tmp_path / "kb", "respond.abstain_below=0.99")
+    places = ("Museum", "Library", "Harbour")
+    documents = [
+        Document(id=f"d/{name}", text=f"The opening hours of this place are on its door, says {name}.", title=name)
+        for name in places
+    ]
+    asyncio.run(engine.documents.add(documents))
+    try:
+        first = ask(engine, "opening hours")
+        assert (first.outcome, first.kind) == ("clarification", "time")
+        assert set(first.answer.split("\n")[1:]) == {f"- {name}" for name in places}
+        second = ask(engine, "Museum", before=[Turn(question="opening hours", answer=first.answer)])
+        assert second.outcome != "clarification"
+        assert "understood as: opening hours Museum" in second.notices
+        assert second.hits[0].chunk.title == "Museum"
+    finally:
+        engine.close()
+
+
+def test_searches_for_a_follow_up_with_the_turn_before(engine: KnowledgeBase) -> None:
+    before = [
+        Turn(question="What does soup cost?", answer="Four euros [1]."),
+        Turn(question="Thanks!", answer="Gladly."),
+    ]
+    answer = ask(engine, "And who eats it?", before=before)
+    assert "understood as: What does soup cost? And who eats it?" in answer.notices
+    assert "vector context" in {step.stage for hit in answer.hits for step in hit.why}
