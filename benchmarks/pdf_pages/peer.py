@@ -25,7 +25,7 @@ def converter(name: str) -> Callable[[str], str]:
         from ragstone.acquire.readers.pdf import parse
         from ragstone.settings import AcquireSettings
 
-        settings = AcquireSettings()
+        settings = AcquireSettings(ocr="off")  # the peers read no pictures
         return lambda path: parse(File(path=Path(path), name="a", source="a", suffix=".pdf", settings=settings)).text
     if name == "pdfplumber":
         import pdfplumber

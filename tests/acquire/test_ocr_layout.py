@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,8 @@ from pictures import LINES, drawn, gray
 
 from ragstone.acquire.ocr.alphabets import Alphabet, letters_of
 from ragstone.acquire.ocr.order import paragraphs
-from ragstone.acquire.ocr.recognizer import TextLine
+from ragstone.acquire.ocr.reading import read_one
+from ragstone.acquire.ocr.recognizer import Gray, Recognized, TextLine
 from ragstone.acquire.ocr.tesseract import evened, lines_of
 from ragstone.acquire.ocr.text_boxes import text_boxes
 from ragstone.acquire.ocr.upright import Turn, turn_of
@@ -156,3 +159,15 @@ def test_tables_of_tesseract_are_read() -> None:
     rows = [f"5\t1\t1\t1\t1\t{n}\t{x}\t20\t50\t20\t90.5\t{word}" for n, (x, word) in enumerate(words)]
     found = lines_of("\n".join([header, "4\t1\t1\t1\t1\t0\t10\t20\t440\t20\t-1\t", *rows]))
     assert [(one.text, one.left, one.right) for one in found] == [("Total due", 10, 120), ("9.50", 400, 450)]
+
+
+def test_reads_nothing_in_a_picture_without_pixels() -> None:
+    class Never:
+        name = "never"
+        pages_at_once = 1
+
+        def read(self, picture: Gray, languages: Sequence[str]) -> Recognized:
+            raise AssertionError(f"{picture.shape} has nothing to read in {languages}")
+
+    for shape in ((0, 40), (40, 0), (3, 300)):
+        assert read_one(np.zeros(shape, np.uint8), Never(), ()).characters == 0

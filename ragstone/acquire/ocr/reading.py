@@ -15,6 +15,8 @@ from ragstone.acquire.readers.parsed import Writer, tidy
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
 
+_SMALLEST = 8
+"""Pixels."""
 _FEWEST_LETTERS = 3
 """A picture with fewer letters and digits than this holds a mark or a speck, and no text."""
 _LETTER = re.compile(r"[^\W_]")
@@ -37,6 +39,9 @@ class Scan:
     paragraphs: Sequence[Sequence[Row]]
     confidence: float
     characters: int
+
+
+_NOTHING = Scan(paragraphs=(), confidence=0.0, characters=0)
 
 
 class Tally:
@@ -86,7 +91,9 @@ def read_all(
 
 
 def read_one(picture: Gray, recognizer: Recognizer, languages: Sequence[str]) -> Scan:
-    """Return what a picture says."""
+    """Return what a picture says; nothing if it is too small for a letter, as one beyond the edge of its page is."""
+    if min(picture.shape) < _SMALLEST:
+        return _NOTHING
     turn = turn_of(picture)
     upright = turn.apply(picture)
     read = recognizer.read(upright, languages)
@@ -96,7 +103,7 @@ def read_one(picture: Gray, recognizer: Recognizer, languages: Sequence[str]) ->
     found = [_rows(one, turn, shape, boxed) for one in paragraphs(lines)]
     letters = sum(len(_LETTER.findall(line.text)) for line in lines)
     if letters < _FEWEST_LETTERS:
-        return Scan(paragraphs=(), confidence=0.0, characters=0)
+        return _NOTHING
     return Scan(paragraphs=found, confidence=confidence(lines), characters=sum(len(line.text) for line in lines))
 
 

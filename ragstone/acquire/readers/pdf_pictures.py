@@ -45,6 +45,8 @@ _FEWEST_VOWELS = 0.22
 font that shifts each, a sixth are vowels."""
 _ENOUGH_LETTERS = 100
 _ENOUGH_CHARACTERS = 3000
+_LEAST_OF_TEXT = 0.5
+"""Characters that a scan gives at least to replace the text of its page, as a share of those that the text has."""
 _UNNAMED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _VOWEL = re.compile(r"[aeiouyà-æè-ïò-öø-ýÿāăąēėęěīįőœũūůűų]", re.IGNORECASE)
@@ -129,7 +131,9 @@ def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> S
     tally, instead = Tally(), set[int]()
     rendered = (_rendered(book, one) for one in read)
     for one, scan in zip(read, read_all(rendered, engine, settings.ocr_languages, file.at_work), strict=True):
-        if scan.characters:
+        # What is there already is better than a few words of handwriting that were made out.
+        held = sum(len(line.text) for line in pages[one.page].lines) if one.box is None else 0
+        if scan.characters > _LEAST_OF_TEXT * held:
             tally.add(scan)
             found.setdefault(one.page, []).append(scan)
             if one.box is None:
