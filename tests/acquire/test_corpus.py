@@ -63,9 +63,10 @@ def in_order(one: str, other: str) -> float:
 @pytest.mark.parametrize(
     ("file", "suffix", "least"),
     [
-        # Measured: 1.0, 1.0, 0.979 (the expected text leaves words divided), 0.988 (its last line differs).
+        # Measured: 1.0, 0.979 (words of its plot are read), 0.979 (the expected text leaves words divided), 0.988 (its
+        # last line differs).
         ("md_REPAIR-2022-INV-001_multipage", ".md", 0.99),
-        ("md_SPARSE-2024-INV-1234_borderless_table", ".md", 0.99),
+        ("md_SPARSE-2024-INV-1234_borderless_table", ".md", 0.97),
         ("md_test", ".md", 0.97),
         ("pp_crazyones", ".txt", 0.98),
     ],

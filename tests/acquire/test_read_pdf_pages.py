@@ -153,7 +153,7 @@ COVER = [
 def test_filings_are_named_by_their_cover(read_one: Read) -> None:
     document = read_one("a.pdf", pdf([page(*COVER), page("Text")], info="/Title(0000764478-23-000040)", drawn=True))
     assert document.title == "Best Buy Co., Inc. · Form 10-Q · quarter ended July 29, 2023"
-    facts = {"company": "Best Buy Co., Inc.", "form": "10-Q", "period": "July 29, 2023"}
+    facts = {"company": "Best Buy Co., Inc.", "form": "10-Q", "period": "2023-07-29"}
     assert {key: document.metadata[key] for key in facts} == facts
 
 

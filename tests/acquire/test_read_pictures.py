@@ -141,7 +141,7 @@ def test_says_how_to_switch_it_on(why_skipped: Why, name: str) -> None:
 
 def test_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "find_spec", lambda _: None)
-    with pytest.raises(Unreadable, match=r"a scan; .* is not installed; run: pip install 'ragstone\[ocr\]'"):
+    with pytest.raises(Unreadable, match=r"a scan; .* is not installed; run: pip install .*\[ocr\]'"):
         engines.chosen("auto", "a scan")
 
 

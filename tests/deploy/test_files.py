@@ -79,7 +79,7 @@ def test_build_context_has_only_copied_files(stages: list[Stage]) -> None:
         if step.name == "COPY" and "from" not in step.options
         for source in step.rest.split()[:-1]
     }
-    assert {source.partition("/")[0] for source in copied} <= sent
+    assert all(source in sent or source.partition("/")[0] in sent for source in copied)
     assert not sent & {".env", ".git", ".ragstone", "tests"}
     assert all((ROOT / source.replace("${VARIANT}", "cpu")).exists() for source in copied)
 

@@ -9,6 +9,7 @@ import pytest
 from kb import add, commit, open_fast, parts
 
 from ragstone.catalog.folder_location import FolderLocation
+from ragstone.catalog.migrations import FORMAT
 from ragstone.catalog.sqlite import create_catalog, open_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
@@ -170,7 +171,7 @@ def test_a_catalog_of_a_newer_format(folder: Path):
     catalog = open_catalog(folder / "v1" / "catalog.db")
     catalog.database.writer.execute("PRAGMA user_version=7")
     catalog.close()
-    with pytest.raises(KnowledgeBaseError, match=r"format 7.*reads format 3.*newer Ragstone"):
+    with pytest.raises(KnowledgeBaseError, match=rf"format 7.*reads format {FORMAT}.*newer Ragstone"):
         KnowledgeBase.open(folder)
 
 
