@@ -77,7 +77,22 @@ def test_understands_any_text(text: str, language: str) -> None:
     assert talk is None or (isinstance(talk, Talk) and talk.kind in FIRST)
 
 
-@pytest.mark.parametrize("text", ["all the " * 500, "hello " * 29, "x" * 100_000, "list the of " + "a " * 25])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "all the " * 500,
+        "hello " * 29,
+        "x" * 100_000,
+        "list the of " + "a " * 25,
+        # What almost matches takes longest: each word may be read in two ways.
+        "hello " * 28 + "xyz",
+        "thanks " * 28 + "xyz",
+        "tldr " + "pdf " * 26 + "xyz$",
+        "kurze zusammenfassung " + "aufsatz " * 24 + "qq",
+        "trumpa santrauka " + "pdf " * 24 + "qq",
+        "rumuskan " + "dokumen " * 24 + "qq",
+    ],
+)
 def test_long_text_is_read_quickly(text: str) -> None:
     before = time.process_time()
     talk_of(text)

@@ -58,11 +58,14 @@ class _Pattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Language:
-    """The patterns of a language; ``filler`` matches what may stand before or behind a question."""
+    """The patterns of a language; ``filler`` matches what may stand before or behind a question.
+
+    ``polite`` has a pattern for each of `_POLITE`.
+    """
 
     name: str
     patterns: Sequence[_Pattern]
-    polite: re.Pattern[str]
+    polite: Sequence[re.Pattern[str]]
     filler: re.Pattern[str]
 
 
@@ -103,11 +106,36 @@ def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
             if found := one.pattern.fullmatch(core):
                 return Talk(kind=one.kind, language=own.name, fact=one.fact, **_named(found, start, text, written))
     # "Hello, thanks, bye": several in a row.
-    if found := own.polite.fullmatch(text):
-        for kind in reversed(_POLITE):
-            if found[kind]:
-                return Talk(kind=kind, language=own.name)
+    if kind := _politeness(text, own):
+        return Talk(kind=kind, language=own.name)
     return None
+
+
+def _politeness(text: str, own: _Language) -> TalkKind | None:
+    """Return the kind of a text of polite phrases and filler alone, the last of `_POLITE` if several are in it.
+
+    A pattern that repeats all of them would try every way to divide the text, twice as many with each word.
+    """
+    ends = [*(at for at, one in enumerate(text) if one == " "), len(text)]
+    reached = {0: -1}
+    """The position in `_POLITE` of the last kind on the way to a character, or -1 if there was only filler."""
+    for start in (0, *(end + 1 for end in ends[:-1])):
+        if start not in reached:
+            continue
+        for end in ends:
+            if end <= start or (kind := _polite_kind(text, start, end, own)) is None:
+                continue
+            reached[end + 1] = max(reached.get(end + 1, -1), reached[start], kind)
+    last = reached.get(len(text) + 1, -1)
+    return _POLITE[last] if last >= 0 else None
+
+
+def _polite_kind(text: str, start: int, end: int, own: _Language) -> int | None:
+    """Return the position in `_POLITE` of a phrase, -1 if it is filler, None if it is neither."""
+    for kind, pattern in enumerate(own.polite):
+        if pattern.fullmatch(text, start, end):
+            return kind
+    return -1 if own.filler.fullmatch(f"{text[start:end]} ") else None
 
 
 def _cores(text: str, filler: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -159,14 +187,12 @@ def _language(name: str) -> _Language:
         else:
             several: Sequence[str] = table[kind]
             patterns += [_pattern(kind, None, one, words) for one in several]
-    polite = "|".join(f"(?P<{kind}>{'|'.join(_filled(one, words) for one in table[kind])})" for kind in _POLITE)
     fillers: Sequence[str] = table["filler"]
     filler = "|".join(sorted(map(re.escape, fillers), key=len, reverse=True))
-    # A named group holds its last match; any is enough to know that it took part.
     return _Language(
         name=name,
         patterns=patterns,
-        polite=re.compile(rf"(?:(?:{polite})(?: |$)|(?:{filler})(?: |$))+"),
+        polite=[re.compile("|".join(_filled(one, words) for one in table[kind])) for kind in _POLITE],
         filler=re.compile(rf"(?:{filler}) "),
     )
 
@@ -176,6 +202,11 @@ def _pattern(kind: TalkKind, fact: CollectionFact | None, text: str, words: Mapp
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
+    """Return a pattern with the words of its language in place of their names.
+
+    Groups that repeat take whole words and never give one back: if two of their alternatives match the same word, the
+    time would double with each repetition.
+    """
     for name, some in words.items():
         text = text.replace(f"{{{name}}}", f"(?:{some})")
-    return text
+    return re.sub(r"\)( ?)\)\*", r")\\b\1)*+", text)
