@@ -16,12 +16,14 @@ from shutil import which
 
 import numpy as np
 import pytest
-from pdf_file import pdf
-from pictures import LINES, drawn, saved
+from pdf_file import pdf, text
+from pictures import LINES, drawn, gray, saved
 from PIL import Image
 
 from ragstone.acquire.ocr import engines
 from ragstone.acquire.ocr.pictures import frames
+from ragstone.acquire.ocr.reading import Tally, read_all
+from ragstone.acquire.ocr.recognizer import Gray, Recognized
 from ragstone.acquire.readers.decode import Unreadable, decoded_file
 from ragstone.acquire.readers.pdf_pictures import is_readable
 from ragstone.core.records import Document
@@ -95,9 +97,9 @@ def test_reads_a_scanned_pdf(read_one: Read) -> None:
 
 
 def test_pages_of_text_keep_their_text(read_one: Read) -> None:
-    text = "\n".join(f"This line number {n} was typed, not scanned." for n in range(5))
-    document = read_one("a.pdf", pdf([text]), **PATIENT)
-    assert document.text == text
+    typed = "\n".join(f"This line number {n} was typed, not scanned." for n in range(5))
+    document = read_one("a.pdf", pdf([typed]), **PATIENT)
+    assert document.text == typed
     assert "ocr" not in document.metadata
 
 
@@ -119,6 +121,38 @@ def test_reads_no_more_pages_than_allowed(read_one: Read) -> None:
     document = read_one("a.pdf", saved(drawn(), "PDF", more=[drawn()]), ocr_pages=1, **PATIENT)
     assert document.text.split("\n") == list(LINES)
     assert "acquire.ocr_pages" in str(document.metadata["partial"])
+
+
+def test_says_which_frames_are_left_out(read_one: Read) -> None:
+    document = read_one("a.tif", saved(drawn(), "TIFF", more=[drawn()]), ocr_pages=1, **PATIENT)
+    assert document.text.split("\n") == list(LINES)
+    assert document.metadata["partial"] == "only the first 1 pages were read (acquire.ocr_pages)"
+
+
+def test_damaged_frame_costs_only_what_follows(read_one: Read) -> None:
+    whole = saved(drawn(), "TIFF", more=[drawn(("A second page with words",))])
+    document = read_one("a.tif", whole[: len(whole) * 2 // 3], **PATIENT)
+    assert document.text.split("\n") == list(LINES)
+    assert str(document.metadata["partial"]).startswith("damaged")
+
+
+def test_picture_beside_the_page_costs_no_text(read_one: Read) -> None:
+    beside = "q 500 0 0 200 2000 2000 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q"
+    document = read_one("a.pdf", pdf([f"{text(72, 700, 'Typed and worth keeping')} {beside}"], drawn=True), **PATIENT)
+    assert document.text == "Typed and worth keeping"
+
+
+def test_failure_costs_only_one_picture() -> None:
+    class Fails:
+        name, pages_at_once = "fails", 1
+
+        def read(self, picture: Gray, languages: Sequence[str]) -> Recognized:
+            raise Unreadable(f"no power for {picture.ndim} sides in {len(languages)} languages")
+
+    tally = Tally()
+    for scan in read_all([gray(drawn())] * 2, Fails(), (), lambda: None):
+        tally.add(scan)
+    assert (tally.characters, tally.failed, tally.failure) == (0, 2, "no power for 2 sides in 0 languages")
 
 
 @pytest.mark.parametrize(("sure", "is_noted"), [(0.62, True), (0.97, False)])

@@ -19,7 +19,8 @@ MOST_PIXELS = 64_000_000
 """Pixels of a picture: a page of A3 at 600 dpi has 70 million, one of A4 35 million."""
 _LONGEST_SIDE = 3600
 """Pixels of the longer side that are kept: a page of A4 at 300 dpi."""
-_SMALLEST_SIDE = 12
+SMALLEST_SIDE = 12
+"""Pixels of the shorter side of a picture that may hold text."""
 _UNEVEN = 1.1
 """Pixels that are this much wider than high, as in a fax, are made square."""
 
@@ -58,7 +59,7 @@ def _gray(frame: Image.Image) -> Gray:
     width, height = frame.size
     if width * height > MOST_PIXELS:
         raise Unreadable(f"a picture of more than {MOST_PIXELS // 1_000_000} million pixels ({width} x {height})")
-    if min(width, height) < _SMALLEST_SIDE:
+    if min(width, height) < SMALLEST_SIDE:
         raise Unreadable("a picture too small to hold text")
     # JPEG can decode to half of its size, and to gray, at no cost.
     frame.draft("L", (_LONGEST_SIDE, _LONGEST_SIDE))

@@ -9,14 +9,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from ragstone.acquire.ocr.order import Paragraph, paragraphs
+from ragstone.acquire.ocr.pictures import SMALLEST_SIDE
 from ragstone.acquire.ocr.recognizer import Gray, Recognizer, confidence
 from ragstone.acquire.ocr.upright import Box, Turn, turn_of
+from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import Writer, tidy
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
 
-_SMALLEST = 8
-"""Pixels."""
 _FEWEST_LETTERS = 3
 """A picture with fewer letters and digits than this holds a mark or a speck, and no text."""
 _LETTER = re.compile(r"[^\W_]")
@@ -34,25 +34,30 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """A picture as text: paragraphs of rows, in reading order."""
+    """A picture as text: paragraphs of rows, in reading order. ``failure`` says why an engine could not read it."""
 
-    paragraphs: Sequence[Sequence[Row]]
-    confidence: float
-    characters: int
-
-
-_NOTHING = Scan(paragraphs=(), confidence=0.0, characters=0)
+    paragraphs: Sequence[Sequence[Row]] = ()
+    confidence: float = 0.0
+    characters: int = 0
+    failure: str = ""
 
 
 class Tally:
-    """What all pictures of a file have in common: the facts of its document."""
+    """What all pictures of a file have in common: the facts of its document.
+
+    ``failed`` counts the pictures that could not be read, and ``failure`` says why the first of them could not.
+    """
 
     def __init__(self) -> None:
         self.characters = 0
+        self.failed = 0
+        self.failure = ""
         self._sure = 0.0
 
     def add(self, scan: Scan) -> None:
         self.characters += scan.characters
+        self.failed += bool(scan.failure)
+        self.failure = self.failure or scan.failure
         self._sure += scan.confidence * scan.characters
 
     def facts(self, engine: str) -> dict[str, Scalar]:
@@ -91,19 +96,22 @@ def read_all(
 
 
 def read_one(picture: Gray, recognizer: Recognizer, languages: Sequence[str]) -> Scan:
-    """Return what a picture says; nothing if it is too small for a letter, as one beyond the edge of its page is."""
-    if min(picture.shape) < _SMALLEST:
-        return _NOTHING
+    """Return what a picture says. A failure costs only this picture, not the file that it is in."""
+    if min(picture.shape) < SMALLEST_SIDE:
+        return Scan()
     turn = turn_of(picture)
     upright = turn.apply(picture)
-    read = recognizer.read(upright, languages)
+    try:
+        read = recognizer.read(upright, languages)
+    except Unreadable as error:
+        return Scan(failure=str(error))
     lines, turn = read.lines, turn.upside_down() if read.upside_down else turn
     shape = (picture.shape[0], picture.shape[1])
     boxed = (upright.shape[0], upright.shape[1])
     found = [_rows(one, turn, shape, boxed) for one in paragraphs(lines)]
     letters = sum(len(_LETTER.findall(line.text)) for line in lines)
     if letters < _FEWEST_LETTERS:
-        return _NOTHING
+        return Scan()
     return Scan(paragraphs=found, confidence=confidence(lines), characters=sum(len(line.text) for line in lines))
 
 

@@ -133,18 +133,23 @@ def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> S
     for one, scan in zip(read, read_all(rendered, engine, settings.ocr_languages, file.at_work), strict=True):
         # What is there already is better than a few words of handwriting that were made out.
         held = sum(len(line.text) for line in pages[one.page].lines) if one.box is None else 0
-        if scan.characters > _LEAST_OF_TEXT * held:
+        says_more = scan.characters > _LEAST_OF_TEXT * held
+        if says_more or scan.failure:
             tally.add(scan)
+        if says_more:
             found.setdefault(one.page, []).append(scan)
             if one.box is None:
                 instead.add(one.page)
     left = len(wanted) - len(read)
+    partial = f"{left} of {len(wanted)} scans and pictures were not read (acquire.ocr_pages)" if left else ""
+    if tally.failed:
+        partial = f"{tally.failed} of {len(wanted)} scans and pictures could not be read: {tally.failure}"
     return Scans(
         pages=found,
         instead=frozenset(instead),
         facts=tally.facts(engine.name),
-        partial=f"{left} of {len(wanted)} scans and pictures were not read (acquire.ocr_pages)" if left else "",
-        why_none="no text in it, and none in its pictures",
+        partial=partial,
+        why_none=tally.failure or "no text in it, and none in its pictures",
     )
 
 

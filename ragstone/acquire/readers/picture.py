@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from ragstone.acquire.ocr.engines import recognizer
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
+
+if TYPE_CHECKING:
+    from ragstone.acquire.ocr.recognizer import Gray
 
 
 def parse(file: File) -> Parsed:
@@ -19,12 +25,26 @@ def parse(file: File) -> Parsed:
     from ragstone.acquire.ocr.reading import Tally, read_all, write
 
     settings = file.settings
-    writer, tally, pages = Writer(), Tally(), 0
-    pictures = frames(file.path, settings.ocr_pages)
-    for pages, scan in enumerate(read_all(pictures, engine, settings.ocr_languages, file.at_work), 1):
+    writer, tally, pages, partial = Writer(), Tally(), 0, ""
+
+    def pictures() -> Iterator[Gray]:
+        """Yield the pages until one is damaged, so that those before it are kept."""
+        nonlocal partial
+        try:
+            for number, picture in enumerate(frames(file.path, settings.ocr_pages + 1)):
+                if number == settings.ocr_pages:
+                    partial = f"only the first {number} pages were read (acquire.ocr_pages)"
+                    return
+                yield picture
+        except Unreadable as error:
+            partial = str(error)
+
+    for pages, scan in enumerate(read_all(pictures(), engine, settings.ocr_languages, file.at_work), 1):
         writer.page(str(pages))
         write(writer, scan, pages - 1)
         tally.add(scan)
+    partial = partial or tally.failure
     if not tally.characters:
-        raise Unreadable("no text in the picture")
-    return writer.parsed(facts={"kind": file.suffix.removeprefix("."), "pages": pages, **tally.facts(engine.name)})
+        raise Unreadable(partial or "no text in the picture")
+    kind = file.suffix.removeprefix(".")
+    return writer.parsed(facts={"kind": kind, "pages": pages, "partial": partial, **tally.facts(engine.name)})
