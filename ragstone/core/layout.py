@@ -9,6 +9,9 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from math import isnan
+
+from ragstone.core.errors import UsageError
 
 _FORM = 1
 """The first byte of what `packed` returns."""
@@ -78,7 +81,15 @@ def packed(placed: Sequence[Placed]) -> bytes:
 
 
 def columns(placed: Sequence[Placed]) -> bytes:
-    """Return boxes as numbers, column by column: equal boxes, to a hundredth of a point, give equal bytes."""
+    """Return boxes as numbers, column by column: equal boxes, to a hundredth of a point, give equal bytes.
+
+    Raises:
+        UsageError: a box has no place on a page, or its span none in a text.
+    """
+    for one in placed:
+        sides = one.left + one.top + one.right + one.bottom + one.confidence
+        if not 0 <= one.start <= one.end or one.page < 0 or isnan(sides):
+            raise UsageError(f"{one} is impossible: spans and pages count up from 0, and sides are numbers")
     ordered = sorted(placed, key=lambda one: (one.start, one.end))
     starts = [one.start for one in ordered]
     numbers = array("I", [after - before for before, after in pairwise([0, *starts])])

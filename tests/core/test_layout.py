@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.core.errors import UsageError
 from ragstone.core.layout import Box, Placed, boxes, columns, packed, unpacked
 
 SHARES = st.floats(0, 1)
@@ -51,6 +53,12 @@ def test_bytes_give_the_boxes_again(layout: tuple[Placed, ...]) -> None:
 def test_damaged_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="the boxes of the text"):
         unpacked(data)
+
+
+@pytest.mark.parametrize("wrong", [{"start": -1}, {"start": 9, "end": 3}, {"page": -1}, {"left": float("nan")}])
+def test_impossible_places_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="is impossible"):
+        packed([replace(LINE, **wrong)])  # pyright: ignore[reportArgumentType]
 
 
 @given(LAYOUTS, st.integers(0, 600), st.integers(0, 600))

@@ -54,7 +54,7 @@ _LETTERED = re.compile(
 _BULLET = re.compile(r"[•◦▪■□●○–—*✓➢\-]\s|[\uf000-\uf0ff]|\(?[a-z\d]{1,2}\)\s")
 _ADDRESS = re.compile(r"\w@\w|https?:|www\.")
 _FORMULA = re.compile(r"[<>{}\U0001d400-\U0001d7ff∑∫√≤≥∈]|\S\s?=\s?\S")
-_ENDS_IN_NUMBER = re.compile(r".*[^\W\d].*[\s.…](\d{1,3}|[ivx]{1,5})")
+_ENDS_IN_NUMBER = re.compile(r"[\W\d]*[^\W\d].*[\s.…](\d{1,3}|[ivx]{1,5})")
 _CAPTION = re.compile(r"(?:figure|fig\.|table|tabelle|abbildung|abb\.|tableau|exhibit)\s*\d", re.IGNORECASE)
 
 

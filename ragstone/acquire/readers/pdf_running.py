@@ -28,7 +28,7 @@ _COLUMNS = 3
 """A row with so many cells may be the heading of a table that goes on."""
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(
-    r"\W*(?:page|seite|p\.)?\W*(\d{1,4}|[ivxl]{1,7})(?:\s?(?:of|von|de|/)\s?\d{1,4})?\W*", re.IGNORECASE
+    r"\W*(?:(?:page|seite|p\.)\W*)?(\d{1,4}|[ivxl]{1,7})(?:\s?(?:of|von|de|/)\s?\d{1,4})?\W*", re.IGNORECASE
 )
 _LAST_NUMBER = re.compile(r"(?:.*\W)?(\d{1,4})\W*")
 _FIRST_NUMBER = re.compile(r"\W*(\d{1,4})(?:\W.*)?")
