@@ -162,8 +162,12 @@ class SqlCatalog:
                 exactly=exactly,
             )
 
-    def common_values(self, groups: Sequence[str] | None, key: str, limit: int) -> list[tuple[str, int]]:
-        return common_values(self.database, self._named(groups), key, limit)
+    def common_values(
+        self, groups: Sequence[str] | None, key: str, limit: int, *, where: Filter | None = None
+    ) -> list[tuple[str, int]]:
+        with self.snapshot() as now:
+            rows = None if where is None else self.selections.rows(where, now)
+            return common_values(self.database, self._named(groups), key, limit, rows=rows)
 
     def _named(self, groups: Sequence[str] | None) -> Sequence[str] | None:
         """Return the groups of a reader who may not read everything; None if there is nothing to check."""

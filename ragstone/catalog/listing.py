@@ -108,14 +108,28 @@ def _visible(database: Database, groups: Sequence[str] | None) -> tuple[str, lis
     return f"d.document NOT IN ({hidden})", [*key, *key, dialect.values(groups)]
 
 
-def common_values(database: Database, groups: Sequence[str] | None, key: str, limit: int) -> list[tuple[str, int]]:
-    """Return the commonest texts that documents have under a key of their metadata, and how many have each."""
+def common_values(
+    database: Database, groups: Sequence[str] | None, key: str, limit: int, *, rows: NDArray[np.int64] | None
+) -> list[tuple[str, int]]:
+    """Return the commonest texts that documents have under a key of their metadata, and how many have each.
+
+    Args:
+        database: the catalog's tables.
+        groups: groups of the reader; None for the owner.
+        key: of the metadata.
+        limit: maximum of texts.
+        rows: chunks of the documents that a filter lets through; None for all.
+    """
     having, values = database.dialect.has_key(key)
+    chosen, chunks = "TRUE", list[Any]()
+    if rows is not None:
+        chosen = f"facts.document IN (SELECT document FROM chunks WHERE row {database.dialect.in_values})"
+        chunks = [database.dialect.values(rows.tolist())]
     visible, names = _visible(database, groups)
     join = "" if groups is None else "JOIN documents d USING (document)"
     sql = f"""
         SELECT value, count(*) AS documents FROM facts {join}
-        WHERE {having} AND {database.dialect.is_text} AND chunk IS NULL AND {visible}
+        WHERE {having} AND {database.dialect.is_text} AND chunk IS NULL AND {visible} AND {chosen}
         GROUP BY value ORDER BY documents DESC, value LIMIT ?
     """
-    return [(value, count) for value, count in database.rows(sql, [*values, *names, limit]) if value]
+    return [(value, count) for value, count in database.rows(sql, [*values, *names, *chunks, limit]) if value]

@@ -211,8 +211,17 @@ class CatalogReader(Protocol):
         """
         ...
 
-    def common_values(self, groups: Sequence[str] | None, key: str, limit: int) -> list[tuple[str, int]]:
-        """Return the commonest texts that readable documents have under a metadata key, with their numbers."""
+    def common_values(
+        self, groups: Sequence[str] | None, key: str, limit: int, *, where: Filter | None = None
+    ) -> list[tuple[str, int]]:
+        """Return the commonest texts that readable documents have under a metadata key, with their numbers.
+
+        Args:
+            groups: groups of the reader; None for the owner.
+            key: of the metadata.
+            limit: maximum of texts.
+            where: filter on metadata; None for all documents.
+        """
         ...
 
     def has_access_groups(self) -> bool:

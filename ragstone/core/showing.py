@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
-from ragstone.core.answers import Answer, Citation
+from ragstone.core.answers import Answer, Citation, Outcome
 from ragstone.core.records import Chunk, Document, Hit
 from ragstone.core.shown import Shown
 
 SHOWN = 72
 """Characters of a text in a summary."""
-_OUTCOMES = {"answer": "", "closest": "not an answer, only the closest passages", "refusal": "the documents do not say"}
+_OUTCOMES: Mapping[Outcome, str] = {
+    "answer": "",
+    "closest": "not an answer, only the closest passages",
+    "refusal": "the documents do not say",
+    "reply": "",
+    "clarification": "",
+}
+"""What is noted below an answer that is none."""
+_ESTIMATED: tuple[Outcome, ...] = ("answer", "closest", "refusal")
+"""The outcomes that have a confidence."""
 
 
 def summary(record: Shown) -> str:
@@ -18,7 +28,8 @@ def summary(record: Shown) -> str:
     match record:
         case Answer():
             cited = _count(len(record.citations), "citation")
-            return f"{_quoted(record.answer)} ({record.outcome}, confidence {record.confidence:.2f}, {cited})"
+            sure = f"confidence {record.confidence:.2f}, " if record.outcome in _ESTIMATED else ""
+            return f"{_quoted(record.answer)} ({record.outcome}, {sure}{cited})"
         case Citation():
             return f"[{record.marker}] {_quoted(record.quote)} ({_place(record)})"
         case Hit():
@@ -61,11 +72,11 @@ def to_html(record: Shown) -> str:
 
 
 def _answer(answer: Answer) -> str:
-    outcome = _OUTCOMES[answer.outcome]
-    note = f"{outcome}; " if outcome else ""
+    sure = f"confidence {answer.confidence:.2f}" if answer.outcome in _ESTIMATED else ""
+    note = "; ".join(filter(None, (_OUTCOMES[answer.outcome], sure)))
     parts = [
         f'<div style="white-space: pre-wrap">{escape(answer.answer)}</div>',
-        f"<small>{note}confidence {answer.confidence:.2f}</small>",
+        *([f"<small>{note}</small>"] if note else []),
         *(to_html(citation) for citation in answer.citations),
         *(f"<small>{escape(notice)}</small>" for notice in answer.notices),
     ]

@@ -25,6 +25,7 @@ from ragstone.core.answers import (
     TextWritten,
     Turn,
 )
+from ragstone.core.catalog import DocumentSummary
 from ragstone.core.errors import KnowledgeBaseError, RagstoneError, ResponseError
 from ragstone.core.filters import Filter, In
 from ragstone.core.records import WEB, Evidence, Hit
@@ -105,6 +106,8 @@ class Ask:
         self, question: str, where: Filter | None, before: Sequence[Turn], request: Request, timings: Timings
     ) -> Replied | None:
         """Return the reply to a question that needs no search; None if it needs one."""
+        if _is_choice(question, before):
+            return None
         with timings.stage("understand"):
             talk = query.talk_of(question, respond.language_of(question)) or await self._by_meaning(question, request)
         if talk is None or (talk.kind == "unclear" and before):
@@ -141,7 +144,24 @@ class Ask:
     ) -> Evidence:
         """Return the evidence for a turn of a conversation, from the documents that it names if it names any."""
         by_name = ByName(self._version, where, request)
+        if _is_choice(question, before) and (chosen := await asyncio.to_thread(by_name.called, question)):
+            # The answer to a question back: the question before it, of this document.
+            *before, last = before
+            evidence = await self._evidence_from(chosen, last.question, where, before, request, timings)
+            return replace(evidence, asked=question, notices=(f"understood as: {last.question}", *evidence.notices))
         meant = await asyncio.to_thread(by_name.meant_in, question, respond.language_of(question))
+        return await self._evidence_from(meant, question, where, before, request, timings)
+
+    async def _evidence_from(
+        self,
+        meant: Sequence[DocumentSummary],
+        question: str,
+        where: Filter | None,
+        before: Sequence[Turn],
+        request: Request,
+        timings: Timings,
+    ) -> Evidence:
+        """Return the evidence from some documents, or from all if none is given."""
         named = In(key="id", values=tuple(one.document_id for one in meant)) if meant else None
         evidence = await self._search.follow_up(question, before, both(where, named), request, timings)
         notices = (f"only in: {', '.join(titles(meant))}",) if meant else ()
@@ -274,6 +294,11 @@ class Ask:
                 notice = f"this answer cannot be rated later (review.responses_days=0 stops trying): {error}"
                 return replace(answer, notices=(*answer.notices, notice))
         return answer
+
+
+def _is_choice(question: str, before: Sequence[Turn]) -> bool:
+    """Return whether somebody chose what a question back offered."""
+    return bool(before) and respond.is_choice(question, before[-1].answer)
 
 
 def _asked_back(before: Sequence[Turn]) -> bool:

@@ -22,7 +22,7 @@ class ByName:
     """Finds documents by their names, among those that the reader may read and a filter lets through."""
 
     def __init__(self, version: Components, where: Filter | None, request: Request) -> None:
-        self._version, self._where = version, where
+        self._version, self.where = version, where
         reader = request.reader
         self.groups = None if reader.groups is None else reader.names
         # Others than the owner are not shown where on this machine a source is.
@@ -32,8 +32,12 @@ class ByName:
         """Return the documents with a text in their title, id, address or source, or with ``exactly`` this one."""
         fields = ("id", "title") if exactly else self._fields
         return self._version.catalog.listing(
-            self.groups, wanted, "", limit, fields=fields, where=self._where, order=order, exactly=exactly
+            self.groups, wanted, "", limit, fields=fields, where=self.where, order=order, exactly=exactly
         )
+
+    def common_values(self, key: str, limit: int) -> list[tuple[str, int]]:
+        """Return the commonest texts that these documents have under a metadata key, with their numbers."""
+        return self._version.catalog.common_values(self.groups, key, limit, where=self.where)
 
     def called(self, name: str) -> list[DocumentSummary]:
         """Return the documents of this title or file name, in any case."""
@@ -51,11 +55,12 @@ class ByName:
 
     def meant_in(self, question: str, language: str) -> list[DocumentSummary]:
         """Return the few documents that a question names, to which the search is confined; none if it names none."""
+        meant = dict[str, DocumentSummary]()
         for one in query.named_documents(question, language):
             found = self.named(one.name) if one.described else self.called(one.name)
-            if 0 < len(found) <= MOST_MEANT:
-                return found
-        return []
+            if len(found) <= MOST_MEANT:
+                meant |= {document.document_id: document for document in found}
+        return list(meant.values())
 
     def last(self) -> DocumentSummary | None:
         """Return the document that was added or changed last."""

@@ -23,6 +23,8 @@ SHOWN = 10
 """Documents that a list shows."""
 MOST_FORMATS = 1000
 """Formats that documents may have."""
+MOST_AUTHORS = 10_000
+"""Authors among whom one is looked for by name."""
 MOST_VALUES = 20
 """Authors or formats that are shown."""
 LEAST_CHOICES, MOST_CHOICES = 2, 4
@@ -124,26 +126,26 @@ class Talking:
     # ------------------------------------------------------------ all documents
 
     def _collection(self, said: _Said, by_name: ByName, where: Filter | None, request: Request) -> Replied | None:
-        talk, language, catalog = said.talk, said.language, self._version.catalog
+        talk, language = said.talk, said.language
         texts = respond.replies(language)
         if by_name.last() is None:
-            return said.reply(respond.plain_reply(texts.empty))
+            return said.reply(respond.plain_reply(texts.unmatched if where else texts.empty))
         match talk.fact:
             case "author":
                 return self._author(said, by_name)
             case "authors" | "formats":
                 keys = AUTHOR_KEYS if talk.fact == "authors" else ("kind",)
                 lead = texts.authors if talk.fact == "authors" else texts.formats
-                values = [one for key in keys for one in catalog.common_values(by_name.groups, key, MOST_VALUES)]
+                values = [one for key in keys for one in by_name.common_values(key, MOST_VALUES)]
                 return said.reply(respond.tallied(lead, values, language))
             case "newest" | "oldest":
                 found = by_name.listing(1, order=talk.fact).documents
                 return self._listed(said, texts.newest if talk.fact == "newest" else texts.oldest, found)
             case _:
                 pass
-        if talk.format and talk.fact == "count" and where is None:  # the index of values knows how many
+        if talk.format and talk.fact == "count":  # the index of values knows how many
             kinds = FORMATS.get(talk.format, (talk.format,))
-            known = dict(catalog.common_values(by_name.groups, "kind", MOST_FORMATS))
+            known = dict(by_name.common_values("kind", MOST_FORMATS))
             total = sum(known.get(kind, 0) for kind in kinds)
             return said.reply(respond.plain_reply(respond.counted(total, language, selected=True)))
         narrowed = self._narrowed(talk, by_name)
@@ -164,7 +166,7 @@ class Talking:
         if talk.author:
             wanted, parts = talk.author.casefold(), list[Filter]()
             for key in keys.intersection(AUTHOR_KEYS):
-                known = self._version.catalog.common_values(by_name.groups, key, 10_000)
+                known = by_name.common_values(key, MOST_AUTHORS)
                 parts.append(In(key=key, values=tuple(name for name, _ in known if wanted in name.casefold())))
             return Or(parts=tuple(parts))
         if talk.year:
@@ -215,7 +217,8 @@ class Talking:
         else:
             found = by_name.called(title)
         if not found:
-            return None if title else said.reply(respond.plain_reply(respond.replies(said.language).empty))
+            texts = respond.replies(said.language)
+            return None if title else said.reply(respond.plain_reply(texts.unmatched if by_name.where else texts.empty))
         if len(found) > 1:
             if len(found) > MOST_CHOICES or not may_ask:
                 return None

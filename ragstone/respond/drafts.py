@@ -158,7 +158,7 @@ def summary(evidence: Evidence, citations: Sequence[Citation] = (), language: st
 def _line(passage: ClosestPassage) -> str:
     """Return the name of a document and its closest words, unless they are one word, as the title of a tab is."""
     chunk = passage.hit.chunk
-    title = strip_links(name_of(chunk))
+    title = " ".join(strip_links(name_of(chunk)).split())
     words = strip_links(passage.span.of(chunk.text)) if passage.span else ""
     return f"- {title}: {shortened(words, MAX_QUOTE)}" if len(words.split()) > 1 else f"- {title}"
 

@@ -23,6 +23,8 @@ MAX_NAMED = 3
 """Titles that a reply names as examples."""
 MAX_TITLE = 80
 """Characters of a title in a list."""
+MAX_AUTHORS = 500
+"""Characters of the names of a document's authors."""
 MAX_OPENING = 160
 """Characters of the first words by which a document is cited."""
 
@@ -56,7 +58,7 @@ def listed(lead: str, hits: Sequence[Hit]) -> Draft:
     text, statements = lead, list[Statement]()
     for marker, hit in enumerate(hits, start=1):
         text += "\n"
-        line = f"- {shortened(strip_links(name_of(hit.chunk)), MAX_TITLE)} [{marker}]"
+        line = f"- {_shown(name_of(hit.chunk))} [{marker}]"
         statements.append(
             Statement(start=len(text) + 2, end=len(text) + len(line), support=1.0, supported=True, markers=(marker,))
         )
@@ -69,14 +71,14 @@ def tallied(lead: str, values: Sequence[tuple[str, int]], language: str) -> Draf
     """Return values of metadata with the number of documents that have each."""
     if not values:
         return plain_reply(replies(language).unnamed)
-    lines = [f"- {shortened(value, MAX_TITLE)}: {count:,}" for value, count in values]
+    lines = [f"- {_shown(value)}: {count:,}" for value, count in values]
     return plain_reply("\n".join([lead, *lines]))
 
 
 def authored(hit: Hit, author: str, language: str) -> Draft:
     """Return who wrote a document, which is cited by its first words."""
-    texts, title = replies(language), shortened(strip_links(name_of(hit.chunk)), MAX_TITLE)
-    text = texts.author.format(title=title, author=author) if author else texts.anonymous.format(title=title)
+    texts, title, by = replies(language), _shown(name_of(hit.chunk)), shortened(strip_links(author), MAX_AUTHORS)
+    text = texts.author.format(title=title, author=by) if by else texts.anonymous.format(title=title)
     whole = Statement(start=0, end=len(text) + 4, support=1.0, supported=True, markers=(1,))
     return replace(plain_reply(f"{text} [1]"), citations=(cite(1, hit, opening(hit)),), statements=(whole,))
 
@@ -85,7 +87,12 @@ def asked_back(question: str, choices: Sequence[str], language: str) -> Draft:
     """Return a question back: what of two to four choices is meant, or, without choices, what to ask."""
     texts = replies(language)
     lead = texts.which.format(question=shortened(question, MAX_QUESTION))
-    return plain_reply("\n".join([lead, *(f"- {shortened(one, MAX_TITLE)}" for one in choices)]), "clarification")
+    return plain_reply("\n".join([lead, *(f"- {_shown(one)}" for one in choices)]), "clarification")
+
+
+def is_choice(said: str, answer: str) -> bool:
+    """Return whether what was said is one of the choices of a question back."""
+    return asks_back(answer) and f"- {_shown(said)}".casefold() in answer.casefold().splitlines()
 
 
 def asked_for_more(titles: Sequence[str], language: str) -> Draft:
@@ -111,7 +118,12 @@ def _holds(count: int, titles: Sequence[str], language: str) -> str:
 
 
 def _named(titles: Sequence[str]) -> str:
-    return ", ".join(f"“{shortened(strip_links(title), MAX_TITLE)}”" for title in titles[:MAX_NAMED])
+    return ", ".join(f"“{_shown(title)}”" for title in titles[:MAX_NAMED])
+
+
+def _shown(name: str) -> str:
+    """Return a title, an author or another name as a reply shows it: short, and without links."""
+    return shortened(strip_links(name), MAX_TITLE)
 
 
 def plain_reply(text: str, outcome: Outcome = "reply") -> Draft:

@@ -425,10 +425,11 @@ def test_documents_are_selected_and_ordered_the_same(both: tuple[Catalog, Catalo
         for document in documents:
             commit(catalog, document)
     one, other = both
+    recent = Compare(key="year", op="=", value=2022)
     ways: list[dict[str, Any]] = [
         {"order": "newest"},
         {"order": "oldest"},
-        {"order": "newest", "where": Compare(key="year", op="=", value=2022)},
+        {"order": "newest", "where": recent},
     ]
     for groups in GROUPS:
         for way in ways:
@@ -439,7 +440,10 @@ def test_documents_are_selected_and_ordered_the_same(both: tuple[Catalog, Catalo
             assert found.total == len(found.documents)
         for key in ("author", "year", "draft", "nothing"):
             assert one.common_values(groups, key, 9) == other.common_values(groups, key, 9)
+            assert one.common_values(groups, key, 9, where=recent) == other.common_values(groups, key, 9, where=recent)
     assert one.common_values(None, "author", 9) == [("Ada", 2), ("Berg", 1)]
+    assert one.common_values(None, "author", 9, where=recent) == [("Ada", 1), ("Berg", 1)]
+    assert one.common_values([], "author", 9, where=recent) == [("Berg", 1)]
     assert one.common_values([], "author", 9) == [("Ada", 1), ("Berg", 1)]
     assert one.common_values(None, "year", 9) == one.common_values(None, "draft", 9) == []
     assert [hit.document_id for hit in one.listing(None, "the 100% Report", "", 9, exactly=True).documents] == [

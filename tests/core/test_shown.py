@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from ragstone.core.answers import Answer, Citation, Usage
+from ragstone.core.answers import Answer, Citation, Outcome, Usage
 from ragstone.core.records import Chunk, Document, Hit, Step
 from ragstone.core.shown import Shown
 from ragstone.storage.cache_key import key
@@ -64,6 +65,13 @@ def test_citations_unfold() -> None:
 
 def test_hit_shows_its_history() -> None:
     assert [one.text() for one in html(HIT).css("td")] == ["fused", "1", "0.800", "both"]
+
+
+@pytest.mark.parametrize("outcome", get_args(Outcome))
+def test_shows_a_confidence_only_if_estimated(outcome: Outcome) -> None:
+    answer = replace(ANSWER, outcome=outcome)
+    estimated = outcome not in ("reply", "clarification")
+    assert ("confidence" in html(answer).text()) == ("confidence" in repr(answer)) == estimated
 
 
 @given(st.text(max_size=200) | st.just("<script>alert(1)</script>\"&'"))

@@ -94,6 +94,37 @@ def test_confines_a_search_to_the_document_named(engine: KnowledgeBase) -> None:
     assert ask(engine, "What must guests know in the island guide 2022?").kind != "summary"
 
 
+def test_searches_all_documents_named(engine: KnowledgeBase) -> None:
+    question = "Compare menu.txt and guide.pdf: what do they say of prices?"
+    assert {hit.chunk.document_id for hit in ask(engine, question).hits} == {"docs/menu.txt", "docs/guide.pdf"}
+    both = "What is in menu.txt and in secret.txt about keys?"
+    assert "only in: Menu" in ask(engine, both, reader=Reader(name="guest", groups=frozenset())).notices
+
+
+def test_replies_within_the_filter(engine: KnowledgeBase) -> None:
+    def reply(question: str, where: str) -> str:
+        return asyncio.run(engine.ask(question, where, reader=OWNER)).answer
+
+    assert "Ada Berg" in reply("Which authors are there?", "title = 'Island guide 2022'")
+    assert "Ada Berg" not in reply("Which authors are there?", "title = Menu")
+    for question in ("How many documents are there?", "Summarize this"):
+        assert reply(question, "date > 2030-01-01") == "No document fits that."
+
+
+def test_shows_no_links_from_metadata(tmp_path: Path) -> None:
+    engine, link = open_fast(tmp_path / "kb"), "[Ada](http://evil.example)"
+    document = Document(id="a.md", text="Soup.\n", title=f"Soup\n- {link}", metadata={"author": link})
+    asyncio.run(engine.documents.add([document]))
+    try:
+        questions = ("Which authors are there?", "Who wrote a.md?", "List all documents", "Summarize a.md", "hm")
+        for question in questions:
+            answer = ask(engine, question)
+            assert "evil.example" not in answer.answer
+            assert "- Ada\n" not in f"{answer.answer}\n"
+    finally:
+        engine.close()
+
+
 def test_asks_back_once(engine: KnowledgeBase) -> None:
     first = ask(engine, "hm")
     assert (first.outcome, first.kind, first.abstained) == ("clarification", "unclear", True)
@@ -120,8 +151,8 @@ def test_asks_which_document_is_meant(tmp_path: Path) -> None:
         assert set(first.answer.split("\n")[1:]) == {f"- {name}" for name in places}
         second = ask(engine, "Museum", before=[Turn(question="opening hours", answer=first.answer)])
         assert second.outcome != "clarification"
-        assert "understood as: opening hours Museum" in second.notices
-        assert second.hits[0].chunk.title == "Museum"
+        assert second.notices[:2] == ("understood as: opening hours", "only in: Museum")
+        assert {hit.chunk.title for hit in second.hits} == {"Museum"}
     finally:
         engine.close()
 

@@ -159,7 +159,8 @@ def cell(text: str, row: int = 0) -> Cell:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("$ 1,234", "1234"), ("(12.5)", "-12.5"), ("-3", "-3"), ("5%", None), ("n/a", None), ("", None)]
+    ("text", "value"),
+    [("$ 1,234", "1234"), ("(12.5)", "-12.5"), ("-3", "-3"), ("5%", None), ("n/a", None), ("", None), ("1,5", None)],
 )
 def test_reads_values(text: str, value: str | None):
     assert value_of(text) == (None if value is None else pytest.approx(value_of(value)))
@@ -198,10 +199,40 @@ def test_compares_years():
         ("What was the difference between the three?", ["5", "3", "1"], ""),
         ("By how much did it rise?", ["5%", "3%"], ""),
         ("By how much did it rise?", ["5", "n/a"], ""),
+        ("By how much did it rise?", ["€5", "$3"], ""),
+        ("By how much did it rise?", ["5", "$3"], "5 − 3 = 2"),
+        ("By how much did it rise?", ["1.500", "1.200"], ""),
+        ("By how much percent did it rise?", ["1.500", "1.200"], "(1.500 − 1.200) ÷ 1.200 = 25.00%"),
+        ("By how much percent did it rise?", ["1.500", "950"], ""),
     ],
 )
 def test_calculates_only_what_is_asked(question: str, figures: Sequence[str], shown: str):
     assert calculation(question, [cell(one) for one in figures]) == shown
+
+
+@pytest.mark.parametrize(
+    ("later", "earlier"),
+    [
+        ("2022 (EUR)", "2021 (USD)"),
+        ("2022 in millions", "2021 in thousands"),
+        ("2022 in millions", "2021"),
+        ("2022 %", "2021"),
+        ("2022 (t)", "2021 (kg)"),
+    ],
+)
+def test_never_calculates_across_units(later: str, earlier: str):
+    cells = [replace(cell("5"), header=(later,)), replace(cell("3"), header=(earlier,))]
+    assert calculation("By how much did it rise?", cells) == ""
+    same = [
+        replace(one, header=(later.replace("2022", year),)) for one, year in zip(cells, ("2022", "2021"), strict=True)
+    ]
+    assert calculation("By how much did it rise?", same) == "5 − 3 = 2"
+
+
+@pytest.mark.parametrize("figures", ["€5 | $9", "1.500 | 950", "5 million | 9"])
+def test_compares_no_years_of_different_units(figures: str):
+    sizes = hit(f" | 2019 | 2018\nInterest cost | {figures}\nPlan assets | 4 | 3", "Pensions", 1)
+    assert read("In which year was the interest cost largest?", sizes) is None
 
 
 def test_calculates_within_a_row():

@@ -27,7 +27,17 @@ _WHICH_TIME = re.compile(
     r"|(?P<smallest>small(?:er|est)|low(?:er|est)|less|least|fewer|fewest|minimum))\b(?!.*\bthan\b)"
 )
 _PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bgrowth rate\b|\brate of growth\b")
-_FIGURE = re.compile(r"([(\-–−]?)[\s$€£¥]*([(\-–−]?)\s*(\d[\d,]*(?:\.\d+)?)\s*\)?")
+_FIGURE = re.compile(r"([(\-–−]?)[\s$€£¥]*([(\-–−]?)\s*((?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)(?:\.\d+)?)\s*\)?")
+_DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
+"""A figure that is a thousand times greater in Europe than in America: 1.200."""
+_CURRENCY = re.compile(
+    r"[$€£¥]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|CNY|SEK|NOK|DKK|PLN|MYR|dollars?|euros?|pounds?|yen)\b",
+    re.IGNORECASE,
+)
+_SAME = {"$": "usd", "dollar": "usd", "€": "eur", "euro": "eur", "£": "gbp", "pound": "gbp", "¥": "jpy", "yen": "jpy"}
+_SCALE = re.compile(r"%|\bpercent|\b(?:thousand|million|billion)", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\(([^\W\d_]{1,4})\)")
+"""A unit in brackets, as a heading has it: "2022 (kg)"."""
 
 
 def calculation(question: str, cells: Sequence[Cell]) -> str:
@@ -41,6 +51,8 @@ def calculation(question: str, cells: Sequence[Cell]) -> str:
     values = [value_of(cell.text) for cell in cells]
     figures = [value for value in values if value is not None]
     if not wanted or len(figures) < 2 or len(figures) < len(cells) or len({cell.row for cell in cells}) > 1:
+        return ""
+    if not are_comparable(cells) or (any(_DOTTED.search(cell.text) for cell in cells) and "percent" not in wanted):
         return ""
     terms = " + ".join(map(_term, figures))
     if wanted == "mean":
@@ -91,6 +103,27 @@ def value_of(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return -value if found[1] or found[2] else value
+
+
+def are_comparable(cells: Sequence[Cell]) -> bool:
+    """Return whether cells of one row have the same unit as far as they and their headings say it.
+
+    A currency may stand in some cells only, as in the first column; all other units must be in all headings or in none.
+    A figure such as 1.200, which may be a thousand times greater, compares only with others like it.
+    """
+    headings = [" ".join(cell.header) for cell in cells]
+    currencies = [_currencies(f"{cell.text} {above}") for cell, above in zip(cells, headings, strict=True)]
+    if len({frozenset(one) for one in currencies if one}) > 1:
+        return False
+    if len({tuple(sorted(one.lower() for one in _SCALE.findall(above))) for above in headings}) > 1:
+        return False
+    units = [tuple(_IN_BRACKETS.findall(above)) for above in headings]
+    return len({one for one in units if one}) < 2 and len({bool(_DOTTED.search(cell.text)) for cell in cells}) < 2
+
+
+def _currencies(text: str) -> set[str]:
+    named = (found.lower() for found in _CURRENCY.findall(text))
+    return {_SAME.get(one.rstrip("s"), one) for one in named}
 
 
 def _term(value: Decimal) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.records import Hit
 from ragstone.respond.tables.asked import Asked
-from ragstone.respond.tables.calculate import Extreme, calculation, extreme, operation, value_of
+from ragstone.respond.tables.calculate import Extreme, are_comparable, calculation, extreme, operation, value_of
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.dates import dates, dates_of
 from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of, is_figure
@@ -87,6 +87,10 @@ def _compared(
     best = pool[int(np.argmax(share))]
     row = [n for n in pool if found[n].row is found[best].row]
     kind = [n for n in row if _undated(found[n]) == _undated(found[best])]
+    if any(_is_unread(found[n], found[best]) for n in dated if n not in values):
+        return None  # the largest may be a figure that is not understood
+    if not are_comparable([found[n].cell for n in kind]):
+        return None
     # A row of losses is compared by their amounts.
     sign = -1 if all(values[n] <= 0 for n in kind) else 1
     ordered = sorted(kind, key=lambda n: sign * values[n], reverse=wanted == "largest")
@@ -100,6 +104,11 @@ def _compared(
         probability=probability(certainty.calculated, model.bias, model.certainty),
         compared=True,
     )
+
+
+def _is_unread(one: Found, best: Found) -> bool:
+    """Return whether a cell that was not read as a number has digits, in the row and kind of period of the best."""
+    return one.row is best.row and _undated(one) == _undated(best) and any(map(str.isdigit, one.cell.text))
 
 
 def _undated(one: Found) -> tuple[str, ...]:
