@@ -110,7 +110,7 @@ class Ask:
             return None
         with timings.stage("understand"):
             talk = query.talk_of(question, respond.language_of(question)) or await self._by_meaning(question, request)
-        if talk is None or (talk.kind == "unclear" and before):
+        if talk is None or (before and (talk.kind == "unclear" or _goes_on(question, talk, before))):
             return None
         with timings.stage("catalog"):
             if talk.topic:
@@ -143,14 +143,16 @@ class Ask:
         self, question: str, where: Filter | None, before: Sequence[Turn], request: Request, timings: Timings
     ) -> Evidence:
         """Return the evidence for a turn of a conversation, from the documents that it names if it names any."""
-        by_name = ByName(self._version, where, request)
+        by_name, language = ByName(self._version, where, request), respond.language_of(question)
         if _is_choice(question, before) and (chosen := await asyncio.to_thread(by_name.called, question)):
             # The answer to a question back: the question before it, of this document.
             *before, last = before
             evidence = await self._evidence_from(chosen, last.question, where, before, request, timings)
             return replace(evidence, asked=question, notices=(f"understood as: {last.question}", *evidence.notices))
-        meant = await asyncio.to_thread(by_name.meant_in, question, respond.language_of(question))
-        return await self._evidence_from(meant, question, where, before, request, timings)
+        core = query.without_courtesy(question, language)
+        meant = await asyncio.to_thread(by_name.meant_in, core, language)
+        evidence = await self._evidence_from(meant.documents, meant.question, where, before, request, timings)
+        return evidence if meant.question == question else replace(evidence, asked=question)
 
     async def _evidence_from(
         self,
@@ -299,6 +301,12 @@ class Ask:
 def _is_choice(question: str, before: Sequence[Turn]) -> bool:
     """Return whether somebody chose what a question back offered."""
     return bool(before) and respond.is_choice(question, before[-1].answer)
+
+
+def _goes_on(question: str, talk: query.Talk, before: Sequence[Turn]) -> bool:
+    """Return whether "How does it work?" means what was asked about before, and not who answers."""
+    is_open = talk.kind == "help" and query.refers_back(question, talk.language)
+    return is_open and any(query.talk_of(turn.question) is None for turn in before)
 
 
 def _asked_back(before: Sequence[Turn]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ragstone import query
 from ragstone.core.catalog import FIELDS, DocumentSummary, Listing, ListingOrder
@@ -16,6 +17,14 @@ MAX_COMPARED = 200
 MOST_MEANT = 5
 """Documents to which a name may confine a search; a name that more have is no name."""
 _WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meant:
+    """The documents to which a question confines the search, if any, and the question that is asked of them."""
+
+    documents: tuple[DocumentSummary, ...]
+    question: str
 
 
 class ByName:
@@ -53,14 +62,16 @@ class ByName:
         called = [one for one in found if _words(one.title) == asked]  # it differs in punctuation alone
         return called or [one for one in found if asked <= _words(f"{one.title} {file_name(one.document_id)}")]
 
-    def meant_in(self, question: str, language: str) -> list[DocumentSummary]:
-        """Return the few documents that a question names, to which the search is confined; none if it names none."""
-        meant = dict[str, DocumentSummary]()
+    def meant_in(self, question: str, language: str) -> Meant:
+        """Return the few documents that a question names, and what it asks of them."""
+        meant, names = dict[str, DocumentSummary](), list[query.NamedDocument]()
         for one in query.named_documents(question, language):
             found = self.named(one.name) if one.described else self.called(one.name)
-            if len(found) <= MOST_MEANT:
+            if 0 < len(found) <= MOST_MEANT:
                 meant |= {document.document_id: document for document in found}
-        return list(meant.values())
+                names.append(one)
+        asked = query.without_name(question, names[0].phrase, language) if len(names) == 1 else question
+        return Meant(documents=tuple(meant.values()), question=asked)
 
     def last(self) -> DocumentSummary | None:
         """Return the document that was added or changed last."""

@@ -5,10 +5,11 @@ To add a fusion rule, see `ragstone.query.fuse`.
 """
 
 from ragstone.query.analysis import KINDS, analyse, kind
-from ragstone.query.follow_up import context, may_depend_on_context, rewritten, to_read
+from ragstone.query.courtesy import without_courtesy
+from ragstone.query.follow_up import context, may_depend_on_context, refers_back, rewritten, to_read
 from ragstone.query.fuse import Fused, fuse
 from ragstone.query.gather import CONTEXT, above, allocate, by_document, further_legs, gather, leg_of
-from ragstone.query.named import named_documents
+from ragstone.query.named import NamedDocument, named_documents, without_name
 from ragstone.query.talk import Talk, talk_of
 from ragstone.query.talk.classifier import embedder_of, is_short, talk_by_meaning
 from ragstone.query.understand import understand
@@ -19,6 +20,7 @@ __all__ = [
     "CONTEXT",
     "KINDS",
     "Fused",
+    "NamedDocument",
     "Talk",
     "above",
     "allocate",
@@ -37,6 +39,7 @@ __all__ = [
     "may_depend_on_context",
     "named_documents",
     "parse",
+    "refers_back",
     "refuse_unknown_fields",
     "rewritten",
     "talk_by_meaning",
@@ -45,4 +48,6 @@ __all__ = [
     "understand",
     "why_search",
     "with_web",
+    "without_courtesy",
+    "without_name",
 ]

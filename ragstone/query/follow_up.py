@@ -52,6 +52,12 @@ def depends_on_context(question: str, language: str = "") -> bool:
     return len(keywords) <= MAX_KEYWORDS and (not keywords or pronoun)
 
 
+def refers_back(question: str, language: str = "") -> bool:
+    """Return whether a short question has a word such as "it", which a conversation explains."""
+    keywords = analyse(question, language).keywords
+    return len(keywords) < MAX_KEYWORDS and bool(lexicon(language).refers.search(question.lower()))
+
+
 def may_depend_on_context(question: str, language: str = "") -> bool:
     """Return whether a question might need the ones before it: it has a word such as "it", or few content words."""
     words, lower = lexicon(language), question.lower()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ragstone.query.analysis import analyse
 from ragstone.query.talk import words_for_documents
 
 MAX_QUESTION = 2000
@@ -14,16 +15,37 @@ MOST_BETWEEN = 5
 """Words of a name before the word for a document."""
 _FILE = re.compile(r"(?<![\w./@-])[\w][\w.-]*\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w/@])")
 _INSIDE = r"\b(?:in|from|according to|im|laut|aus|pagal|iš|dalam|menurut)\s+"
+_INSIDE_AT_END = re.compile(_INSIDE + r"(?:the (?:file )?)?$", re.IGNORECASE)
 _QUOTED = re.compile(_INSIDE + r"[\"“„«]([^\"“”„«»]{3,120})[\"”“»]")
 """A title in quotes behind a word for being inside; elsewhere it may be what is asked about, a film or a song."""
 
 
+_BEFORE_MARK = re.compile(r"\s+(?=[?!.,;:])")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedDocument:
-    """What may be the name of a document; one that is ``described`` has its words in any order in the title."""
+    """What may be the name of a document; one that is ``described`` has its words in any order in the title.
+
+    ``phrase`` is the place it names, such as "in menu.txt"; it is empty if the name is part of what is asked.
+    """
 
     name: str
+    phrase: str = ""
     described: bool = False
+
+
+def without_name(question: str, phrase: str, language: str = "") -> str:
+    """Return a question without the place it names, which is what is searched for inside; all of it if little is left.
+
+    Args:
+        question: as it was asked.
+        phrase: of the `NamedDocument`.
+        language: as for `analyse`.
+    """
+    rest = " ".join(question.replace(phrase, " ", 1).split()) if phrase else question
+    rest = _BEFORE_MARK.sub("", rest).lstrip(" ,;:")
+    return rest if analyse(rest, language).keywords else question
 
 
 def named_documents(question: str, language: str = "") -> Iterator[NamedDocument]:
@@ -35,9 +57,10 @@ def named_documents(question: str, language: str = "") -> Iterator[NamedDocument
     """
     question = question[:MAX_QUESTION]
     for found in _FILE.finditer(question):
-        yield NamedDocument(name=found.group())
+        before = _INSIDE_AT_END.search(question[: found.start()])
+        yield NamedDocument(name=found.group(), phrase=f"{before[0]}{found[0]}" if before else "")
     for found in _QUOTED.finditer(question):
-        yield NamedDocument(name=found[1].strip())
+        yield NamedDocument(name=found[1].strip(), phrase=found[0])
     inside, doc = words_for_documents(language)
     pattern = rf"\b(?:{inside})\s+((?:[\w.&/-]+\s+){{1,{MOST_BETWEEN}}}?(?:{doc})(?:\s+(?:19|20)\d\d)?)\b"
     for found in re.finditer(pattern, question, re.IGNORECASE):

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.conversation import kind_cases
-from ragstone.query.named import named_documents
+from ragstone.query.courtesy import without_courtesy
+from ragstone.query.named import named_documents, without_name
 from ragstone.query.talk import FACTS, FIRST, Talk, languages, talk_of
 
 
@@ -123,3 +124,33 @@ def test_questions_of_data_sets_are_searched_for(data_dir: Path) -> None:
 )
 def test_finds_names_of_documents(question: str, names: list[str]) -> None:
     assert [one.name for one in named_documents(question, "en")] == names
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("Who hunts the whale in moby.md?", "Who hunts the whale?"),
+        ("In moby.md, who hunts the whale?", "who hunts the whale?"),
+        ('Who is thanked in "Island Guide"?', "Who is thanked?"),
+        ("What does invoice.pdf say on tax?", "What does invoice.pdf say on tax?"),
+        ("What is in moby.md?", "What is in moby.md?"),
+    ],
+)
+def test_removes_the_place_from_a_question(question: str, rest: str) -> None:
+    (named,) = named_documents(question, "en")
+    assert without_name(question, named.phrase, "en") == rest
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("Thanks. Who is the pilot?", "Who is the pilot?"),
+        ("Hello, who is the pilot?", "who is the pilot?"),
+        ("Hello! Magazine: who owns it?", "Hello! Magazine: who owns it?"),
+        ("Good morning, Vietnam: who directed it?", "Good morning, Vietnam: who directed it?"),
+        ("Well, what is it?", "Well, what is it?"),
+        ("Thanks", "Thanks"),
+    ],
+)
+def test_removes_courtesies_before_a_question(question: str, rest: str) -> None:
+    assert without_courtesy(question, "en") == rest

@@ -122,8 +122,8 @@ def are_comparable(cells: Sequence[Cell]) -> bool:
 
 
 def _currencies(text: str) -> set[str]:
-    named = (found.lower() for found in _CURRENCY.findall(text))
-    return {_SAME.get(one.rstrip("s"), one) for one in named}
+    named = [str(found).lower().rstrip("s") for found in _CURRENCY.findall(text)]
+    return {_SAME.get(one, one) for one in named}
 
 
 def _term(value: Decimal) -> str:

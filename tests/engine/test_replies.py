@@ -125,6 +125,23 @@ def test_shows_no_links_from_metadata(tmp_path: Path) -> None:
         engine.close()
 
 
+def test_reads_a_question_without_courtesy_and_file_name(engine: KnowledgeBase) -> None:
+    plain = ask(engine, "What does soup cost?")
+    for question in ("Hello, what does soup cost?", "Thanks! What does soup cost?"):
+        answer = ask(engine, question)
+        assert (answer.question, answer.kind, answer.confidence) == (question, plain.kind, plain.confidence)
+    confined = asyncio.run(engine.ask("What does soup cost?", "id = docs/menu.txt", reader=OWNER))
+    assert ask(engine, "What does soup cost in menu.txt?").confidence == confined.confidence
+
+
+def test_takes_it_for_what_was_asked_about(engine: KnowledgeBase) -> None:
+    before = [Turn(question="What does soup cost?", answer="Four euros [1].")]
+    assert ask(engine, "How does it work?").outcome == "reply"
+    assert ask(engine, "How does it work?", before=before).outcome != "reply"
+    assert ask(engine, "What can you do?", before=before).outcome == "reply"
+    assert ask(engine, "How does it work?", before=[Turn(question="Hello", answer="Hello!")]).outcome == "reply"
+
+
 def test_asks_back_once(engine: KnowledgeBase) -> None:
     first = ask(engine, "hm")
     assert (first.outcome, first.kind, first.abstained) == ("clarification", "unclear", True)
