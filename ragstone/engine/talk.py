@@ -212,7 +212,7 @@ class Talking:
         title = said.talk.title
         if not title:
             found = [one for one in [by_name.last()] if one]
-        elif said.talk.kind == "summary" or said.talk.called:
+        elif said.talk.kind == "summary" or (said.talk.called and not title.isdigit()):  # "What does article 5 say?"
             found = by_name.named(title)
         else:
             found = by_name.called(title)

@@ -142,6 +142,11 @@ def test_takes_it_for_what_was_asked_about(engine: KnowledgeBase) -> None:
     assert ask(engine, "How does it work?", before=[Turn(question="Hello", answer="Hello!")]).outcome == "reply"
 
 
+def test_number_alone_names_no_document(engine: KnowledgeBase) -> None:
+    assert ask(engine, "What does article 2022 say?").outcome != "reply"
+    assert ask(engine, "What does guide.pdf say?").outcome == "reply"
+
+
 def test_asks_back_once(engine: KnowledgeBase) -> None:
     first = ask(engine, "hm")
     assert (first.outcome, first.kind, first.abstained) == ("clarification", "unclear", True)
