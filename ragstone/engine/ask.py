@@ -152,7 +152,10 @@ class Ask:
         core = query.without_courtesy(question, language)
         meant = await asyncio.to_thread(by_name.meant_in, core, language)
         evidence = await self._evidence_from(meant.documents, meant.question, where, before, request, timings)
-        return evidence if meant.question == question else replace(evidence, asked=question)
+        if meant.question != question:
+            evidence = replace(evidence, asked=question)
+        talk = query.talk_of(question, language)  # "Summarize menu.txt", if there is no such document
+        return replace(evidence, language=talk.language) if talk and talk.title else evidence
 
     async def _evidence_from(
         self,

@@ -142,6 +142,15 @@ def test_takes_it_for_what_was_asked_about(engine: KnowledgeBase) -> None:
     assert ask(engine, "How does it work?", before=[Turn(question="Hello", answer="Hello!")]).outcome == "reply"
 
 
+def test_refuses_an_unknown_document_in_english(tmp_path: Path) -> None:
+    engine = open_fast(tmp_path / "kb")
+    asyncio.run(engine.documents.add([Document(id="a.csv", text="Director 100 200", title="Director")]))
+    try:
+        assert ask(engine, "summarize sal.md").answer.startswith("I couldn't find")
+    finally:
+        engine.close()
+
+
 def test_number_alone_names_no_document(engine: KnowledgeBase) -> None:
     assert ask(engine, "What does article 2022 say?").outcome != "reply"
     assert ask(engine, "What does guide.pdf say?").outcome == "reply"
