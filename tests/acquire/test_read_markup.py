@@ -282,3 +282,22 @@ def test_finds_headings_of_real_pages(data_dir: Path, read_one: ReadOne, page: s
     assert outline(document) == GOLDEN[page]
     assert document.title == GOLDEN[page][0][1]
     assert len(marked(document, "code")) == CODE_BLOCKS[page.rpartition(".")[2]]
+
+
+@pytest.mark.parametrize(
+    ("written", "facts"),
+    [
+        ("readers: finance", {"readers": ("finance",)}),
+        ("readers: [finance, HR]", {"readers": ("HR", "finance")}),
+        ("readers:\n  - finance\n  - hr", {"readers": ("finance", "hr")}),
+        ("readers: []", {"readers": ()}),
+        ("readers:", {"readers": ()}),
+        ("author: Ann Lee\ndate: 2026-11-23\ntags: [a, 'b c']", {"author": "Ann Lee", "tags": "a, b c"}),
+        ("last-reviewed: 2026", {"last_reviewed": "2026"}),
+        ('path: ../../etc\nkind: secret\ntitle: "T: one"', {"path": "a.md", "kind": "markdown"}),
+    ],
+)
+def test_front_matter_becomes_facts(read_one: ReadOne, written: str, facts: dict[str, object]) -> None:
+    document = read_one("a.md", f"---\n{written}\n---\n\nText.\n")
+    assert {key: document.metadata[key] for key in facts} == facts
+    assert ("title" in written) == (document.title == "T: one")

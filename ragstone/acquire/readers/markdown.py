@@ -8,7 +8,9 @@ from itertools import pairwise
 
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.text import text_of
-from ragstone.core.records import Mark
+from ragstone.core.access import READERS
+from ragstone.core.catalog import FIELDS
+from ragstone.core.records import BOOKKEEPING, Mark
 
 # A line may be millions of characters long, so every pattern takes time linear in its length.
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)$")
@@ -20,14 +22,31 @@ _NO_PARAGRAPH = re.compile(r"\s*(?:$|[-*+>|#=]|\d+[.)]\s)")
 _DELIMITER_ROW = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()]{0,1000}\)")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n\s*[\w-]+[ \t]*:")
+_FRONT_ENTRY = re.compile(r"([A-Za-z][\w-]{0,40})[ \t]*:[ \t]*(.*)$")
+_FRONT_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
+_MOST_FACTS, _LONGEST_FACT = 40, 400
+_RESERVED = BOOKKEEPING | {*FIELDS}
+"""Keys that say what the file is, not what its author wants known of it."""
+_NOBODY = ","
+"""An empty list of groups: it must not be taken for none."""
 _FRONT_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
 def parse(file: File) -> Parsed:
-    """Return a Markdown file. Its title comes from its front matter, or else from its first heading."""
+    """Return a Markdown file. Its title comes from its front matter, or else from its first heading.
+
+    The other entries of the front matter become facts, the groups that may read the document among them.
+    """
     text, facts = text_of(file)
+    own = _front_matter(text)
+    hidden = {READERS, file.settings.access.column}
+    named = {
+        key: value or _NOBODY
+        for key, value in own.items()
+        if key not in _RESERVED and (value or key in hidden) and len(value) <= _LONGEST_FACT
+    }
     return Parsed(
-        text=text, title=_front_matter_title(text), marks=find_marks(text), facts={"kind": "markdown", **facts}
+        text=text, title=own.get("title", ""), marks=find_marks(text), facts={**named, "kind": "markdown", **facts}
     )
 
 
@@ -39,13 +58,23 @@ def find_marks(text: str) -> tuple[Mark, ...]:
     return tuple(_Scan(text).marks())
 
 
-def _front_matter_title(text: str) -> str:
-    """Return the title from a block of ``key: value`` lines before the text; empty if there is none."""
+def _front_matter(text: str) -> dict[str, str]:
+    """Return the entries of a block of ``key: value`` lines before the text, a list as text with commas."""
+    entries: dict[str, list[str]] = {}
+    key = ""
     for line in text[: _front_matter_end(text)].split("\n"):
-        key, colon, value = line.partition(":")
-        if colon and key.strip().lower() == "title":
-            return value.strip().strip("\"'")
-    return ""
+        if (item := _FRONT_ITEM.match(line)) and key:
+            entries[key].append(_bare(item[1]))
+        elif found := _FRONT_ENTRY.match(line):
+            key = found[1].lower().replace("-", "_")
+            value = found[2].strip()
+            is_list = value.startswith("[") and value.endswith("]")
+            entries.setdefault(key, []).extend(map(_bare, value[1:-1].split(",") if is_list else [value]))
+    return {key: ", ".join(value for value in values if value) for key, values in [*entries.items()][:_MOST_FACTS]}
+
+
+def _bare(value: str) -> str:
+    return value.strip().strip("\"'").strip()
 
 
 class _Scan:
