@@ -123,10 +123,10 @@ class Ask:
         version = self._version
         if not query.is_short(question) or not version.has_embedder:
             return None
-        embedder = version.models.question_embedder()
-        name = query.embedder_of(embedder.fingerprint)
+        name = query.embedder_of(version.built.embedder)  # no model is loaded to learn that none was fitted
         if not name:
             return None
+        embedder = version.models.question_embedder()
         (vector,) = await embedder.embed([question], role="query", request=request)
         return query.talk_by_meaning(vector, name, respond.language_of(question))
 
