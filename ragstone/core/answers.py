@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ragstone.core.kinds import Kind
 from ragstone.core.records import Evidence, Hit
-from ragstone.core.shown import Shown
+from ragstone.core.shown import shown, shown_html
 
 
 # ---------------------------------------------------------------- language models
@@ -47,11 +47,14 @@ Piece = str | Reply
 
 # ---------------------------------------------------------------- respond
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Citation(Shown):
+class Citation:
     """The exact text that supports a sentence of the answer: ``quote`` is ``document.text[start:end]``.
 
     ``section`` and ``page`` locate the quote, if the document has headings or pages.
     """
+
+    __repr__ = shown
+    _repr_html_ = shown_html
 
     marker: int
     document_id: str
@@ -174,7 +177,7 @@ class Adequacy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Answer(Shown):
+class Answer:
     """An answer and everything needed to check it; ``hits`` are its evidence.
 
     Four separate measures: ``answerability`` is the probability, before answering, that the answer is right;
@@ -182,6 +185,9 @@ class Answer(Shown):
     ``confidence`` is that of the final answer. A reply has no estimate; both probabilities are 0. ``policy`` is the
     version of the learned policy; 0 means the settings alone. ``kind`` is that of the question.
     """
+
+    __repr__ = shown
+    _repr_html_ = shown_html
 
     response_id: str
     question: str

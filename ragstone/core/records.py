@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from ragstone.core.filters import Scalar
 from ragstone.core.kinds import Kind
 from ragstone.core.layout import Placed
-from ragstone.core.shown import Shown
+from ragstone.core.shown import shown, shown_html
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,12 +72,15 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Document(Shown):
+class Document:
     """A text with an identity. ``id`` comes from the source and stays the same when the text changes.
 
     ``marks`` are sorted by ``start``; pages may overlap other marks. ``placed`` says where words stand on the pages of
     the original, sorted by ``start``; it is empty where the kind of document has no pages.
     """
+
+    __repr__ = shown
+    _repr_html_ = shown_html
 
     id: str
     text: str
@@ -149,12 +152,15 @@ WEB = "web:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Chunk(Shown):
+class Chunk:
     """A piece of a document: ``text`` is ``document.text[start:end]``, exactly.
 
     ``context`` holds titles from outside of the span; it precedes the text for embedding and analysis. ``facts`` belong
     to the chunk and ``metadata`` to its document; filters apply to both.
     """
+
+    __repr__ = shown
+    _repr_html_ = shown_html
 
     id: str
     document_id: str
@@ -273,8 +279,11 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Hit(Shown):
+class Hit:
     """A chunk with its score and the history of that score; ``vector`` is set if a later stage needs it."""
+
+    __repr__ = shown
+    _repr_html_ = shown_html
 
     chunk: Chunk
     score: float

@@ -7,7 +7,6 @@ from html import escape
 
 from ragstone.core.answers import Answer, Citation, Outcome
 from ragstone.core.records import Chunk, Document, Hit
-from ragstone.core.shown import Shown
 
 SHOWN = 72
 """Characters of a text in a summary."""
@@ -23,7 +22,7 @@ _ESTIMATED: tuple[Outcome, ...] = ("answer", "closest", "refusal")
 """The outcomes that have a confidence."""
 
 
-def summary(record: Shown) -> str:
+def summary(record: object) -> str:
     """Return what a record is in one line."""
     match record:
         case Answer():
@@ -43,7 +42,7 @@ def summary(record: Shown) -> str:
             raise TypeError(f"{type(record).__name__} has no summary")
 
 
-def to_html(record: Shown) -> str:
+def to_html(record: object) -> str:
     """Return a record as HTML. All text is escaped, and links lead only to web addresses."""
     match record:
         case Answer():

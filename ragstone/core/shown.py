@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 
-class Shown:
-    """A record with a short ``repr`` for reading, and HTML for notebooks."""
+def shown(self: object) -> str:
+    """Return the short ``repr`` of a record."""
+    from ragstone.core.showing import summary
 
-    __slots__ = ()
+    return f"<{type(self).__name__} {summary(self)}>"
 
-    def __repr__(self) -> str:
-        from ragstone.core.showing import summary
 
-        return f"<{type(self).__name__} {summary(self)}>"
+def shown_html(self: object) -> str:
+    """Return a record as HTML, in which every text of a document is escaped; notebooks call this as ``_repr_html_``."""
+    from ragstone.core.showing import to_html
 
-    def _repr_html_(self) -> str:
-        """Return HTML, in which every text of a document is escaped; notebooks call this."""
-        from ragstone.core.showing import to_html
-
-        return to_html(self)
+    return to_html(self)

@@ -7,16 +7,18 @@ and `iterating` turn a method that is awaited into one that returns when it is d
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from contextlib import aclosing
 from functools import cached_property, wraps
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread, current_thread
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import finalize
 
+from ragstone.core.access import OWNER, Reader
 from ragstone.core.errors import UsageError
-from ragstone.serve.library import AsyncRagstone, Place
+from ragstone.serve.library import AsyncRagstone
 
 if TYPE_CHECKING:
     from ragstone.engine.knowledge_base import KnowledgeBase
@@ -119,13 +121,31 @@ def iterating(
     return _call
 
 
-class Ragstone(Place):
+class Ragstone:
     """A knowledge base in a folder, as one reader sees it.
 
     >>> with Ragstone("kb") as kb:
     ...     kb.add("docs/")
     ...     print(kb.ask("How do I start?"))
+
+    Attributes:
+        asynchronous: the same for programs that await; what it opened is shared.
     """
+
+    def __init__(
+        self,
+        folder: str | Path = ".ragstone",
+        *,
+        preset: str | None = None,
+        settings: Sequence[str] = (),
+        reader: Reader = OWNER,
+    ) -> None:
+        """Name a knowledge base, as `AsyncRagstone` does."""
+        self.asynchronous = AsyncRagstone(folder, preset=preset, settings=settings, reader=reader)
+        self.folder, self.reader = self.asynchronous.folder, reader
+
+    def __repr__(self) -> str:
+        return repr(self.asynchronous).removeprefix("Async")
 
     ask = blocking(AsyncRagstone.ask)
     stream = iterating(AsyncRagstone.stream)
@@ -140,11 +160,6 @@ class Ragstone(Place):
     status = blocking(AsyncRagstone.status)
     evaluate = blocking(AsyncRagstone.evaluate)
     rebuild = blocking(AsyncRagstone.rebuild)
-
-    @cached_property
-    def asynchronous(self) -> AsyncRagstone:
-        """The same for programs that await; what it opened is shared."""
-        return AsyncRagstone(self.folder, preset=self.preset, settings=self.settings, reader=self.reader)
 
     def knowledge_base(self, *, create: bool = False) -> KnowledgeBase:
         """Return the knowledge base, opened on first use; its methods are asynchronous."""

@@ -29,8 +29,15 @@ if TYPE_CHECKING:
     from ragstone.review.report import EvalReport
 
 
-class Place:
-    """Where a knowledge base is, how it is set, and who asks."""
+class AsyncRagstone:
+    """A knowledge base in a folder, as one reader sees it.
+
+    >>> async with AsyncRagstone("kb") as kb:
+    ...     await kb.add("docs/")
+    ...     print(await kb.ask("How do I start?"))
+    """
+
+    _open: KnowledgeBase | None = None
 
     def __init__(
         self,
@@ -52,18 +59,7 @@ class Place:
 
     def __repr__(self) -> str:
         who = "" if self.reader.is_owner else f", reader={self.reader!r}"
-        return f"{type(self).__name__}({str(self.folder)!r}{who})"
-
-
-class AsyncRagstone(Place):
-    """A knowledge base in a folder, as one reader sees it.
-
-    >>> async with AsyncRagstone("kb") as kb:
-    ...     await kb.add("docs/")
-    ...     print(await kb.ask("How do I start?"))
-    """
-
-    _open: KnowledgeBase | None = None
+        return f"AsyncRagstone({str(self.folder)!r}{who})"
 
     async def ask(
         self,

@@ -12,7 +12,6 @@ from selectolax.lexbor import LexborHTMLParser
 
 from ragstone.core.answers import Answer, Citation, Outcome, Usage
 from ragstone.core.records import Chunk, Document, Hit, Step
-from ragstone.core.shown import Shown
 from ragstone.storage.cache_key import key
 
 CITATION = Citation(marker=1, document_id="pump.md", chunk_id="c", start=0, end=17, quote="The pump is blue.", page="3")
@@ -44,7 +43,7 @@ DOCUMENT = Document(id="pump.md", text="The pump is blue.", title="Pumps")
         (DOCUMENT, '<Document pump.md: "Pumps", 17 characters>'),
     ],
 )
-def test_repr_is_one_readable_line(record: Shown, shown: str) -> None:
+def test_repr_is_one_readable_line(record: object, shown: str) -> None:
     assert repr(record) == shown
 
 
@@ -53,7 +52,7 @@ def test_long_text_is_shortened() -> None:
     assert len(repr(long)) < 120
 
 
-def html(record: Shown) -> LexborHTMLParser:
+def html(record: Answer) -> LexborHTMLParser:
     return LexborHTMLParser(record._repr_html_())
 
 

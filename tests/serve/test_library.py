@@ -33,7 +33,7 @@ def coroutines(kind: type) -> dict[str, object]:
 
 
 def test_both_classes_have_the_same_methods() -> None:
-    own = {"asynchronous", "wait", "iterate"}
+    own = {"wait", "iterate"}
     assert coroutines(Ragstone).keys() - own == coroutines(AsyncRagstone).keys()
     for name, method in coroutines(AsyncRagstone).items():
         if callable(method) and name != "knowledge_base":
