@@ -141,6 +141,29 @@ def progress(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
+def peer_output(python: str, script: Path, name: str, paths: Sequence[Path], *, seconds: float) -> str | None:
+    """Return what a script prints that reads files with one library; None if that is not installed, fails or is slow.
+
+    Args:
+        python: the interpreter that has the library; Ragstone is read from this checkout.
+        script: called with the name of the library and the files.
+        name: of the library, such as ``pymupdf``.
+        paths: the files.
+        seconds: how long it may take.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT) if name == "ragstone" else ""}
+    command = [python, str(script), name, *map(str, paths)]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment, check=False)
+    except subprocess.TimeoutExpired:
+        progress(f"{name} took more than {seconds:g} s")
+        return None
+    if run.returncode:
+        progress(f"{name}: {run.stderr.strip().splitlines()[-1:]}")
+        return None
+    return run.stdout
+
+
 def verdict(met: bool) -> str:
     return "met" if met else "MISSED"
 

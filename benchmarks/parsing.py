@@ -6,15 +6,13 @@ and pypdf with python-docx.
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import ROOT, Options, Result, Table, main, progress, skipped
+from benchmarks.common import Options, Result, Table, main, peer_output, progress, skipped
 from ragstone.acquire import read
 from ragstone.core.records import Document, Skipped
 from ragstone.settings import AcquireSettings
@@ -84,19 +82,10 @@ def _speed(paths: Sequence[Path], peers: str, pages: float) -> dict[str, Any]:
 
 def _cpu_seconds(python: str, name: str, paths: Sequence[Path]) -> float | None:
     """Time a converter in a new process; return None if it is not installed, cannot read the kind, or is too slow."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT) if name == "ragstone" else ""}
-    command = [python, str(PEER), name, *map(str, paths)]
-    try:
-        run = subprocess.run(
-            command, capture_output=True, text=True, timeout=PEER_SECONDS, env=environment, check=False
-        )
-    except subprocess.TimeoutExpired:
-        progress(f"parsing: {name} took more than {PEER_SECONDS} s")
+    printed = peer_output(python, PEER, name, paths, seconds=PEER_SECONDS)
+    if printed is None:
         return None
-    if run.returncode:
-        progress(f"parsing: {name}: {run.stderr.strip().splitlines()[-1:]}")
-        return None
-    seconds, failed = run.stdout.split()[-2:]
+    seconds, failed = printed.split()[-2:]
     if int(failed):
         progress(f"parsing: {name} failed on {failed} of {len(paths)} files")
     return float(seconds)

@@ -8,9 +8,7 @@ camelot, which read the same files in the same run.
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
@@ -21,7 +19,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.common import Options, Result, Table, main, progress, skipped
+from benchmarks.common import Options, Result, Table, main, peer_output, progress, skipped
 from benchmarks.parsing import read_one
 from ragstone.core.records import Document, Mark
 
@@ -119,19 +117,10 @@ def _by_page(text: str, table: Mark, pages: Sequence[Mark]) -> Iterable[PageTabl
 def theirs(python: str, peer: str, paths: Sequence[Path]) -> dict[str, list[PageTable]] | None:
     """Return what another library finds; None if it is not installed or too slow."""
     progress(f"tables: {peer}")
-    environment = {**os.environ, "PYTHONPATH": ""}
-    command = [python, str(PEER), peer, *map(str, paths)]
-    try:
-        run = subprocess.run(
-            command, capture_output=True, text=True, timeout=PEER_SECONDS, env=environment, check=False
-        )
-    except subprocess.TimeoutExpired:
-        progress(f"tables: {peer} took more than {PEER_SECONDS} s")
+    printed = peer_output(python, PEER, peer, paths, seconds=PEER_SECONDS)
+    if printed is None:
         return None
-    if run.returncode:
-        progress(f"tables: {peer}: {run.stderr.strip().splitlines()[-1:]}")
-        return None
-    given: dict[str, list[tuple[int, list[list[str]]]]] = json.loads(run.stdout.splitlines()[-1])
+    given: dict[str, list[tuple[int, list[list[str]]]]] = json.loads(printed.splitlines()[-1])
     return {
         f"pdf/{Path(path).name}": [PageTable(page=page, rows=rows) for page, rows in tables]
         for path, tables in given.items()

@@ -9,8 +9,6 @@ pdfplumber, pymupdf or pypdfium2.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.common import ROOT, Options, Result, Table, main, progress, skipped
+from benchmarks.common import Options, Result, Table, main, peer_output, progress, skipped
 from benchmarks.parsing import read_one
 from benchmarks.pdf_pages.similarity import matched, plain, similarity
 from ragstone.core.records import Document
@@ -124,20 +122,9 @@ def found_in(document: Document | None, known: Sequence[str] | None) -> Headings
 def texts_of(name: str, python: str, paths: Sequence[Path]) -> dict[str, Any] | None:
     """Return the texts and seconds of a library; None if it is not installed or too slow."""
     progress(f"pdf_pages: {name}")
-    ours = name == "ragstone"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT) if ours else ""}
-    command = [sys.executable if ours else python, str(PEER), name, *map(str, paths)]
-    try:
-        run = subprocess.run(
-            command, capture_output=True, text=True, timeout=PEER_SECONDS, env=environment, check=False
-        )
-    except subprocess.TimeoutExpired:
-        progress(f"pdf_pages: {name} took more than {PEER_SECONDS} s")
-        return None
-    if run.returncode:
-        progress(f"pdf_pages: {name}: {run.stderr.strip().splitlines()[-1:]}")
-        return None
-    return json.loads(run.stdout.splitlines()[-1])
+    interpreter = sys.executable if name == "ragstone" else python
+    printed = peer_output(interpreter, PEER, name, paths, seconds=PEER_SECONDS)
+    return None if printed is None else json.loads(printed.splitlines()[-1])
 
 
 def share(kind: str, checks: Sequence[Mapping[str, Any]], folder: Path, texts: Mapping[str, str]) -> float:
