@@ -27,8 +27,8 @@ from ragstone.settings import BoostSettings
 FAMILIAR = 0.4
 """Share of known words from which on the embedder is trusted fully; below, its weight falls in proportion."""
 TABLES = 20
-"""Tables to read for an answer. Of questions about figures in quarterly reports, half have the right table among the
-first 5 chunks, and nine of ten have it among the first 20 tables."""
+"""Tables to read for an answer. The table with a figure often reads unlike the question, and stands below the hits; of
+the questions that ``tools/fit_tables.py`` makes of quarterly reports, nine of ten have it among so many."""
 _IS_TABLE = Compare(key="is_table", op="=", value=True)
 VARIATIONS_WEIGHT = 0.5
 """Weight of all variations of a question together, relative to the question itself."""
