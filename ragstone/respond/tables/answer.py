@@ -16,7 +16,7 @@ from ragstone.respond.requirements.unmet import CAP, Known, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named
 from ragstone.respond.tables.calculate import calculation
 from ragstone.respond.tables.coefficients import FITTED
-from ragstone.respond.tables.dates import dates, dates_of
+from ragstone.respond.tables.dates import dates
 from ragstone.respond.tables.features import Found, is_figure
 from ragstone.respond.tables.lookup import Looked, look_up
 
@@ -82,8 +82,7 @@ class TableReader:
     ) -> float:
         """Return the probability that quotes answer, which is small if an amount is asked that none of them has.
 
-        Of 30 plain questions about quarterly reports, sentences that name the period and perhaps the measure, but not
-        its amount, were the answer to nine.
+        A sentence that names the period and the measure, but not its amount, reads like the answer to "What was it?".
 
         Args:
             probability: without regard to amounts.
@@ -131,7 +130,7 @@ def _is_amount(word: Word) -> bool:
 
 def draft_of(question: str, looked: Looked) -> Draft:
     """Return the answer: each cell with what names its row and column, and the calculation if one is asked for."""
-    cells = looked.cells if looked.compared else sorted(looked.cells, key=_latest_first)
+    cells = looked.cells
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
     lines = [f"{named(one)}: {one.cell.text} [{n}]" for n, one in enumerate(cells, start=1)]
     if shown := "" if looked.compared else calculation(question, [one.cell for one in cells]):
@@ -161,10 +160,6 @@ def unit_of(one: Found) -> str:
     if not unit or not is_figure(one.cell.text) or "%" in one.cell.text or _PERCENT.search(around):
         return ""
     return "" if _PER.search(around) and _EXCEPT.search(one.table.caption) else unit
-
-
-def _latest_first(one: Found) -> int:
-    return -max(dates_of(one.cell.header).years, default=0)
 
 
 def _statements(lines: Sequence[str], cells: int) -> list[Statement]:

@@ -147,7 +147,7 @@ def _sources(one: Found) -> Iterator[str]:
 def of_periods(
     asked: Asked, found: Sequence[Found], known: Sequence[CellFeatures], scored: Sequence[float], best: int
 ) -> tuple[Found, ...]:
-    """Return the best cell; if the question names several years, the best of its row for each that the row has.
+    """Return the best cell; if the question names several years, the best of its row for each, the latest first.
 
     A sum or mean "from 2017 to 2019" is that of all years between, too.
     """
@@ -162,7 +162,7 @@ def of_periods(
             for year in years & _years(one):
                 if year not in chosen or scored[n] > scored[chosen[year]]:
                     chosen[year] = n
-    several = [found[n] for n in sorted(set(chosen.values()))]
+    several = [found[n] for n in sorted(set(chosen.values()), key=lambda n: -max(_years(found[n])))]
     return tuple(several) if len(several) == len(years) else (found[best],)
 
 
