@@ -107,16 +107,16 @@ class ParserProcess:
 
     def _reply(self, pipe: Connection) -> bytes:
         """Return the reply to a request. Each page that OCR begins gives the process time for that page."""
-        seconds = self.settings.parse_seconds
+        seconds, setting = self.settings.parse_seconds, "acquire.parse_seconds"
         for _ in range(_MOST_WORKING * (self.settings.ocr_pages + 1)):
             if not self._replies(pipe, seconds):
                 break
             reply = pipe.recv_bytes()
             if reply != _WORKING:
                 return reply
-            seconds = max(self.settings.parse_seconds, self.settings.ocr_seconds)
+            seconds, setting = max(seconds, self.settings.ocr_seconds), "acquire.ocr_seconds"
         self._end()
-        raise Unreadable(f"took more than {seconds:g} s")
+        raise Unreadable(f"took more than {seconds:g} s ({setting})")
 
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
