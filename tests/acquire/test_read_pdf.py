@@ -139,6 +139,42 @@ def test_headings_span_their_columns() -> None:
     assert [mark.header for mark in document.marks if mark.kind == "table"] == [2]
 
 
+def test_headings_stored_one_after_the_other_stand_above_their_columns() -> None:
+    document = laid_out(
+        line("May 1,", 100, 100),
+        line("2023", 100, 87),
+        line("May 2,", 150, 100),
+        line("2022", 150, 87),
+        line("Yearly", 200, 100),
+        line("change", 200, 87),
+        line("(in millions)", 115, 70),
+        *(line(f"row{n}                1{n}        2{n}        3%", 0, 50 - 13 * n) for n in range(3)),
+    )
+    (table,) = marked(document, "table")
+    assert table.startswith("(in millions) | May 1, 2023 | May 2, 2022 | Yearly change\nrow0 | 10 | 20 | 3%\n")
+
+
+def test_heading_at_the_right_edge_spans_the_years_beside_it() -> None:
+    document = laid_out(
+        line("Quarter ended", 185, 113),
+        line("June 30,", 210, 100),
+        line("Yearly", 430, 113),
+        line("change", 430, 100),
+        line("2023", 100, 87),
+        line("2022", 230, 87),
+        *(
+            line(
+                f"row{n}                1{n}                        2{n}                                       3%",
+                0,
+                70 - 13 * n,
+            )
+            for n in range(3)
+        ),
+    )
+    (table,) = marked(document, "table")
+    assert table.startswith(" | Quarter ended June 30, | Quarter ended June 30,\n | 2023 | 2022 | Yearly change\n")
+
+
 def test_caption_is_above_its_table() -> None:
     rows = [line(f"row{n}                {n}0      {n}1", 0, 100 - 13 * n) for n in range(4)]
     document = laid_out(line("Sales (in millions)", 0, 140), *rows)

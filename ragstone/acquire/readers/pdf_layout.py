@@ -12,7 +12,15 @@ from statistics import median
 
 from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.pdf_rules import Ruled, Rules, ruled_tables
-from ragstone.acquire.readers.pdf_tables import cells_of, columns, is_prose, is_table, table_end, table_start
+from ragstone.acquire.readers.pdf_tables import (
+    cells_of,
+    columns,
+    headings_as_rows,
+    is_prose,
+    is_table,
+    table_end,
+    table_start,
+)
 from ragstone.acquire.readers.pdf_words import Line, in_rows
 
 _PARAGRAPH_GAP = 1.0
@@ -89,6 +97,10 @@ def _blocks(lines: Sequence[Line], rules: Rules) -> list[Block]:
             # Two columns of text, which the file stores line by line across both.
             blocks += [*_paragraphs(lines[done:number]), *map(Block, _apart(lines[number:end]))]
         else:
+            at, above = headings_as_rows(lines, number, end, done)
+            rows, lines = lines[number:end], [*lines[:at], *above, *lines[number:]]
+            number = at + len(above)
+            end = number + len(rows)
             start = table_start(lines, number, end, done)
             blocks += [*_paragraphs(lines[done:start]), Block(lines[start:end], rules)]
         done = number = end

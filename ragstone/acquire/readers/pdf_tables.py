@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from ragstone.acquire.readers.figures import is_before, is_unit, is_value, is_year
 from ragstone.acquire.readers.grid import Cell, around
+from ragstone.acquire.readers.pdf_column_headings import Bounds, column_headings
 from ragstone.acquire.readers.pdf_rules import Rule
-from ragstone.acquire.readers.pdf_words import Line, Word, box_of
+from ragstone.acquire.readers.pdf_words import Line, side_by_side
 
 _ROW_GAP = 4.0
 _CELL_GAP = 1.3
 _FIGURE_GAP = 0.45
 """A gap between columns of words, and next to figures, in line heights."""
-_LINE_GAP = 1.1
-"""Lines of one cell are at most this far apart, in line heights."""
 _LABELS = 0.3
 _MOST_ROWS = 500
+_MOST_ABOVE = 16
+"""Lines above a table that may be its headings, and how high they may reach above it, in line heights."""
+_HIGHEST = 8.0
 _PROSE = 30
 """If most cells are longer than this, the columns are columns of text, not of a table."""
-
-Bounds = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Heading:
-    """A heading, of one or more lines, above the columns ``first`` to ``last``."""
-
-    lines: Sequence[Line]
-    first: int
-    last: int
-
-    @property
-    def text(self) -> str:
-        return " ".join(line.text for line in self.lines)
 
 
 def is_table(rows: Sequence[Line]) -> bool:
@@ -164,7 +150,8 @@ def table_start(lines: Sequence[Line], number: int, end: int, first: int) -> int
         if not -0.5 * above.height <= gap <= 1.8 * above.height or len(above.text) > 80:
             break
         off_middle = abs((above.left + above.right) / 2 - (left + right) / 2)
-        if above.right > right + 3 * above.height or (len(above.cells) == 1 and off_middle < 0.08 * (right - left)):
+        is_title = len(above.cells) == 1 and off_middle < 0.08 * (right - left) and not is_unit(above.text)
+        if above.right > right + 3 * above.height or is_title:
             break
         at -= 1
         if above.left >= bounds[0][1] or len(above.cells) > 1 or above.text.endswith(":"):
@@ -172,6 +159,33 @@ def table_start(lines: Sequence[Line], number: int, end: int, first: int) -> int
         elif abs(above.left - left) > 2 * above.height:  # neither a heading nor the label of a section
             break
     return start
+
+
+def headings_as_rows(lines: Sequence[Line], number: int, end: int, first: int) -> tuple[int, list[Line]]:
+    """Return the number of the first line that may be a heading of a table, and these lines as they stand above it.
+
+    Files often store headings of several lines one after the other. The lines are unchanged if they already go down.
+
+    Args:
+        lines: of the page.
+        number: of the first line of the table.
+        end: the line after it.
+        first: the earliest line that may belong to it.
+    """
+    bounds = columns(lines[number:end])
+    top, height = lines[number].top, median(line.height for line in lines[number:end])
+    left, right = bounds[0][0] - 2 * height, bounds[-1][1] + 3 * height
+    at = number
+    while at > first and number - at < _MOST_ABOVE:
+        line = lines[at - 1]
+        is_above = top - 0.5 * height <= line.bottom <= top + _HIGHEST * height
+        if not is_above or line.left < left or line.right > right or len(line.text) > 80:
+            break
+        at -= 1
+    above = lines[at:number]
+    if all(one.bottom >= below.top - 0.5 * below.height for one, below in pairwise(above)):
+        return at, [*above]
+    return at, side_by_side(above)
 
 
 def cells_of(rows: Sequence[Line], rules: Sequence[Rule]) -> tuple[list[list[Cell]], int | None]:
@@ -187,7 +201,7 @@ def cells_of(rows: Sequence[Line], rules: Sequence[Rule]) -> tuple[list[list[Cel
     # Labels without figures right above the first row are sections of the body.
     while first > 1 and len(rows[first - 1].cells) == 1 and _is_label(rows[first - 1], bounds):
         first -= 1
-    head = _headings(rows[:first], bounds, rules) if first else None
+    head = column_headings(rows[:first], bounds, rules) if first else None
     if head is None:
         return _body(rows, bounds), None
     return [*head, *_body(rows[first:], bounds)], len(head)
@@ -201,107 +215,6 @@ def _is_heading(row: Line, bounds: Sequence[Bounds]) -> bool:
     """Return whether all figures of a row are years."""
     values = [cell.text for cell in row.cells if cell.left > bounds[0][1]]
     return bool(values) and all(is_year(text) or not is_value(text) for text in values)
-
-
-def _headings(rows: Sequence[Line], bounds: Sequence[Bounds], rules: Sequence[Rule]) -> list[list[Cell]] | None:
-    """Return the rows of headings, with lines of one heading in one cell; None if these rows are no headings."""
-    blocks: list[_Heading] = []
-    for row in rows:
-        taken: set[int] = set()
-        cells = [part for cell in row.cells for part in _divided(cell, bounds)]
-        spans = _shared_out(cells, bounds) or [_spanned(cell, bounds, rules) for cell in cells]
-        for cell, (first, last) in zip(cells, spans, strict=True):
-            if first in taken:
-                return None
-            taken |= {*range(first, last + 1)}
-            above = next((one for one in reversed(blocks) if one.first <= last and first <= one.last), None)
-            if above and (above.first, above.last) == (first, last) and _continues(above.lines[-1], cell):
-                blocks.remove(above)
-                blocks.append(_Heading(lines=[*above.lines, cell], first=first, last=last))
-            else:
-                blocks.append(_Heading(lines=[cell], first=first, last=last))
-    if not any(block.first > 0 for block in blocks):
-        return None
-    # From the lowest up: a heading stands above all headings of its columns.
-    levels: list[list[_Heading]] = []
-    height = [0] * len(bounds)
-    for block in sorted(blocks, key=lambda one: one.lines[-1].bottom):
-        level = max(height[block.first : block.last + 1])
-        levels += [[] for _ in range(level + 1 - len(levels))]
-        levels[level].append(block)
-        height[block.first : block.last + 1] = [level + 1] * (block.last + 1 - block.first)
-    return [_heading_row(level, len(bounds)) for level in reversed(levels)]
-
-
-def _heading_row(level: Sequence[_Heading], width: int) -> list[Cell]:
-    row: list[Cell] = []
-    at = 0
-    for block in sorted(level, key=lambda one: one.first):
-        row += [Cell("") for _ in range(block.first - at)]
-        row.append(Cell(block.text, columns=block.last + 1 - block.first, box=box_of(block.lines)))
-        at = block.last + 1
-    return [*row, *(Cell("") for _ in range(width - at))]
-
-
-def _divided(cell: Line, bounds: Sequence[Bounds]) -> list[Line]:
-    """Return a heading, divided where its words are farther apart than usual and a column ends."""
-    words = cell.words
-    gaps = [after.left - before.right for before, after in pairwise(words)]
-    if not gaps or len(bounds) < 2:
-        return [cell]
-    usual = max(min(gaps), 0.2 * cell.height)
-    parts: list[list[Word]] = [[words[0]]]
-    for gap, before, after in zip(gaps, words, words[1:], strict=False):
-        middle = (before.right + after.left) / 2
-        ends = any(a[1] - cell.height <= middle <= b[0] + cell.height for a, b in pairwise(bounds))
-        if ends and (gap > 1.5 * usual or len(words) == 2) and gap > 0.5 * cell.height:
-            parts.append([after])
-        else:
-            parts[-1].append(after)
-    return [Line(words=part) for part in parts]
-
-
-def _shared_out(cells: Sequence[Line], bounds: Sequence[Bounds]) -> list[tuple[int, int]]:
-    """Return the columns below headings that stand in the middle above equal groups of columns; none if they do not."""
-    labels = [cell for cell in cells if cell.left < bounds[0][1]]
-    above = [cell for cell in cells if cell.left >= bounds[0][1]]
-    values = len(bounds) - 1
-    if not above or len(labels) > 1 or values <= len(above) or values % len(above):
-        return []
-    size = values // len(above)
-    found = [(0, 0) for _ in labels]
-    for number, cell in enumerate(above):
-        first, last = 1 + number * size, (number + 1) * size
-        left, right = bounds[first][0], bounds[last][1]
-        off_middle = abs((cell.left + cell.right) / 2 - (left + right) / 2)
-        middle = bounds[(first + last) // 2]
-        # One narrow heading above an odd number of columns may belong to the one in the middle.
-        narrow = size % 2 == 1 and cell.right - cell.left < middle[1] - middle[0]
-        if narrow or off_middle > (0.12 if len(above) == 1 else 0.25) * (right - left):
-            return []
-        found.append((first, last))
-    return found
-
-
-def _spanned(cell: Line, bounds: Sequence[Bounds], rules: Sequence[Rule]) -> tuple[int, int]:
-    """Return the first and last column below a heading."""
-    left, right = cell.left, cell.right
-    for rule in rules:
-        # A line right below a heading, about as wide as its columns.
-        if 0 <= cell.bottom - rule.at <= cell.height and rule.start <= left + 2 and rule.end >= right - 2:
-            if rule.start > bounds[0][1]:
-                left, right = min(left, rule.start), max(right, rule.end)
-            break
-    under = [n for n, one in enumerate(bounds) if min(right, one[1]) - max(left, one[0]) > 0.2 * (one[1] - one[0])]
-    if under:
-        return under[0], under[-1]
-    middle = (left + right) / 2
-    nearest = min(range(len(bounds)), key=lambda n: max(bounds[n][0] - middle, middle - bounds[n][1], 0.0))
-    return nearest, nearest
-
-
-def _continues(above: Line, below: Line) -> bool:
-    return above.bottom - below.top <= _LINE_GAP * max(above.height, below.height)
 
 
 def _body(rows: Sequence[Line], bounds: Sequence[Bounds]) -> list[list[Cell]]:

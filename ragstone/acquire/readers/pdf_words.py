@@ -139,6 +139,18 @@ def in_rows(lines: Sequence[Line]) -> list[Line]:
     return rows
 
 
+def side_by_side(lines: Sequence[Line]) -> list[Line]:
+    """Return lines as rows from top to bottom, whatever their order in the file."""
+    rows: list[Line] = []
+    for line in sorted(lines, key=lambda one: -(one.top + one.bottom)):
+        at = next((n for n, row in enumerate(rows) if _is_beside(row, line)), None)
+        if at is None:
+            rows.append(line)
+        else:
+            rows[at] = _beside(rows[at], line)
+    return rows
+
+
 def _beside(row: Line, line: Line) -> Line:
     """Return two lines that stand side by side as one, in the order in which they are read."""
     words = as_read([*row.words, *line.words])

@@ -17,7 +17,7 @@ from ragstone.core.records import Acquired, Finished, Skipped, Unchanged
 from ragstone.core.threads import check
 from ragstone.settings import AccessSettings, AcquireSettings
 
-_VERSION = 4
+_VERSION = 5
 """Increase it when files would give other documents than before, so that they are read again."""
 
 IsStored = Callable[[str, str], bool]
