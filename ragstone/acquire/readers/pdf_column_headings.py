@@ -38,9 +38,10 @@ class _Heading:
 def column_headings(rows: Sequence[Line], bounds: Sequence[Bounds], rules: Sequence[Rule]) -> list[list[Cell]] | None:
     """Return the rows of headings, with lines of one heading in one cell; None if these rows are no headings."""
     blocks: list[_Heading] = []
+    drawn = _drawn(bounds, rows, rules)
     for row in rows:
         cells = [part for cell in row.cells for part in _divided(cell, bounds)]
-        spans = _shared_out(cells, bounds) or [_spanned(cell, bounds, rules) for cell in cells]
+        spans = _shared_out(cells, drawn) or [_spanned(cell, bounds, rules) for cell in cells]
         below = [
             _Heading(lines=[cell], first=first, last=last) for cell, (first, last) in zip(cells, spans, strict=True)
         ]
@@ -50,7 +51,8 @@ def column_headings(rows: Sequence[Line], bounds: Sequence[Bounds], rules: Seque
         # Years in a row are alike: if one of them has nothing above it, no heading above goes on in another.
         years_alone = any(is_year(here.text) and one is None for one, here in zip(above, below, strict=True))
         for one, here in zip(above, below, strict=True):
-            if one is None or (years_alone and is_year(here.text)) or not _are_one(one, here):
+            spans = one is not None and sum(map(one.overlaps, below)) > 1
+            if one is None or spans or (years_alone and is_year(here.text)) or not _are_one(one, here):
                 blocks.append(here)
                 continue
             blocks.remove(one)
@@ -138,6 +140,24 @@ def _spanned(cell: Line, bounds: Sequence[Bounds], rules: Sequence[Rule]) -> tup
     middle = (left + right) / 2
     nearest = min(range(len(bounds)), key=lambda n: max(bounds[n][0] - middle, middle - bounds[n][1], 0.0))
     return nearest, nearest
+
+
+def _drawn(bounds: Sequence[Bounds], rows: Sequence[Line], rules: Sequence[Rule]) -> list[Bounds]:
+    """Return the columns as wide as the lines below their headings are drawn; figures stand at their right edges."""
+    top, bottom = max(row.top for row in rows), min(row.bottom - row.height for row in rows)
+    near = [rule for rule in rules if bottom <= rule.at <= top]
+    found: list[Bounds] = []
+    for n, (left, right) in enumerate(bounds):
+        others = [*bounds[:n], *bounds[n + 1 :]]
+        over = [
+            rule
+            for rule in near
+            if rule.start <= left + 2
+            and rule.end >= right - 2
+            and not any(rule.start < b and a < rule.end for a, b in others)
+        ]
+        found.append((min(left, over[0].start), max(right, over[0].end)) if over else (left, right))
+    return found
 
 
 def _joined(above: _Heading, below: _Heading, bounds: Sequence[Bounds], rules: Sequence[Rule]) -> _Heading:
