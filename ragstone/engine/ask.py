@@ -31,7 +31,8 @@ from ragstone.core.filters import Filter, In
 from ragstone.core.records import WEB, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings, timed
-from ragstone.engine.by_name import ByName, titles
+from ragstone.engine.by_name import ByName, Meant, titles
+from ragstone.engine.by_report import report_meant_in
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow_keywords
 from ragstone.engine.search import Search
@@ -150,7 +151,7 @@ class Ask:
             evidence = await self._evidence_from(chosen, last.question, where, before, request, timings)
             return replace(evidence, asked=question, notices=(f"understood as: {last.question}", *evidence.notices))
         core = query.without_courtesy(question, language)
-        meant = await asyncio.to_thread(by_name.meant_in, core, language)
+        meant = await asyncio.to_thread(_meant_in, core, by_name, language)
         evidence = await self._evidence_from(meant.documents, meant.question, where, before, request, timings)
         if meant.question != question:
             evidence = replace(evidence, asked=question)
@@ -299,6 +300,12 @@ class Ask:
                 notice = f"this answer cannot be rated later (review.responses_days=0 stops trying): {error}"
                 return replace(answer, notices=(*answer.notices, notice))
         return answer
+
+
+def _meant_in(question: str, by_name: ByName, language: str) -> Meant:
+    """Return the documents to which a question confines the search, by a name or as the report of a period."""
+    meant = by_name.meant_in(question, language)
+    return meant if meant.documents else report_meant_in(question, by_name, language)
 
 
 def _is_choice(question: str, before: Sequence[Turn]) -> bool:

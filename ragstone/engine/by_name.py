@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragstone import query
+from ragstone.core.access import both
 from ragstone.core.catalog import FIELDS, DocumentSummary, Listing, ListingOrder
 from ragstone.core.filters import Filter
 from ragstone.core.request import Request
@@ -31,11 +32,15 @@ class ByName:
     """Finds documents by their names, among those that the reader may read and a filter lets through."""
 
     def __init__(self, version: Components, where: Filter | None, request: Request) -> None:
-        self._version, self.where = version, where
+        self._version, self._request, self.where = version, request, where
         reader = request.reader
         self.groups = None if reader.groups is None else reader.names
         # Others than the owner are not shown where on this machine a source is.
         self._fields = FIELDS if reader.is_owner else tuple(name for name in FIELDS if name != "source")
+
+    def within(self, where: Filter) -> ByName:
+        """Return the same for the documents that another filter lets through, too."""
+        return ByName(self._version, both(self.where, where), self._request)
 
     def listing(self, limit: int, *, wanted: str = "", order: ListingOrder = "id", exactly: bool = False) -> Listing:
         """Return the documents with a text in their title, id, address or source, or with ``exactly`` this one."""

@@ -10,6 +10,7 @@ from ragstone.query.follow_up import context, may_depend_on_context, refers_back
 from ragstone.query.fuse import Fused, fuse
 from ragstone.query.gather import CONTEXT, above, allocate, by_document, further_legs, gather, leg_of
 from ragstone.query.named import NamedDocument, named_documents, without_name
+from ragstone.query.reports import NamedReport, named_report
 from ragstone.query.talk import Talk, talk_of
 from ragstone.query.talk.classifier import embedder_of, is_short, talk_by_meaning
 from ragstone.query.understand import understand
@@ -21,6 +22,7 @@ __all__ = [
     "KINDS",
     "Fused",
     "NamedDocument",
+    "NamedReport",
     "Talk",
     "above",
     "allocate",
@@ -38,6 +40,7 @@ __all__ = [
     "leg_of",
     "may_depend_on_context",
     "named_documents",
+    "named_report",
     "parse",
     "refers_back",
     "refuse_unknown_fields",

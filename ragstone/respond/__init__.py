@@ -30,6 +30,7 @@ from ragstone.respond.replies import (
     plain_reply,
     tallied,
 )
+from ragstone.respond.tables.dates import year_and_quarter
 from ragstone.respond.words import language_of, replies
 from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import RespondSettings
@@ -61,6 +62,7 @@ __all__ = [
     "replies",
     "summary",
     "tallied",
+    "year_and_quarter",
 ]
 
 

@@ -50,6 +50,23 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReportWords:
+    """Patterns of words that name a periodic report, in lower case or as written.
+
+    ``inside`` stands before a report, ``newest`` before the latest one, ``of`` between a report and its period.
+    ``period`` is what a report covers; ``quarterly`` and ``yearly`` tell which.
+    """
+
+    inside: str
+    newest: str
+    report: str
+    of: str
+    period: str
+    quarterly: str
+    yearly: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
     kind: TalkKind
     fact: CollectionFact | None
@@ -94,6 +111,12 @@ def words_for_documents(language: str) -> tuple[str, str]:
     """Return patterns of the words before the name of a document, and of those for a document: "in the", "report"."""
     table = _table(language if language in languages() else "en")
     return table["words"]["inside"], table["words"]["doc"]
+
+
+def words_for_reports(language: str) -> ReportWords:
+    """Return patterns of the words with which a question names a periodic report."""
+    words: Mapping[str, str] = _table(language if language in languages() else "en")["reports"]
+    return ReportWords(**words)
 
 
 def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:

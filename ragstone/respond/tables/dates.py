@@ -84,3 +84,10 @@ def dates_of(headings: Iterable[str]) -> Dates:
 def dates(text: str) -> Dates:
     """Return what a text says about when."""
     return Dates(text)
+
+
+def year_and_quarter(text: str) -> tuple[int, int]:
+    """Return the one year and the one quarter that a text names; 0 for what it does not name, or names twice."""
+    named = dates(text)
+    year, quarter = (next(iter(some)) if len(some) == 1 else 0 for some in (named.years, named.quarters))
+    return year, quarter
