@@ -169,6 +169,14 @@ def test_other_chunks_of_the_document_name_its_subject():
     assert lacks(question, chunk(text), own) == []
 
 
+def test_another_middle_makes_another_name() -> None:
+    question = "Who is the Chief Executive Officer?"
+    others = "Ada Berg\nExecutive Vice President and Chief Financial Officer"
+    assert [one.requirement.text for one in lacks(question, chunk(others))] == ["Chief Executive Officer"]
+    assert not lacks(question, chunk(f"{others}\nBea Dahl\nChief Executive Officer"))
+    assert not lacks(question, chunk("Bea Dahl, CEO"))
+
+
 def test_subject_of_all_documents_need_not_be_repeated():
     passage = chunk("Fees are paid in cash.")
     assert lacks("What are the fees of Acme?", passage, known=True, weight=0.5) == []

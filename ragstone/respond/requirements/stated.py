@@ -34,6 +34,8 @@ _COUNT = 12
 """A number up to this without a name counts something, and the answer may list it instead."""
 _HEADLINE, _HEADLINE_WORDS = 0.85, 2
 """Share and number of capitalised words from which capitals say nothing."""
+_SMALL_VERB = re.compile(r"\b(?:is|are|was|were|does|do|did|has|have|can|will)\b")
+"""A verb that headlines begin with a capital."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +185,8 @@ def _is_class(question: str, span: Span) -> bool:
 
 
 def _is_headline(question: str, asked: Sequence[Word]) -> bool:
+    if _SMALL_VERB.search(question):
+        return False
     later = [word for word in asked[1:] if not word.stop and not word.value]
     raised = sum(question[word.span.start].isupper() for word in later)
     return raised >= _HEADLINE_WORDS and raised > _HEADLINE * len(later)

@@ -33,6 +33,8 @@ _NEAR = 4
 """Words between the name of a product and its number, as in "Fairphone 4 and 5"."""
 _HALF = 0.5
 """Share of the words of a name that stand for it: "Obama" for "Barack Obama"."""
+_LONG = 3
+"""Words of a name from which on another one with the same beginning and end is another name."""
 _SUBJECT, _MANY = 0.2, 20
 """A name in this share of the chunks is the subject of all documents, if there are at least so many chunks."""
 NOWHERE = "qzxqzxqzx"
@@ -113,7 +115,7 @@ class Passage:
                 return self._has_number(one.value)
             case "name":
                 shared = sum(map(self._names.has, one.words)) / len(one.words)
-                return shared >= _HALF or self._names.abbreviates(one.words)
+                return self._names.abbreviates(one.words) or (shared >= _HALF and not self._has_another(one.words))
             case _:
                 assert one.period is not None
                 return self._periods.has(one.period)
@@ -125,6 +127,19 @@ class Passage:
     def lower_case(self) -> Iterator[str]:
         """Yield the words that the passage writes in lower case."""
         yield from (word.lower for word in self.words if self.text[word.span.start].islower())
+
+    def _has_another(self, name: Sequence[Word]) -> bool:
+        """Return whether a name differs from one of three words or more in its middle, and this one is nowhere.
+
+        The Chief Financial Officer is not the Chief Executive Officer, although "Executive" may be near.
+        """
+        size = len(name)
+        if size < _LONG:
+            return False
+        runs = [self.words[n : n + size] for n in range(len(self.words) - size + 1)]
+        alike = [run for run in runs if _is_form(name[0], run[0]) and _is_form(name[-1], run[-1])]
+        wanted = [word.lower for word in name]
+        return bool(alike) and not any([word.lower for word in run] == wanted for run in alike)
 
     def _has_number(self, value: str) -> bool:
         if value in self._values or not _DOTTED.fullmatch(value) or value.count(".") > 1:
