@@ -12,7 +12,7 @@ from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.core.table import Cell, as_markdown, table_of
 from ragstone.respond.requirements.unmet import CAP
-from ragstone.respond.tables import TableReader, draft_of, outweighs
+from ragstone.respond.tables import TableReader, draft_of
 from ragstone.respond.tables.calculate import calculation, value_of
 from ragstone.respond.tables.dates import Dates
 from ragstone.respond.tables.features import is_figure
@@ -144,9 +144,52 @@ def test_is_unsure_of_what_no_row_names():
 def test_competes_with_quotes():
     question = "What was Apple's net income in the three months ended July 1, 2023?"
     cells = looked(question, REPORT)
-    assert outweighs(cells, ["Net income was $5 billion."], cells.probability - 0.01, question)
-    assert not outweighs(cells, ["Net income was $5 billion."], 0.999, question)
-    assert outweighs(cells, ["The table shows net income for the three months ended July 1, 2023."], 0.999, question)
+
+    def outweighs(quote: str, probability: float) -> bool:
+        return READER.outweighs(cells, [(quote, REPORT.chunk)], probability, question, Request.by_owner())
+
+    assert outweighs("Net income was $5 billion.", cells.probability - 0.01)
+    assert not outweighs("Net income was $5 billion.", 0.999)
+    assert outweighs("The table shows net income for the three months ended July 1, 2023.", 0.999)
+    assert outweighs("Net income rose because sales rose by $7 billion.", 0.999)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What share of total net sales came from services in the three months ended July 1, 2023?",
+        "What percentage of net sales were services in the three months ended July 1, 2023?",
+    ],
+)
+def test_calculates_shares_of_a_total(question: str):
+    assert answer(question, REPORT).text.split("\n") == [
+        "Net sales · Services · Three Months Ended · July 1, 2023 · in millions: 21,213 [1]",
+        "Total net sales · Three Months Ended · July 1, 2023 · in millions: 81,797 [2]",
+        "21,213 ÷ 81,797 = 25.93% [1][2]",
+    ]
+
+
+def test_calculates_no_share_of_a_total_that_does_not_add_up():
+    wrong = hit(INCOME.replace("81,797", "91,797"), "Apple 10-Q", 2)
+    draft = answer("What share of net sales came from services in the three months ended July 1, 2023?", wrong)
+    assert "÷" not in draft.text
+    assert (
+        draft.answerability
+        < answer(
+            "What share of net sales came from services in the three months ended July 1, 2023?", REPORT
+        ).answerability
+    )
+
+
+def test_shows_all_measures_that_are_compared():
+    question = "How did research and development compare to net income in the three months ended July 1, 2023?"
+    lines = answer(question, REPORT).text.split("\n")
+    assert {line.split(" · ")[0].split(": ")[0] for line in lines} <= {
+        "Research and development",
+        "Net income",
+        "Net sales",
+    }
+    assert {line.split(": ")[-1][:-4] for line in lines} == {"7,442", "19,881"}
 
 
 def test_reads_no_table_where_there_is_none():

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ragstone.core.answers import Draft, Outcome, SentenceClosed, TextWritten, Turn
 from ragstone.core.kinds import Kind
 from ragstone.core.protocols import SentenceSplitter, TokenMatcher, Weigher
-from ragstone.core.records import Evidence, Hit
+from ragstone.core.records import Chunk, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond import facts
 from ragstone.respond.drafts import (
@@ -38,7 +38,7 @@ from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.requirements.unmet import Known, Lack, lacking, lowered
-from ragstone.respond.tables import TableReader, draft_of, outweighs
+from ragstone.respond.tables import TableReader, draft_of
 from ragstone.settings import RespondSettings
 
 _WORD = re.compile(r"\w+")
@@ -114,10 +114,15 @@ class ExtractiveAnswerer:
         question = evidence.question
         found = await self._read(evidence, request)
         answerability, lacks = self._assessed(found, evidence, request) if found else (0.0, [])
+        if found and lacks and (other := self._with_all(found, evidence, request)):
+            second, others = self._assessed(other, evidence, request)
+            if second > answerability:
+                found, answerability, lacks = other, second, others
         cells = self._tables.read(evidence, request)
-        quotes = [one.quote.text for one in found.quoted] if found else []
-        if cells and cells.probability >= self._abstain_below and outweighs(cells, quotes, answerability, question):
-            return draft_of(question, cells)
+        if cells and cells.probability >= self._abstain_below:
+            quotes = _with_chunks(found) if found else []
+            if self._tables.outweighs(cells, quotes, answerability, question, request):
+                return draft_of(question, cells)
         if found is None:
             rows = [ClosestPassage(hit=one.hit, span=one.row.span) for one in cells.cells[:1]] if cells else []
             return abstained(evidence, answerability, rows, self._settings)
@@ -158,8 +163,28 @@ class ExtractiveAnswerer:
             request=request,
         )
         probability = lowered(self._probability(found, evidence, request), lacks)
-        quoted = [(one.quote.text, one.quote.hit.chunk) for one in found.quoted]
-        return self._tables.lowered(probability, evidence.question, quoted, request), lacks
+        return self._tables.lowered(probability, evidence.question, _with_chunks(found), request), lacks
+
+    def _with_all(self, found: _Found, evidence: Evidence, request: Request) -> _Found | None:
+        """Return the same with quotes from the passages alone that have all that the question fixes; None without one.
+
+        The sentence most like the question may be about another year or person.
+        """
+        have = {
+            hit.chunk.id
+            for hit in evidence.hits
+            if not lacking(
+                evidence.question,
+                evidence.language,
+                [hit.chunk],
+                [hit.chunk],
+                known=self._known,
+                weigh=self._weigh,
+                request=request,
+            )
+        }
+        likely = [one for one in found.likely if one.quote.hit.chunk.id in have]
+        return replace(found, likely=likely, quoted=chosen(likely, self._settings.sentences)) if likely else None
 
     def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
         estimate = self._estimate(self._features(found, evidence, request))
@@ -248,6 +273,11 @@ def _draft_of(question: str, quotes: Sequence[Quote], lead: str, answerability: 
         outcome=outcome,
         statements=tuple(moved(one, len(lead)) for one in statements),
     )
+
+
+def _with_chunks(found: _Found) -> list[tuple[str, Chunk]]:
+    """Return the quotes, each with its chunk."""
+    return [(one.quote.text, one.quote.hit.chunk) for one in found.quoted]
 
 
 def _quotes(likely: Sequence[Likely]) -> list[Quote]:

@@ -4,6 +4,6 @@
 `answer` shows them with their labels. Words for one thing, such as revenue and net sales, are in ``synonyms.yaml``.
 """
 
-from ragstone.respond.tables.answer import TableReader, draft_of, outweighs
+from ragstone.respond.tables.answer import TableReader, draft_of
 
-__all__ = ["TableReader", "draft_of", "outweighs"]
+__all__ = ["TableReader", "draft_of"]

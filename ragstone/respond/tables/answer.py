@@ -95,6 +95,35 @@ class TableReader:
             return min(CAP, probability)
         return probability
 
+    def outweighs(
+        self,
+        looked: Looked,
+        quoted: Sequence[tuple[str, Chunk]],
+        probability: float,
+        question: str,
+        request: Request,
+    ) -> bool:
+        """Return whether cells answer rather than quoted sentences, which are right with a probability.
+
+        They do if they are more likely right, or if the answer is a figure and the sentences have none that is new,
+        or none of the measure that is asked for.
+
+        Args:
+            looked: the cells.
+            quoted: the quotes, each with its chunk.
+            probability: that the quotes are right.
+            question: as it was understood.
+            request: until when, and who pays.
+        """
+        if looked.probability >= probability:
+            return True
+        asked = Asked(question, self.weigh, request)
+        if looked.figure and asked.figure and not any(_says_amount(asked, quote, chunk) for quote, chunk in quoted):
+            return True
+        said = {word.value for word in words(question)}
+        new = (word for text, _ in quoted for word in words(text) if word.value and word.value not in said)
+        return looked.figure and not any(_is_amount(word) for word in new)
+
 
 def _says_amount(asked: Asked, quote: str, chunk: Chunk) -> bool:
     """Return whether a sentence of a quote has an amount of what is asked for, which it or its headings name."""
@@ -109,18 +138,6 @@ def _says_amount(asked: Asked, quote: str, chunk: Chunk) -> bool:
             if amount.search(said):
                 return True
     return False
-
-
-def outweighs(looked: Looked, quoted: Sequence[str], probability: float, question: str) -> bool:
-    """Return whether cells answer rather than quoted sentences, which are right with this probability.
-
-    They do if they are more likely right, or if the answer is a figure and the sentences have none that is new.
-    """
-    if looked.probability >= probability:
-        return True
-    asked = {word.value for word in words(question)}
-    new = (word for text in quoted for word in words(text) if word.value and word.value not in asked)
-    return looked.figure and not any(_is_amount(word) for word in new)
 
 
 def _is_amount(word: Word) -> bool:

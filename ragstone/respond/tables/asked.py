@@ -12,6 +12,7 @@ from typing import Any, cast
 from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
 from ragstone.respond.facts import Vocabulary, Word, words
+from ragstone.respond.tables.calculate import operation
 from ragstone.respond.tables.dates import Dates
 from ragstone.respond.words import lexicon, plain
 from ragstone.settings.yaml_text import read_yaml
@@ -26,6 +27,7 @@ _AMOUNT = re.compile(
     r"|\bhow did\b.*\b(?:change|develop|grow|increase|decrease)\b"
 )
 _WHY = re.compile(r"\b(?:why|driver|drivers|reason|reasons|cause|causes|factor|factors|impact|effect)\b")
+_COMPARES = re.compile(r"\bcompare[ds]?\b|\b(?:up|stack up) against\b|\b(?:versus|vs|relative to)\b")
 _ASKED = re.compile(r"\b(?:which|what|whose|how many|name (?:a|an|one|the))\b")
 
 
@@ -44,6 +46,7 @@ class Terms:
     measures: int
     longest: int
     frame: frozenset[str]
+    calculation: frozenset[str]
     weak: frozenset[str]
     calculates: re.Pattern[str]
     orders: re.Pattern[str]
@@ -65,6 +68,7 @@ def terms() -> Terms:
         measures=len(data["measures"]),
         longest=max(map(len, concepts)),
         frame=frozenset(data["frame"]),
+        calculation=frozenset(data["calculation"]),
         weak=frozenset(data["weak"]),
         calculates=re.compile(data["calculates"]),
         orders=re.compile(data["orders"]),
@@ -120,7 +124,7 @@ class Asked:
     def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
         self.text = question
         lower = plain(question)
-        frame = terms().frame
+        frame = terms().frame | (terms().calculation if operation(question) else frozenset[str]())
         named = items(question)
         dates = Dates(question)
         self.items = [
@@ -142,11 +146,13 @@ class Asked:
         self.place = _WHERE.search(lower) is not None
         self.person = _WHO.search(lower) is not None
         self.time = _WHEN.search(lower) is not None
-        self.recent = terms().recent.search(lower) is not None
-        self.change = terms().changes.search(lower) is not None
+        undated = terms().recent.sub(" ", lower)  # "latest" orders nothing if it is the latest period
+        self.recent = undated != lower
+        self.change = terms().changes.search(lower) is not None and operation(question) is None
         self.calculates = terms().calculates.search(lower) is not None
-        self.total = terms().total.search(lower) is not None
-        self.orders = terms().orders.search(lower) is not None
+        self.total = terms().total.search(lower) is not None and operation(question) != "share"
+        self.compares = _COMPARES.search(lower) is not None
+        self.orders = terms().orders.search(undated) is not None
 
     @cached_property
     def measures(self) -> list[Item]:
@@ -168,6 +174,12 @@ class Asked:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
         words_ = {2 * n for n, item in enumerate(self.items) if text.has_words(item)}
         return frozenset(words_ | {n + 1 for n in words_ if text.has(self.items[n // 2])})
+
+    def weight_of(self, items: Sequence[Item]) -> float:
+        """Return the weight of some of its items together; those of all sum to 1."""
+        return self.weight(
+            frozenset(n for at, one in enumerate(self.items) if one in items for n in (2 * at, 2 * at + 1))
+        )
 
     def weight(self, some: frozenset[int]) -> float:
         """Return the weight of some halves of items together; those of all items sum to 1."""

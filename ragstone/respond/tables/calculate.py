@@ -1,4 +1,4 @@
-"""What a question asks to calculate: sums, means and changes of a row, and its largest or smallest figure."""
+"""What a question asks to calculate: sums, means and changes of a row, its largest figure, and shares of a total."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ _MEAN = re.compile(r"(?<!weighted[ -])\b(?:average|mean)\b")
 _SUM = re.compile(
     r"\b(?:sum|combined|cumulative|altogether|added up|add up|together)\b|\btotal\b.*\bboth\b|\bin total\W*$"
 )
+_SHARE = re.compile(
+    r"\b(?:what|which) (?:percent(?:age)?|proportion|share|fraction|portion|part) of\b|\bhow much of\b"
+    r"|\bas an? (?:percent(?:age)?|share|proportion|fraction) of\b"
+    r"|\b(?:percentage|share|proportion) of (?:its |the )?total\b"
+)
 _REASON = re.compile(r"\b(?:why|driven by|due to|because|reasons?|drivers?|caused?)\b")
-Operation = Literal["difference", "change in percent", "sum", "mean"]
+Operation = Literal["difference", "change in percent", "sum", "mean", "share"]
 Extreme = Literal["largest", "smallest"]
 _WHICH_TIME = re.compile(
     r"\b(?:which|what) (?:fiscal |financial |calendar )?(?:year|period|quarter)\b(?:(?!\bthan\b|\d).)*"
@@ -45,10 +50,13 @@ def calculation(question: str, cells: Sequence[Cell]) -> str:
 
     Args:
         question: as it was understood.
-        cells: plain figures of one row, the later first; a difference is that of two.
+        cells: plain figures of one row, the later first; a difference is that of two. For a share, a figure and the
+            total below it.
     """
     wanted = operation(question)
     values = [value_of(cell.text) for cell in cells]
+    if wanted == "share":
+        return _share(values, cells)
     figures = [value for value in values if value is not None]
     if not wanted or len(figures) < 2 or len(figures) < len(cells) or len({cell.row for cell in cells}) > 1:
         return ""
@@ -70,12 +78,23 @@ def calculation(question: str, cells: Sequence[Cell]) -> str:
     return f"({taken}) ÷ {_shown(earlier)} = {_shown(round(100 * (later - earlier) / earlier, 2))}%"
 
 
+def _share(values: Sequence[Decimal | None], cells: Sequence[Cell]) -> str:
+    if len(cells) != 2 or cells[0].column != cells[1].column:
+        return ""
+    part, whole = values
+    if part is None or whole is None or not 0 <= part <= whole or not whole:
+        return ""
+    return f"{_shown(part)} ÷ {_shown(whole)} = {_shown(round(100 * part / whole, 2))}%"
+
+
 def operation(question: str) -> Operation | None:
-    """Return what a question asks to calculate from the figures of several periods; None if nothing."""
+    """Return what a question asks to calculate from several figures; None if nothing."""
     lower = question.lower()
     difference, mean = _DIFFERENCE.search(lower), _MEAN.search(lower)
     if _REASON.search(lower):
         return None
+    if _SHARE.search(lower) and not difference:
+        return "share"
     if mean and not (difference and difference.start() < mean.start()):
         return "mean"
     if _SUM.search(lower):

@@ -16,7 +16,7 @@ from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, t
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of
 
 _FIGURE = re.compile(r"[(\-–−+~<>$€£¥\s]*\d[\d,.]*(?:\s\d{3}(?!\d))*[)%\s]*(?:[a-zA-Z%¢]{0,3}|million|billion)[)\s]*")
-_NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
+NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
 _PLACES = re.compile(r"\b(?:venue|location|city|place|country|stadium|site|town|state|headquarters|ort|vieta|lokasi)\b")
 _PEOPLE = re.compile(
     r"\b(?:name|player|driver|rider|winner|artist|actor|director|author|candidate|person|president|nation|team|producer)\b"
@@ -27,6 +27,8 @@ _PLACED = 0.5
 """How much less the place of a table says if a measure is asked for, which many tables of one report have."""
 _RECENT = 4.0
 """How much more the latest document counts if it is asked for."""
+_USUAL = 0.25
+"""How far the length of a column fits that is a quarter, if the question names no time: a report is on its quarter."""
 UNDATED = -0.5
 """How far a cell is of the year asked for if nothing names its year."""
 _WORD = re.compile(r"[^\W_]+")
@@ -35,7 +37,7 @@ _MARK = re.compile(r"\(?[^\W\d_]{1,2}\)|[*†‡•▪·$€£%()\s]+")
 _NOTES = re.compile(r"\s*\([^()]*\)|[*†‡]")
 """What a label says in brackets: footnotes, units, abbreviations."""
 _WHOLE = re.compile(r"100(?:\.0+)?\s*%?$")
-_TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b", re.IGNORECASE)
+TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +117,12 @@ class _Known:
         self.headings = [_share(asked, one) for one in headings]
         self.dates = [dates_of(path) for path in table.columns]
         self.lengths = _lengths(self.dates)
-        self.about = [dates_of(table.corner), dates(table.caption), dates(chunk.title)]
+        # The fiscal period in a title is not of the calendar years of columns; `_in_days` compares it.
+        title = chunk.title.replace(_fiscal_period(chunk) or "\n", "")
+        self.about = [dates_of(table.corner), dates(table.caption), dates(title)]
         years = [max(one.years, default=0) for one in self.dates]
         self.latest = [bool(year) and year == max(years) for year in years]
-        self.totals = [bool(_TOTAL.search(" ".join(path))) for path in table.columns]
+        self.totals = [bool(TOTAL.search(" ".join(path))) for path in table.columns]
         self.changes = [bool(terms().changes.search(" ".join(path).lower())) for path in table.columns]
         percents = _columns_of_shares(table)
         self.percents = [
@@ -126,7 +130,7 @@ class _Known:
             for n, path in enumerate(table.columns)
         ]
         self.when = [asked.dates, *_in_days(asked.dates, chunk)]
-        self.statement = log(1 + _measures(table)) if asked.measures else 0.0
+        self.statement = log(1 + _measures(table)) if asked.measures and not _is_of_another(asked, table) else 0.0
         self.date = _date_of(chunk)
 
 
@@ -172,9 +176,13 @@ def _newest(tables: Sequence[_Known]) -> tuple[int, ...]:
 
 def _in_days(asked: Dates, chunk: Chunk) -> Iterator[Dates]:
     """Yield the fiscal period that is asked about as its last day, if it is that of the document."""
-    named, ended = dates(str(chunk.metadata.get("fiscal_period", ""))), _last_day(chunk)
+    named, ended = dates(_fiscal_period(chunk)), _last_day(chunk)
     if ended and asked.years and asked.years == named.years and asked.quarters == named.quarters and not asked.months:
         yield dates(f"{'three months' if named.quarters else 'year'} ended {ended}")
+
+
+def _fiscal_period(chunk: Chunk) -> str:
+    return str(chunk.metadata.get("fiscal_period", ""))
 
 
 def _last_day(chunk: Chunk) -> str:
@@ -195,6 +203,12 @@ def _measures(table: Table) -> int:
     """Return how many measures the labels of the rows name."""
     measures = terms().measures
     return len({item.concept for row in table.rows for item in items(row.label) if 0 <= item.concept < measures})
+
+
+def _is_of_another(asked: Asked, table: Table) -> bool:
+    """Return whether the caption names measures, and none of those asked for: each row is a part of another one."""
+    named = {item.concept for item in items(table.caption) if 0 <= item.concept < terms().measures}
+    return bool(named) and not named & {item.concept for item in asked.measures}
 
 
 def _columns_of_shares(table: Table) -> set[int]:
@@ -218,9 +232,9 @@ class _RowKnown:
         named = named_in(label)
         section = named_in(row.section)
         self.found = asked.found_in(named) | asked.found_in(section)
-        self.total = bool(_TOTAL.search(label)) or row.cells[0].column > 0
+        self.total = bool(TOTAL.search(label)) or row.cells[0].column > 0
         self.label, self.section = _share(asked, named), _share(asked, section) - 1 if section.items else 0.0
-        self.literal = bool(named.items) and f" {_plain(label)} " in f" {_plain(asked.text)} "
+        self.literal = any(map(_tells, named.items)) and f" {_plain(label)} " in f" {_plain(asked.text)} "
         self.cells = {cell.column: self._found_in(cell) for cell in row.cells[1:]}
         self.dates = [
             dates(label),
@@ -246,6 +260,8 @@ class _RowKnown:
         figure = is_figure(cell.text)
         places = [known.dates[n], *self.dates, *known.about]
         year, day, length = max((_when(one, places, known.lengths[n]) for one in known.when), key=sum)
+        if known.lengths[n] == QUARTER and not asked.dates:
+            length = _USUAL
         wants_now = not asked.dates.years
         wants_number = asked.number or asked.figure
         percent = "%" in cell.text or known.percents[n]
@@ -270,7 +286,7 @@ class _RowKnown:
             percent=(1.0 if percent == asked.percent else -1.0) if percent or asked.percent else 0.0,
             change=-1.0 if known.changes[n] and not asked.change else float(known.changes[n]),
             first=float(is_label),
-            nothing=float(bool(_NOTHING.fullmatch(cell.text))),
+            nothing=float(bool(NOTHING.fullmatch(cell.text))),
             total=(1.0 if total else -1.0) if asked.total else 0.0,
             whole=float(total and not asked.total),
             titled=asked.weight(known.subject),
@@ -298,6 +314,11 @@ def _share(asked: Asked, named: Named) -> float:
     """Return the share of the things that a text names that the question names, too; times do not count."""
     some = [one for one in named.items if not _is_time(one)]
     return sum(map(asked.named.has, some)) / len(some) if some else 0.0
+
+
+def _tells(item: Item) -> bool:
+    """Return whether a thing says more than "total" does."""
+    return item.concept >= 0 or not all(word.lower in terms().weak for word in item.words)
 
 
 def _is_time(item: Item) -> bool:

@@ -15,6 +15,7 @@ from ragstone.respond.tables.calculate import Extreme, are_comparable, calculati
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.dates import dates, dates_of
 from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of, is_figure
+from ragstone.respond.tables.related import compared_with, whole_of, without_totals
 
 _RANGE = re.compile(r"\d{4}\s*(?:-|–|to|until|through)\s*(?:\w+ )?\d{4}|\bfrom\b.*\bto\b", re.IGNORECASE)
 _SIGNS = re.compile(r"[\s$€£]")
@@ -54,12 +55,20 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
     scored = scores(known, model.cells)
     if wanted := extreme(asked.text):
         return _compared(asked, found, known, scored, wanted, model)
+    wanted = operation(asked.text)
+    if wanted == "share":
+        scored = _among(scored, without_totals(found))
     share = shares(scored)
     best = int(np.argmax(scored))
     if known[best].row + known[best].column + known[best].others == 0:
         return None  # nothing that names the cell is in the question
     cells = of_periods(asked, found, known, scored.tolist(), best)
     certainty = certainty_of(asked, known[best], together(found, share, cells), lone=are_of_one(found))
+    if wanted == "share" and (whole := whole_of(found[best])):
+        cells = (found[best], whole)
+    elif asked.compares and len(cells) == 1 and (others := compared_with(asked, found[best])):
+        cells = (found[best], *others)
+        certainty = certainty.compared(asked.weight_of(asked.measures))
     if calculation(asked.text, [one.cell for one in cells]):
         certainty = certainty.calculated
     return Looked(
@@ -67,6 +76,15 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
         probability=probability(certainty, model.bias, model.certainty),
         figure=is_figure(found[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
     )
+
+
+def _among(scored: NDArray[np.float64], some: Sequence[int]) -> NDArray[np.float64]:
+    """Return scores in which only some cells can be the best."""
+    if not some:
+        return scored
+    out = np.full_like(scored, scored.min() - 1)
+    out[[*some]] = scored[[*some]]
+    return out
 
 
 def _compared(
