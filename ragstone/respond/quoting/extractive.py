@@ -184,7 +184,10 @@ class ExtractiveAnswerer:
             )
         }
         likely = [one for one in found.likely if one.quote.hit.chunk.id in have]
-        return replace(found, likely=likely, quoted=chosen(likely, self._settings.sentences)) if likely else None
+        if not likely:
+            return None
+        scored = [one for one in found.scored if one.hit.chunk.id in have]
+        return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))
 
     def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
         estimate = self._estimate(self._features(found, evidence, request))

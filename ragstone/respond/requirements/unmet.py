@@ -115,7 +115,7 @@ class Passage:
                 return self._has_number(one.value)
             case "name":
                 shared = sum(map(self._names.has, one.words)) / len(one.words)
-                return self._names.abbreviates(one.words) or (shared >= _HALF and not self._has_another(one.words))
+                return self._names.abbreviates(one.words) or (shared >= _HALF and not self.has_another(one.words))
             case _:
                 assert one.period is not None
                 return self._periods.has(one.period)
@@ -128,7 +128,7 @@ class Passage:
         """Yield the words that the passage writes in lower case."""
         yield from (word.lower for word in self.words if self.text[word.span.start].islower())
 
-    def _has_another(self, name: Sequence[Word]) -> bool:
+    def has_another(self, name: Sequence[Word]) -> bool:
         """Return whether a name differs from one of three words or more in its middle, and this one is nowhere.
 
         The Chief Financial Officer is not the Chief Executive Officer, although "Executive" may be near.
@@ -193,12 +193,13 @@ def lacking(
     everyday = {word for one in (best, *others) for word in one.lower_case()} if named else set[str]()
     out: list[Lack] = []
     for one in missing:
-        helpers = beside if any(other.kind == one.kind and other not in missing for other in wanted) else []
-        helpers = [*helpers, *own] if one.kind in ("name", "place") else helpers
-        if any(other.has(one) for other in helpers):
-            continue
-        if one.kind == "name" and all(_is_everyday(word, everyday) for word in one.words):
-            continue
+        if not (one.kind == "name" and best.has_another(one.words)):
+            helpers = beside if any(other.kind == one.kind and other not in missing for other in wanted) else []
+            helpers = [*helpers, *own] if one.kind in ("name", "place") else helpers
+            if any(other.has(one) for other in helpers):
+                continue
+            if one.kind == "name" and all(_is_everyday(word, everyday) for word in one.words):
+                continue
         lower = lookup(one)
         if _is_subject(one, lower, weigh, request):
             continue

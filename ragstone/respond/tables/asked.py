@@ -141,7 +141,8 @@ class Asked:
         self.dates = dates
         self.number = lexicon().asks_number.search(lower) is not None
         self.name = not self.number and lexicon().asks_name.search(lower) is not None
-        self.percent = terms().percents.search(lower) is not None
+        is_share = operation(question) == "share"  # which is calculated from amounts
+        self.percent = terms().percents.search(lower) is not None and not is_share
         self.wanted = [*_wanted(lower, named)]
         self.place = _WHERE.search(lower) is not None
         self.person = _WHO.search(lower) is not None
@@ -150,7 +151,7 @@ class Asked:
         self.recent = undated != lower
         self.change = terms().changes.search(lower) is not None and operation(question) is None
         self.calculates = terms().calculates.search(lower) is not None
-        self.total = terms().total.search(lower) is not None and operation(question) != "share"
+        self.total = terms().total.search(lower) is not None and not is_share
         self.compares = _COMPARES.search(lower) is not None
         self.orders = terms().orders.search(undated) is not None
 
