@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from typing import Literal
 
-TalkKind = Literal["greeting", "thanks", "goodbye", "help", "collection", "document", "summary", "unclear"]
-"""What needs no search: words to whoever answers, questions about all the documents or one of them, and what cannot be
-understood alone."""
+TalkKind = Literal[
+    "greeting",
+    "thanks",
+    "goodbye",
+    "help",
+    "overview",
+    "timeline",
+    "comparison",
+    "collection",
+    "document",
+    "summary",
+    "unclear",
+]
+"""What gets no answer to a question of the documents: words to whoever answers, questions about all the documents or
+some of them, and what cannot be understood alone. A ``comparison`` is one of two documents here."""
 SearchKind = Literal[
     "troubleshooting",
     "comparison",

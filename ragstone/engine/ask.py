@@ -35,8 +35,10 @@ from ragstone.engine.by_name import ByName, Meant, titles
 from ragstone.engine.by_report import report_meant_in
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow_keywords
+from ragstone.engine.overviews import Overviews
+from ragstone.engine.replied import Replied
 from ragstone.engine.search import Search
-from ragstone.engine.talk import Replied, Talking
+from ragstone.engine.talk import Talking
 from ragstone.review.confidence import FULL, confidence
 from ragstone.review.heuristic import NAME as STAND_IN
 from ragstone.review.judge import PARTIAL, marks, sufficiency
@@ -57,7 +59,7 @@ class Ask:
     def __init__(self, version: Components) -> None:
         self._version, self._settings = version, version.settings
         self._search = Search(version)
-        self._talking = Talking(version, self._search)
+        self._talking, self._overviews = Talking(version, self._search), Overviews(version, self._search)
 
     async def stream(
         self,
@@ -113,8 +115,10 @@ class Ask:
             talk = query.talk_of(question, respond.language_of(question)) or await self._by_meaning(question, request)
         if talk is None or (before and (talk.kind == "unclear" or _goes_on(question, talk, before))):
             return None
+        if made := await self._overviews.reply(question, talk, where, request, timings):
+            return made
         with timings.stage("catalog"):
-            if talk.topic:
+            if talk.topic and talk.kind == "collection":
                 return await self._talking.about(question, talk, where, request, timings)
             reply, may_ask = self._talking.reply, not _asked_back(before)
             return await asyncio.to_thread(reply, question, talk, where, request, may_ask=may_ask)
@@ -316,7 +320,7 @@ def _is_choice(question: str, before: Sequence[Turn]) -> bool:
 def _goes_on(question: str, talk: query.Talk, before: Sequence[Turn]) -> bool:
     """Return whether "How does it work?" means what was asked about before, and not who answers."""
     is_open = talk.kind == "help" and query.refers_back(question, talk.language)
-    return is_open and any(query.talk_of(turn.question) is None for turn in before)
+    return is_open and any(query.names_something(query.talk_of(turn.question)) for turn in before)
 
 
 def _asked_back(before: Sequence[Turn]) -> bool:

@@ -33,6 +33,7 @@ from ragstone.history.responses import Responses
 from ragstone.history.spending import Spending
 from ragstone.history.statistics import Statistics
 from ragstone.index.keyword.reader_words import Words
+from ragstone.index.themes import StoredThemes
 from ragstone.learning.learner import Learner
 from ragstone.respond.writing.tiers import TieredAnswerer, unproved
 from ragstone.review.confidence import overall
@@ -197,6 +198,7 @@ def _indexes(
             lambda: index.build_vector_index(own, services, path, catalog, embedder()),
         ),
         mirror=pool.part("mirror", engines, lambda: index.build_documents(services, path, catalog)),
+        themes=pool.part("themes", (), lambda: StoredThemes(path / "themes", catalog)),
     ), embedder
 
 

@@ -17,6 +17,8 @@ MAX_COMPARED = 200
 """Documents with a word of a name whose titles are compared with it."""
 MOST_MEANT = 5
 """Documents to which a name may confine a search; a name that more have is no name."""
+IS_FILE = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{1,4}$")
+"""The end of a file's name."""
 _WORD = re.compile(r"\w+")
 
 

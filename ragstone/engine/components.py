@@ -41,6 +41,7 @@ from ragstone.history.spending import Spending
 from ragstone.history.statistics import Statistics
 from ragstone.index.follow.protocol import ExternalIndex, SyncedKeywordIndex, SyncedVectorIndex
 from ragstone.index.keyword.reader_words import Words
+from ragstone.index.themes import StoredThemes
 from ragstone.learning.learner import Learner
 from ragstone.settings import IndexSettings, Settings
 from ragstone.settings.services import ServiceSettings
@@ -100,6 +101,7 @@ class IndexParts:
     keywords: Lazy[SyncedKeywordIndex]
     vectors: Lazy[SyncedVectorIndex]
     mirror: Lazy[ExternalIndex | None]
+    themes: Lazy[StoredThemes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

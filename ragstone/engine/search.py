@@ -197,7 +197,7 @@ class Search:
             request: who asks, until when, and who pays.
             timings: gets the time of each stage.
         """
-        turns = [turn for turn in before if query.talk_of(turn.question) is None]
+        turns = [turn for turn in before if query.names_something(query.talk_of(turn.question))]
         last = turns[-1] if turns else None
         language = self.language(question, request) if last else ""
         asked, problem = await query.rewritten(question, turns, language, self._version.models.chat(), request)

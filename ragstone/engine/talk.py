@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragstone import query, respond
 from ragstone.chunk import Outlined, sentences
-from ragstone.core.answers import Draft
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import And, Compare, Filter, In, Or
-from ragstone.core.records import Chunk, Evidence, Hit, Step
+from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
-from ragstone.engine.by_name import ByName, name_of, titles
+from ragstone.engine.by_name import IS_FILE, ByName, name_of, titles
 from ragstone.engine.components import Components
+from ragstone.engine.replied import Replied, Said, hits_of_chunks
 from ragstone.engine.search import Search
 from ragstone.query.talk import Talk
 
 SHOWN = 10
 """Documents that a list shows."""
+SEARCHED = 30
+"""Chunks that are searched for the documents about a topic."""
 MOST_FORMATS = 1000
 """Formats that documents may have."""
 MOST_AUTHORS = 10_000
@@ -33,8 +33,6 @@ MOST_WORDS = 2
 """Content words of a question that may have several readings."""
 STEM = 5
 """Letters by which another form of a word is recognised."""
-_FILE = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{1,4}$")
-"""The end of a file's name."""
 AUTHOR_KEYS = ("author", "authors")
 DATE_KEYS = ("date", "published", "publication_date", "created", "year")
 FORMATS = {
@@ -50,14 +48,6 @@ FORMATS = {
 """What formats are called, and the kinds of documents that they are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replied:
-    """A reply, and the documents it names as its evidence."""
-
-    evidence: Evidence
-    draft: Draft
-
-
 class Talking:
     """Replies from the catalog of one version of a knowledge base."""
 
@@ -67,17 +57,17 @@ class Talking:
     async def about(
         self, question: str, talk: Talk, where: Filter | None, request: Request, timings: Timings
     ) -> Replied | None:
-        """Return the documents that come closest to the topic of a question; None if none is found."""
-        said = _Said(question=question, talk=talk, language=self._version.settings.respond.language or talk.language)
-        evidence = await self._search.evidence(talk.topic, where, SHOWN, request, timings)
+        """Return the documents about the topic of a question; None if there is none."""
+        said = Said(question=question, talk=talk, language=self._version.settings.respond.language or talk.language)
+        evidence = await self._search.evidence(talk.topic, where, SEARCHED, request, timings)
         best = dict[str, Hit]()
-        for hit in evidence.hits:
+        for hit in respond.Topic(talk.topic, self._version.indexes.words().weigh, request).fitting(evidence.hits):
             best.setdefault(hit.chunk.document_id, hit)
         if not best:
             return None
         lead = respond.replies(said.language).topic.format(topic=talk.topic)
-        hits = list(best.values())
-        return said.reply(respond.listed(lead, hits), hits, evidence.missing)
+        hits = list(best.values())[:SHOWN]
+        return said.reply(respond.listed(lead, hits), hits, missing=evidence.missing, method=evidence.method)
 
     def reply(
         self, question: str, talk: Talk, where: Filter | None, request: Request, *, may_ask: bool
@@ -93,7 +83,7 @@ class Talking:
         """
         language = self._version.settings.respond.language or talk.language
         by_name = ByName(self._version, where, request)
-        said = _Said(question=question, talk=talk, language=language)
+        said = Said(question=question, talk=talk, language=language)
         with self._version.catalog.snapshot():
             match talk.kind:
                 case "greeting" | "thanks" | "goodbye":
@@ -108,8 +98,10 @@ class Talking:
                     return said.reply(respond.asked_for_more(titles(found.documents), language))
                 case "collection":
                     return self._collection(said, by_name, where, request)
-                case "document" | "summary":
+                case "document" | "summary" | "overview":  # of one document, an overview is its summary
                     return self._summary(said, by_name, request, may_ask=may_ask)
+                case "timeline" | "comparison":
+                    return None
 
     async def clarification(self, evidence: Evidence, request: Request) -> Replied | None:
         """Return a question back, if few words fit several documents or sections, and none of them surely answers."""
@@ -125,7 +117,7 @@ class Talking:
 
     # ------------------------------------------------------------ all documents
 
-    def _collection(self, said: _Said, by_name: ByName, where: Filter | None, request: Request) -> Replied | None:
+    def _collection(self, said: Said, by_name: ByName, where: Filter | None, request: Request) -> Replied | None:
         talk, language = said.talk, said.language
         texts = respond.replies(language)
         if by_name.last() is None:
@@ -180,12 +172,12 @@ class Talking:
             return In(key="kind", values=FORMATS.get(talk.format, (talk.format,)))
         return None
 
-    def _author(self, said: _Said, by_name: ByName) -> Replied | None:
+    def _author(self, said: Said, by_name: ByName) -> Replied | None:
         """Return who wrote the document that a question names; None if it asks for the author of something else.
 
         An article about a song does not say who wrote the song by having no author.
         """
-        is_document = bool(said.talk.called) or _FILE.search(said.talk.title) is not None
+        is_document = bool(said.talk.called) or IS_FILE.search(said.talk.title) is not None
         found = by_name.named(said.talk.title) if is_document else by_name.called(said.talk.title)
         if len(found) != 1:
             return None
@@ -196,18 +188,18 @@ class Talking:
         hits = self._hits(found)
         return said.reply(respond.authored(hits[0], ", ".join(names), said.language), hits) if hits else None
 
-    def _listed(self, said: _Said, lead: str, documents: Sequence[DocumentSummary]) -> Replied:
+    def _listed(self, said: Said, lead: str, documents: Sequence[DocumentSummary]) -> Replied:
         hits = self._hits(documents)
         return said.reply(respond.listed(lead, hits), hits)
 
     def _hits(self, documents: Sequence[DocumentSummary]) -> list[Hit]:
         """Return the first chunk of each document."""
         chunks = self._version.catalog.first_chunks([one.document_id for one in documents])
-        return _hits_of([chunks[one.document_id] for one in documents if one.document_id in chunks])
+        return hits_of_chunks([chunks[one.document_id] for one in documents if one.document_id in chunks])
 
     # ------------------------------------------------------------ one document
 
-    def _summary(self, said: _Said, by_name: ByName, request: Request, *, may_ask: bool) -> Replied | None:
+    def _summary(self, said: Said, by_name: ByName, request: Request, *, may_ask: bool) -> Replied | None:
         """Return the outline of the document that is meant; None if no document has the name in the question."""
         title = said.talk.title
         if not title:
@@ -231,7 +223,7 @@ class Talking:
             respond.Part(title=section.title, start=section.start, end=section.end, level=section.level)
             for section in Outlined.of(document).sections
         ]
-        hits = _hits_of(chunks)
+        hits = hits_of_chunks(chunks)
         draft = respond.outline(
             respond.parts_of(parts, len(document.text)),
             hits,
@@ -244,26 +236,6 @@ class Talking:
         cited = {citation.chunk_id for citation in draft.citations}
         notice = () if title or by_name.listing(1).total == 1 else (f"read as: {name_of(one)}, the last one added",)
         return said.reply(draft, [hit for hit in hits if hit.chunk.id in cited], notice)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    """What somebody said, and the language of the reply."""
-
-    question: str
-    talk: Talk
-    language: str
-
-    def reply(self, draft: Draft, hits: Sequence[Hit] = (), notices: tuple[str, ...] = ()) -> Replied:
-        evidence = Evidence(
-            question=self.question,
-            hits=tuple(hits),
-            method="catalog",
-            language=self.language,
-            kind=self.talk.kind,
-            notices=notices,
-        )
-        return Replied(evidence=evidence, draft=draft)
 
 
 def _choices(evidence: Evidence) -> list[str]:
@@ -282,10 +254,3 @@ def _choices(evidence: Evidence) -> list[str]:
         sections = (str(chunk.facts.get("section", "")).rpartition(" > ")[2] for chunk in fitting)
         named = dict.fromkeys(section for section in sections if section)
     return list(named)[:MOST_CHOICES]
-
-
-def _hits_of(chunks: Sequence[Chunk]) -> list[Hit]:
-    return [
-        Hit(chunk=chunk, score=1.0, why=(Step(stage="catalog", score=1.0, rank=rank),))
-        for rank, chunk in enumerate(chunks, start=1)
-    ]

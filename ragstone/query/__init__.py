@@ -11,7 +11,7 @@ from ragstone.query.fuse import Fused, fuse
 from ragstone.query.gather import CONTEXT, above, allocate, by_document, further_legs, gather, leg_of
 from ragstone.query.named import NamedDocument, named_documents, without_name
 from ragstone.query.reports import NamedReport, named_report
-from ragstone.query.talk import Talk, talk_of
+from ragstone.query.talk import Talk, names_something, talk_of
 from ragstone.query.talk.classifier import embedder_of, is_short, talk_by_meaning
 from ragstone.query.understand import understand
 from ragstone.query.web import build_web_search, why_search, with_web
@@ -41,6 +41,7 @@ __all__ = [
     "may_depend_on_context",
     "named_documents",
     "named_report",
+    "names_something",
     "parse",
     "refers_back",
     "refuse_unknown_fields",

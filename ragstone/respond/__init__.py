@@ -16,7 +16,10 @@ from ragstone.core.errors import Damaged
 from ragstone.core.protocols import Answerer, ChatModel, Entailment, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.request import Request
 from ragstone.respond.drafts import abstained, drafted, replayed, summary
-from ragstone.respond.outline import Part, outline, parts_of
+from ragstone.respond.overview.outline import Part, outline, parts_of
+from ragstone.respond.overview.page import hits_of
+from ragstone.respond.overview.themes import Theme, overview
+from ragstone.respond.overview.topic import Topic, digest, timeline
 from ragstone.respond.replies import (
     asked_back,
     asked_for_more,
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Part",
+    "Theme",
+    "Topic",
     "abstained",
     "asked_back",
     "asked_for_more",
@@ -50,12 +55,15 @@ __all__ = [
     "choose",
     "counted",
     "courtesy",
+    "digest",
     "drafted",
+    "hits_of",
     "introduction",
     "is_choice",
     "language_of",
     "listed",
     "outline",
+    "overview",
     "parts_of",
     "plain_reply",
     "replayed",
@@ -63,6 +71,7 @@ __all__ = [
     "summary",
     "tallied",
     "year_and_quarter",
+    "timeline",
 ]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ragstone.chunk import sentences
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.request import Request
-from ragstone.respond.outline import MAX_PARTS, UNHEADED_PARTS, Part, outline, parts_of
+from ragstone.respond.overview.outline import MAX_PARTS, UNHEADED_PARTS, Part, outline, parts_of
 
 
 def _document(levels: list[int]) -> tuple[str, list[Part]]:

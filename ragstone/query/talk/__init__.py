@@ -21,7 +21,19 @@ from ragstone.settings.yaml_text import read_yaml
 
 MAX_WORDS = 30
 """Words of a question that may be talk."""
-FIRST: tuple[TalkKind, ...] = ("help", "greeting", "thanks", "goodbye", "collection", "document", "summary", "unclear")
+FIRST: tuple[TalkKind, ...] = (
+    "help",
+    "greeting",
+    "thanks",
+    "goodbye",
+    "overview",
+    "timeline",
+    "comparison",
+    "collection",
+    "document",
+    "summary",
+    "unclear",
+)
 """The kinds in the order in which they are tried."""
 FACTS: tuple[CollectionFact, ...] = get_args(CollectionFact)
 _POLITE: tuple[TalkKind, ...] = ("greeting", "thanks", "goodbye")
@@ -35,7 +47,8 @@ class Talk:
 
     ``language`` is that of the pattern. ``fact`` is set if the question is about the collection. ``topic``, ``title``,
     ``author``, ``year`` and ``format`` are the words of the question that say which documents are meant. ``called`` is
-    a word for documents before the title.
+    a word for documents before the title; ``other`` is a second title, with which the first is to be compared, and
+    ``added`` says that a document which was just added is meant. A summary with a ``topic`` is one of what many say.
     """
 
     kind: TalkKind
@@ -44,6 +57,8 @@ class Talk:
     topic: str = ""
     title: str = ""
     called: str = ""
+    other: str = ""
+    added: bool = False
     author: str = ""
     year: str = ""
     format: str = ""
@@ -77,13 +92,14 @@ class _Pattern:
 class _Language:
     """The patterns of a language; ``filler`` matches what may stand before or behind a question.
 
-    ``polite`` has a pattern for each of `_POLITE`.
+    ``polite`` has a pattern for each of `_POLITE`; ``added`` finds words for what was added a moment ago.
     """
 
     name: str
     patterns: Sequence[_Pattern]
     polite: Sequence[re.Pattern[str]]
     filler: re.Pattern[str]
+    added: re.Pattern[str]
 
 
 def talk_of(question: str, language: str = "") -> Talk | None:
@@ -99,6 +115,11 @@ def talk_of(question: str, language: str = "") -> Talk | None:
     text = " ".join(bare(word).lower() for word in written)
     known = sorted(languages(), key=lambda one: (one != language, one != "en"))
     return next((found for name in known if (found := _match(text, written, _language(name)))), None)
+
+
+def names_something(talk: Talk | None) -> bool:
+    """Return whether a question that may be talk names what it asks about, so that it may have been searched for."""
+    return talk is None or bool(talk.title or talk.topic)
 
 
 @cache
@@ -127,7 +148,9 @@ def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
             if one.kind == "unclear" and core != text:
                 continue  # "was" is all that filler leaves of "was kannst du"
             if found := one.pattern.fullmatch(core):
-                return Talk(kind=one.kind, language=own.name, fact=one.fact, **_named(found, start, text, written))
+                named = _named(found, start, text, written)
+                added = own.added.search(core) is not None
+                return Talk(kind=one.kind, language=own.name, fact=one.fact, added=added, **named)
     # "Hello, thanks, bye": several in a row.
     if kind := _politeness(text, own):
         return Talk(kind=kind, language=own.name)
@@ -188,7 +211,8 @@ def _named(found: re.Match[str], start: int, text: str, written: Sequence[str]) 
     for name, value in found.groupdict().items():
         if value:
             first = text.count(" ", 0, start + found.start(name))
-            named[name] = " ".join(written[first : first + value.count(" ") + 1])
+            # A pattern can use each name once.
+            named["other" if name == "against" else name] = " ".join(written[first : first + value.count(" ") + 1])
     return named
 
 
@@ -217,6 +241,7 @@ def _language(name: str) -> _Language:
         patterns=patterns,
         polite=[re.compile("|".join(_filled(one, words) for one in table[kind])) for kind in _POLITE],
         filler=re.compile(rf"(?:{filler}) "),
+        added=re.compile(rf"\b(?:{words['added']})\b"),
     )
 
 

@@ -99,6 +99,17 @@ class Replies:
     anonymous: str
     topic: str
     outline: str
+    themes: str
+    theme: str
+    smaller: str
+    timeline: str
+    undated: str
+    digest: str
+    compared: str
+    differing: str
+    shared: str
+    only: str
+    same: str
     which: str
     unclear: str
 

@@ -1,25 +1,21 @@
 """A summary without a language model: the outline of one document, with the most telling sentence of each part.
 
-A sentence tells much of its part if the words that are frequent there and rare elsewhere are in it (centroid-based
-extraction: Radev et al. 2004, "Centroid-based summarization of multiple documents"). Words of the heading count twice,
-and the first sentences of a part are preferred a little.
+How much a sentence tells is said by `ragstone.respond.overview.telling`; words of the heading count twice.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log
 
 from ragstone.core.answers import Citation, Draft
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond import passage_structure as structure
 from ragstone.respond.drafts import cite, moved, shortened
-from ragstone.respond.facts import words
 from ragstone.respond.links import strip_links
+from ragstone.respond.overview.telling import Told, can_be_quoted
+from ragstone.respond.proof.by_words import Quote
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.replies import opening, plain_reply
 from ragstone.respond.words import replies
@@ -30,14 +26,8 @@ UNHEADED_PARTS, UNHEADED_LENGTH = 5, 400
 """Parts of a document without headings, at most, and the least characters of each: equal shares of its text."""
 MAX_TITLE = 80
 """Characters of the title above it."""
-LEAST_WORDS, MOST_WORDS = 5, 60
-"""Words of a sentence that can be quoted."""
 CONSIDERED = 40
 """Sentences of a part that are compared, from its beginning."""
-EARLY = 0.15
-"""How much the first sentence is preferred; the preference falls with each further one."""
-HEADED = 2.0
-"""How much more a word of the heading counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +86,13 @@ def outline(
     """
     citations, labels = list[Citation](), list[str]()
     for part in parts:
-        inside = [one for one in _sentences(hits, part, sentences) if _can_be_quoted(*one)]
-        best = _most_telling(inside, part, weigh, request) or _heading(hits, part)
+        inside = [
+            Quote(hit=hit, span=span) for hit, span in _sentences(hits, part, sentences) if can_be_quoted(hit, span)
+        ]
+        best = Told(inside, weigh, request, part.title).best() or _heading(hits, part)
         if best is None:
             continue
-        hit, span = best
+        hit, span = best.hit, best.span
         citations.append(cite(len(citations) + 1, hit, span))
         is_heading = span.of(hit.chunk.text).strip() == part.title
         labels.append("" if is_heading else part.title)
@@ -126,42 +118,12 @@ def _sentences(hits: Sequence[Hit], part: Part, split: SentenceSplitter) -> list
     return [found[at] for at in sorted(found)][:CONSIDERED]
 
 
-def _can_be_quoted(hit: Hit, span: Span) -> bool:
-    text = hit.chunk.text
-    count = len(span.of(text).split())
-    return (
-        LEAST_WORDS <= count <= MOST_WORDS
-        and not hit.chunk.facts.get("is_code")
-        and not structure.is_heading(text, span)
-        and not structure.is_table(text, span)
-        and not structure.is_directive(text, span)
-        and structure.code_around(text, span.start) is None
-        and not span.of(text).rstrip().endswith(("?", ":"))
-    )
-
-
-def _most_telling(
-    inside: Sequence[tuple[Hit, Span]], part: Part, weigh: Weigher, request: Request
-) -> tuple[Hit, Span] | None:
-    """Return the sentence closest to the centroid of its part; None if there is none."""
-    if not inside:
-        return None
-    said = [{word.lower for word in words(span.of(hit.chunk.text)) if not word.stop} for hit, span in inside]
-    counts = Counter(stem for one in said for stem in one)
-    heading = {word.lower for word in words(part.title) if not word.stop}
-    names = list(counts)
-    rare = dict(zip(names, weigh(names, request), strict=True))
-    worth = {name: rare[name] * log(1 + counts[name]) * (HEADED if name in heading else 1) for name in names}
-    norm = [sum(worth[stem] for stem in one) / (len(one) + 4) * (1 + EARLY / (1 + at)) for at, one in enumerate(said)]
-    return inside[max(range(len(inside)), key=norm.__getitem__)]
-
-
-def _heading(hits: Sequence[Hit], part: Part) -> tuple[Hit, Span] | None:
+def _heading(hits: Sequence[Hit], part: Part) -> Quote | None:
     """Return the words of a heading where they stand; None if they are not in a chunk."""
     for hit in hits:
         chunk = hit.chunk
         if chunk.start <= part.start < chunk.end and part.title:
             at = chunk.text.find(part.title, part.start - chunk.start)
             if at >= 0:
-                return hit, Span(start=at, end=at + len(part.title))
+                return Quote(hit=hit, span=Span(start=at, end=at + len(part.title)))
     return None

@@ -1,0 +1,136 @@
+"""Overviews: the themes of all documents, what is said of a topic by document or by date, two documents compared."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from itertools import groupby
+
+from ragstone import respond
+from ragstone.chunk import sentences
+from ragstone.core.access import both
+from ragstone.core.filters import Filter
+from ragstone.core.records import Chunk
+from ragstone.core.request import Request
+from ragstone.core.timing import Timings
+from ragstone.engine.by_name import IS_FILE, ByName, name_of
+from ragstone.engine.components import Components
+from ragstone.engine.replied import Replied, Said, hits_of_chunks
+from ragstone.engine.search import Search
+from ragstone.query.talk import Talk
+
+MOST_THEMES = 8
+"""Themes that are shown, the largest."""
+LEAST_SHARE = 0.02
+"""Share of the chunks that a theme has, at least, to be shown."""
+READ_OF_THEME = 40
+"""Chunks of a theme that are read for its label, and of a document that is shown instead of one."""
+TOPIC_CHUNKS = 30
+"""Chunks that are searched for a topic."""
+FEW_DOCUMENTS = 5
+"""Documents so few that each is shown instead of themes."""
+
+
+class Overviews:
+    """Overviews of one version of a knowledge base."""
+
+    def __init__(self, version: Components, search: Search) -> None:
+        self._version, self._search = version, search
+
+    async def reply(
+        self, question: str, talk: Talk, where: Filter | None, request: Request, timings: Timings
+    ) -> Replied | None:
+        """Return the overview that a question asks for; None if it asks for none, or nothing in the documents fits."""
+        said = Said(question=question, talk=talk, language=self._version.settings.respond.language or talk.language)
+        match talk.kind:
+            case "overview":
+                with timings.stage("catalog"):
+                    return await asyncio.to_thread(self._themes, said, where, request)
+            case "timeline":
+                return await self._of_topic(said, where, request, timings)
+            case "summary" if talk.topic or talk.title:
+                return await self._of_topic(said, where, request, timings)
+            case _:
+                return None
+
+    # ------------------------------------------------------------ one topic
+
+    async def _of_topic(self, said: Said, where: Filter | None, request: Request, timings: Timings) -> Replied | None:
+        """Return what the documents say of a topic, by document or by date; None if nothing is about it."""
+        name = said.talk.topic or said.talk.title
+        if said.talk.title:  # "Summarize menu.txt" is about a document
+            named = await asyncio.to_thread(ByName(self._version, where, request).named, name)
+            if named or said.talk.called or IS_FILE.search(name):
+                return None
+        evidence = await self._search.evidence(name, where, TOPIC_CHUNKS, request, timings)
+        weigh = self._version.indexes.words().weigh
+        topic = respond.Topic(name, weigh, request)
+        hits = topic.fitting(evidence.hits)
+        if not hits:
+            return None
+        made = respond.timeline if said.talk.kind == "timeline" else respond.digest
+        with timings.stage("overview"):
+            draft = await asyncio.to_thread(
+                made, topic, hits, sentences=sentences, weigh=weigh, request=request, language=said.language
+            )
+        if draft is None:
+            return None
+        cited = respond.hits_of(draft, hits)
+        return said.reply(draft, cited, missing=evidence.missing, method=evidence.method)
+
+    # ------------------------------------------------------------ all documents
+
+    def _themes(self, said: Said, where: Filter | None, request: Request) -> Replied | None:
+        """Return the themes of the documents; a summary of each if they are few."""
+        by_name = ByName(self._version, where, request)
+        found = by_name.listing(FEW_DOCUMENTS, order="newest")
+        if found.total <= 1:
+            return None
+        with self._version.catalog.snapshot():
+            if found.total <= FEW_DOCUMENTS:
+                ids = {one.document_id: one for one in reversed(found.documents)}
+                chunks = [*self._version.catalog.chunks_of([*ids]).values()]
+                chunks.sort(key=lambda chunk: ([*ids].index(chunk.document_id), chunk.start))
+                shown = [
+                    respond.Theme(
+                        hits=tuple(hits_of_chunks(_spread([*own]))), size=ids[id].chunks, title=name_of(ids[id])
+                    )
+                    for id, own in groupby(chunks, key=lambda chunk: chunk.document_id)
+                ]
+                smaller = 0
+            else:
+                shown, smaller = self._clusters(both(request.allowed, where), request)
+        if not shown:
+            return None
+        draft = respond.overview(
+            shown,
+            smaller=smaller,
+            sentences=sentences,
+            weigh=self._version.indexes.words().weigh,
+            request=request,
+            language=said.language,
+        )
+        return said.reply(draft, respond.hits_of(draft, [hit for theme in shown for hit in theme.hits]))
+
+    def _clusters(self, allowed: Filter | None, request: Request) -> tuple[list[respond.Theme], int]:
+        """Return the largest themes of the chunks that a filter lets through, and how many more there are."""
+        themes = self._version.indexes.themes().of(allowed)
+        if themes is None:
+            return [], 0
+        sizes = themes.sizes()
+        least = LEAST_SHARE * sizes.sum()
+        largest = [at for at in (-sizes).argsort(kind="stable").tolist() if sizes[at] >= least][:MOST_THEMES]
+        shown = list[respond.Theme]()
+        for theme in largest:
+            rows = themes.members(theme, READ_OF_THEME)
+            chunks = self._version.catalog.chunks(rows)
+            readable = [chunks[row] for row in rows if row in chunks and request.reader.may_read(chunks[row].metadata)]
+            if readable:
+                shown.append(respond.Theme(hits=tuple(hits_of_chunks(readable)), size=int(sizes[theme])))
+        return shown, len(themes.centroids) - len(shown)
+
+
+def _spread(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return as many chunks as are read of a theme, evenly chosen; all if they are fewer."""
+    step = max(1, -(-len(chunks) // READ_OF_THEME))
+    return [*chunks[::step]]

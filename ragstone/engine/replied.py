@@ -1,0 +1,64 @@
+"""Replies: what the catalog answers without a search for evidence, as evidence and draft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragstone.core.answers import Draft
+from ragstone.core.records import Chunk, Evidence, Hit, Step
+from ragstone.query.talk import Talk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """A reply, and the documents it names as its evidence."""
+
+    evidence: Evidence
+    draft: Draft
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What somebody said, and the language of the reply."""
+
+    question: str
+    talk: Talk
+    language: str
+
+    def reply(
+        self,
+        draft: Draft,
+        hits: Sequence[Hit] = (),
+        notices: tuple[str, ...] = (),
+        *,
+        missing: tuple[str, ...] = (),
+        method: str = "catalog",
+    ) -> Replied:
+        """Return a reply that rests on these hits.
+
+        Args:
+            draft: the reply.
+            hits: what it cites.
+            notices: for whoever asked.
+            missing: steps of a search that failed.
+            method: how the hits were found.
+        """
+        evidence = Evidence(
+            question=self.question,
+            hits=tuple(hits),
+            method=method,
+            language=self.language,
+            kind=self.talk.kind,
+            missing=missing,
+            notices=notices,
+        )
+        return Replied(evidence=evidence, draft=draft)
+
+
+def hits_of_chunks(chunks: Sequence[Chunk]) -> list[Hit]:
+    """Return chunks read from the catalog as hits, in their order."""
+    return [
+        Hit(chunk=chunk, score=1.0, why=(Step(stage="catalog", score=1.0, rank=rank),))
+        for rank, chunk in enumerate(chunks, start=1)
+    ]

@@ -1,0 +1,1 @@
+"""Overviews: outlines, themes, timelines, digests and comparisons, made of exact quotes."""

@@ -1,0 +1,73 @@
+"""An overview as text: groups of quotes below headings, each quote with its marker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragstone.core.answers import Citation, Draft, Statement
+from ragstone.core.records import Hit, Span
+from ragstone.respond.drafts import cite, shortened
+from ragstone.respond.links import strip_links
+from ragstone.respond.proof.by_words import Quote
+from ragstone.respond.replies import plain_reply
+
+MAX_LABEL = 80
+"""Characters of a label before a quote."""
+BETWEEN = " — "
+"""Stands between two quotes that are set side by side."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """A quote, and what stands before it: a date or the name of a document, or nothing."""
+
+    hit: Hit
+    span: Span
+    label: str = ""
+
+    @classmethod
+    def of(cls, quote: Quote, label: str = "") -> Labelled:
+        """Return a quote with a label."""
+        return cls(hit=quote.hit, span=quote.span, label=label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Lines below a heading; a line has several quotes if they are set side by side."""
+
+    heading: str
+    lines: tuple[tuple[Labelled, ...], ...]
+
+
+def page(lead: str, groups: Sequence[Group], end: str = "") -> Draft:
+    """Return an overview that quotes exactly.
+
+    Args:
+        lead: the line above all groups.
+        groups: those without lines are left out.
+        end: the line below all groups, or an empty text.
+    """
+    text, citations, statements = lead, list[Citation](), list[Statement]()
+    for group in (one for one in groups if one.lines):
+        text += f"\n\n{strip_links(group.heading)}\n" if group.heading else "\n"
+        for number, line in enumerate(group.lines):
+            text += "\n- " if number else "- "
+            for place, one in enumerate(line):
+                text += BETWEEN if place else ""
+                text += f"{shortened(strip_links(one.label), MAX_LABEL)}: " if one.label else ""
+                citation = cite(len(citations) + 1, one.hit, one.span)
+                start = len(text)
+                text += f"{' '.join(strip_links(citation.quote).split())} [{citation.marker}]"
+                citations.append(citation)
+                statements.append(
+                    Statement(start=start, end=len(text), support=1.0, supported=True, markers=(citation.marker,))
+                )
+    text += f"\n\n{end}" if end else ""
+    return replace(plain_reply(text), citations=tuple(citations), statements=tuple(statements))
+
+
+def hits_of(draft: Draft, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits that a draft cites, in their order, each once."""
+    cited = {one.chunk_id for one in draft.citations}
+    return list({hit.chunk.id: hit for hit in hits if hit.chunk.id in cited}.values())
