@@ -69,6 +69,24 @@ class ByName:
         called = [one for one in found if _words(one.title) == asked]  # it differs in punctuation alone
         return called or [one for one in found if asked <= _words(f"{one.title} {file_name(one.document_id)}")]
 
+    def either(self, one: str, other: str, language: str) -> tuple[DocumentSummary | None, DocumentSummary | None]:
+        """Return the documents of two names that are set side by side: "the 2022 and the 2023 annual report".
+
+        Args:
+            one: the first name, which may lack what both have in common.
+            other: the second name.
+            language: of the question; its words for documents and its articles name nothing.
+        """
+        first, second = query.naming_words(one, language), query.naming_words(other, language)
+        common = [word for word in second if not word.isdigit()] if all(map(str.isdigit, first)) else []
+        found = self._only(one, [*first, *common]) or self._only(one, first)
+        return found, self._only(other, second)
+
+    def _only(self, name: str, words: Sequence[str]) -> DocumentSummary | None:
+        """Return the document of a name, or else the only one whose title or file name has all its words."""
+        found = self.called(name) or (self.named(" ".join(words)) if words else [])
+        return found[0] if len(found) == 1 else None
+
     def meant_in(self, question: str, language: str) -> Meant:
         """Return the few documents that a question names, and what it asks of them."""
         meant, names = dict[str, DocumentSummary](), list[query.NamedDocument]()

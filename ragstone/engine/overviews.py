@@ -10,7 +10,7 @@ from ragstone import respond
 from ragstone.chunk import sentences
 from ragstone.core.access import both
 from ragstone.core.filters import Filter
-from ragstone.core.records import Chunk
+from ragstone.core.records import Chunk, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.by_name import IS_FILE, ByName, name_of
@@ -46,12 +46,39 @@ class Overviews:
             case "overview":
                 with timings.stage("catalog"):
                     return await asyncio.to_thread(self._themes, said, where, request)
+            case "comparison":
+                with timings.stage("catalog"):
+                    return await asyncio.to_thread(self._compared, said, where, request)
             case "timeline":
                 return await self._of_topic(said, where, request, timings)
             case "summary" if talk.topic or talk.title:
                 return await self._of_topic(said, where, request, timings)
             case _:
                 return None
+
+    # ------------------------------------------------------------ two documents
+
+    def _compared(self, said: Said, where: Filter | None, request: Request) -> Replied | None:
+        """Return two documents compared; None if the question does not name two."""
+        by_name, talk = ByName(self._version, where, request), said.talk
+        with self._version.catalog.snapshot():
+            one, other = by_name.either(talk.title, talk.other, talk.language)
+            if one is None or other is None or one.document_id == other.document_id:
+                return None
+            hits = [self._read(document.document_id) for document in (one, other)]
+        draft = respond.compared(
+            *hits,
+            sentences=sentences,
+            weigh=self._version.indexes.words().weigh,
+            request=request,
+            language=said.language,
+        )
+        return said.reply(draft, respond.hits_of(draft, [*hits[0], *hits[1]])) if draft else None
+
+    def _read(self, id: str) -> list[Hit]:
+        """Return the chunks of a document, in order."""
+        chunks = self._version.catalog.chunks_of([id]).values()
+        return hits_of_chunks(sorted(chunks, key=lambda chunk: chunk.start))
 
     # ------------------------------------------------------------ one topic
 

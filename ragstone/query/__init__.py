@@ -9,7 +9,7 @@ from ragstone.query.courtesy import without_courtesy
 from ragstone.query.follow_up import context, may_depend_on_context, refers_back, rewritten, to_read
 from ragstone.query.fuse import Fused, fuse
 from ragstone.query.gather import CONTEXT, above, allocate, by_document, further_legs, gather, leg_of
-from ragstone.query.named import NamedDocument, named_documents, without_name
+from ragstone.query.named import NamedDocument, named_documents, naming_words, without_name
 from ragstone.query.reports import NamedReport, named_report
 from ragstone.query.talk import Talk, names_something, talk_of
 from ragstone.query.talk.classifier import embedder_of, is_short, talk_by_meaning
@@ -42,6 +42,7 @@ __all__ = [
     "named_documents",
     "named_report",
     "names_something",
+    "naming_words",
     "parse",
     "refers_back",
     "refuse_unknown_fields",

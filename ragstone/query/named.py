@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ragstone.query.analysis import analyse
 from ragstone.query.talk import words_for_documents
+from ragstone.query.words import lexicon
 
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
@@ -20,6 +21,7 @@ _QUOTED = re.compile(_INSIDE + r"[\"“„«]([^\"“”„«»]{3,120})[\"”�
 """A title in quotes behind a word for being inside; elsewhere it may be what is asked about, a film or a song."""
 
 
+_WORD = re.compile(r"[^\W_]+")
 _BEFORE_MARK = re.compile(r"\s+(?=[?!.,;:])")
 
 
@@ -46,6 +48,13 @@ def without_name(question: str, phrase: str, language: str = "") -> str:
     rest = " ".join(question.replace(phrase, " ", 1).split()) if phrase else question
     rest = _BEFORE_MARK.sub("", rest).lstrip(" ,;:")
     return rest if analyse(rest, language).keywords else question
+
+
+def naming_words(name: str, language: str = "") -> list[str]:
+    """Return the words of a name without those that any document could have: "the 2022 report" is named by 2022."""
+    _, doc = words_for_documents(language)
+    stop = lexicon(language).stop
+    return [word for word in _WORD.findall(name) if word.lower() not in stop and not re.fullmatch(doc, word.lower())]
 
 
 def named_documents(question: str, language: str = "") -> Iterator[NamedDocument]:

@@ -16,6 +16,7 @@ from ragstone.core.errors import Damaged
 from ragstone.core.protocols import Answerer, ChatModel, Entailment, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.request import Request
 from ragstone.respond.drafts import abstained, drafted, replayed, summary
+from ragstone.respond.overview.comparison import compared
 from ragstone.respond.overview.outline import Part, outline, parts_of
 from ragstone.respond.overview.page import hits_of
 from ragstone.respond.overview.themes import Theme, overview
@@ -53,6 +54,7 @@ __all__ = [
     "build_answerer",
     "build_chat_model",
     "choose",
+    "compared",
     "counted",
     "courtesy",
     "digest",

@@ -12,7 +12,7 @@ from ragstone.respond.links import strip_links
 from ragstone.respond.proof.by_words import Quote
 from ragstone.respond.replies import plain_reply
 
-MAX_LABEL = 80
+MAX_LABEL = 130
 """Characters of a label before a quote."""
 BETWEEN = " — "
 """Stands between two quotes that are set side by side."""

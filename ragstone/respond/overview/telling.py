@@ -7,6 +7,7 @@ maximal marginal relevance (Carbonell and Goldstein 1998), so that they do not r
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import log
@@ -18,6 +19,7 @@ from ragstone.respond import passage_structure as structure
 from ragstone.respond.facts import words
 from ragstone.respond.proof.by_words import Quote
 from ragstone.respond.quoting.references import language_at_start, refers_back
+from ragstone.respond.words import lexicon, plain
 
 LEAST_WORDS, MOST_WORDS = 5, 60
 """Words of a sentence that can be quoted."""
@@ -31,6 +33,9 @@ LESS = 0.5
 """How much less a sentence tells that has no full stop, as a caption has none, or that refers to the one before."""
 DIVERSE = 0.7
 """Weight of what a sentence tells, against how much of it is said already."""
+_WORD = re.compile(r"[^\W_]+(?:[-.’'][^\W_]+)*")
+_BEGINNING = 80
+"""Characters in which a sentence shows whether it refers to the one before."""
 _CLOSING = "\"'”“»)]*_` \n"
 _ENDS = (".", "!", "…", "。")
 
@@ -42,6 +47,8 @@ def can_be_quoted(hit: Hit, span: Span) -> bool:
     return (
         LEAST_WORDS <= count <= MOST_WORDS
         and not hit.chunk.facts.get("is_code")
+        and not hit.chunk.facts.get("is_table")
+        and " | " not in span.of(text)
         and not structure.is_heading(text, span)
         and not structure.is_table(text, span)
         and not structure.is_directive(text, span)
@@ -123,10 +130,11 @@ def _whole(quote: Quote) -> float:
     """Return how well a sentence stands alone."""
     text = quote.span.of(quote.hit.chunk.text)
     is_cut = not text.rstrip(_CLOSING).endswith(_ENDS)
-    refers = refers_back(text, words(text), language_at_start(quote.hit.chunk.text))
+    refers = refers_back(text, words(text[:_BEGINNING]), language_at_start(quote.hit.chunk.text))
     return LESS if is_cut or refers else 1.0
 
 
 def content(text: str) -> set[str]:
     """Return the content words of a text, in lower case without diacritics."""
-    return {word.lower for word in words(text) if not word.stop}
+    stop = lexicon().stop
+    return {word for found in _WORD.findall(text) if (word := plain(found)) not in stop}

@@ -1,0 +1,250 @@
+"""Two documents compared, in exact quotes: where their figures differ, what only one says, and what both say.
+
+Sentences are set side by side if they are the same but for their figures, cells of tables if row and column have the
+same names. The names of columns may differ in their dates, as those of two reports do; then their order decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from os.path import commonprefix
+
+from ragstone.core.answers import Draft
+from ragstone.core.protocols import SentenceSplitter, Weigher
+from ragstone.core.records import Hit
+from ragstone.core.request import Request
+from ragstone.core.table import table_of
+from ragstone.respond.drafts import name_of, shortened
+from ragstone.respond.overview.page import Group, Labelled, page
+from ragstone.respond.overview.telling import Told, content, quotable
+from ragstone.respond.proof.by_words import Quote
+from ragstone.respond.words import lexicon, plain, replies
+
+MOST_CELLS, MOST_SENTENCES, MOST_ONLY, MOST_SHARED = 8, 6, 4, 3
+"""Differing cells, differing sentences, sentences that only one document has, and sentences of both that are shown."""
+MAX_NAME = 40
+"""Characters of the name of a document before a quote."""
+LEAST_FRAME = 4
+"""Words beside the figures that a sentence has, at least, to be set beside another."""
+ALIKE = 0.5
+"""Share of the words of a sentence, by how rare they are, that a sentence which says the same has."""
+_FIGURE = re.compile(r"\d+(?:[.,:/\u00a0\u202f-]\d+)*")
+_SMALL = re.compile(r"\d{1,3}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_TOKEN = re.compile(rf"{_FIGURE.pattern}|[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+|#")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cell:
+    """A cell with a figure, and what names its row and its column."""
+
+    quote: Quote
+    row: str
+    column: str
+
+    @property
+    def text(self) -> str:
+        return self.quote.span.of(self.quote.hit.chunk.text)
+
+
+def compared(
+    one: Sequence[Hit],
+    other: Sequence[Hit],
+    *,
+    sentences: SentenceSplitter,
+    weigh: Weigher,
+    request: Request,
+    language: str,
+) -> Draft | None:
+    """Return what differs between two documents and what does not; None if one of them has nothing to quote.
+
+    Args:
+        one: the chunks of a document, in order.
+        other: those of the other document.
+        sentences: splits a text.
+        weigh: weighs words by how rare they are.
+        request: who asks.
+        language: of the lines that are not quoted.
+    """
+    if not one or not other:
+        return None
+    texts, full = replies(language), (name_of(one[0].chunk), name_of(other[0].chunk))
+    names = _short(*full)
+    mine, yours = quotable(one, sentences), quotable(other, sentences)
+    cells = list(_cells_apart(one, other, names))
+    apart = sorted(_sentences_apart(mine, yours), key=_differs_in_dates)
+    only_one, only_other, shared = _divided(mine, yours, weigh, request)
+    figures = [_side_by_side(*pair, names) for pair in apart[:MOST_SENTENCES]]
+    both = [_side_by_side(*pair, names) for pair in shared]
+    groups = [
+        Group(heading=texts.differing, lines=(*cells[:MOST_CELLS], *figures)),
+        Group(heading=texts.only.format(title=full[0]), lines=tuple((Labelled.of(quote),) for quote in only_one)),
+        Group(heading=texts.only.format(title=full[1]), lines=tuple((Labelled.of(quote),) for quote in only_other)),
+        Group(heading=texts.shared, lines=tuple(both)),
+    ]
+    if not any(group.lines for group in groups):
+        return None
+    same = not any(group.lines for group in groups[:3])
+    lead = texts.same if same else texts.compared
+    return page(lead.format(one=full[0], other=full[1]), groups)
+
+
+def _side_by_side(one: Quote, other: Quote, names: tuple[str, str]) -> tuple[Labelled, Labelled]:
+    return Labelled.of(one, names[0]), Labelled.of(other, names[1])
+
+
+def _short(one: str, other: str) -> tuple[str, str]:
+    """Return two names without the words with which both begin, if something is left of each."""
+    left, right = one.split(), other.split()
+    same = len(commonprefix([left, right]))
+    short = " ".join(left[same:]), " ".join(right[same:])
+    return (shortened(short[0], MAX_NAME), shortened(short[1], MAX_NAME)) if all(short) else (one, other)
+
+
+# ------------------------------------------------------------ sentences
+
+
+def frame_of(text: str) -> str:
+    """Return a text with ``#`` for each figure and each name of a month, in lower case and without punctuation."""
+    months = lexicon().months
+    found = (plain(word) for word in _WORD.findall(_FIGURE.sub("#", text)))
+    return " ".join("#" if word in months else word for word in found)
+
+
+def _figures(text: str) -> tuple[str, ...]:
+    return tuple(_FIGURE.findall(text))
+
+
+def _amounts(text: str) -> list[str]:
+    """Return the figures of a text that are no years and do not stand beside the name of a month."""
+    months, found = lexicon().months, _TOKEN.findall(text)
+    is_month = [False, *(plain(token) in months for token in found), False]
+    return [
+        token
+        for at, token in enumerate(found, start=1)
+        if token[0].isdigit() and not is_month[at - 1] and not is_month[at + 1] and not _YEAR.fullmatch(token)
+    ]
+
+
+def _differs_in_dates(pair: tuple[Quote, Quote]) -> bool:
+    """Return whether two sentences of the same frame differ in nothing but dates, which says little."""
+    return _amounts(_text(pair[0])) == _amounts(_text(pair[1]))
+
+
+def _sentences_apart(mine: Sequence[Quote], yours: Sequence[Quote]) -> Iterator[tuple[Quote, Quote]]:
+    """Yield the sentences that are the same but for their figures, each frame that both documents have once."""
+    left, right = _by_frame(mine), _by_frame(yours)
+    for frame, quote in left.items():
+        other = right.get(frame)
+        if other and _figures(_text(quote)) != _figures(_text(other)):
+            yield quote, other
+
+
+def _by_frame(quotes: Iterable[Quote]) -> dict[str, Quote]:
+    """Return the sentences with figures by their frame; a frame that several have is no frame."""
+    framed = [(frame_of(_text(one)), one) for one in quotes]
+    counts = Counter(frame for frame, _ in framed)
+    return {
+        frame: one
+        for frame, one in framed
+        if counts[frame] == 1 and "#" in frame and sum(word != "#" for word in frame.split()) >= LEAST_FRAME
+    }
+
+
+def _divided(
+    mine: Sequence[Quote], yours: Sequence[Quote], weigh: Weigher, request: Request
+) -> tuple[list[Quote], list[Quote], list[tuple[Quote, Quote]]]:
+    """Return the most telling sentences of one document alone, of the other alone, and of both."""
+    said = [[content(_text(one)) for one in quotes] for quotes in (mine, yours)]
+    every = sorted({word for some in said for one in some for word in one})
+    rare = dict(zip(every, weigh(every, request), strict=True))
+    nearest = [_nearest(*sides, rare) for sides in (said, said[::-1])]
+    only = [
+        Told([one for one, (share, _) in zip(quotes, near, strict=True) if share < ALIKE], weigh, request)
+        for quotes, near in zip((mine, yours), nearest, strict=True)
+    ]
+    same = [(one, yours[at]) for one, (share, at) in zip(mine, nearest[0], strict=True) if share == 1.0]
+    other = {id(one): two for one, two in same if _figures(_text(one)) == _figures(_text(two))}
+    told = Told([one for one, _ in same if id(one) in other], weigh, request)
+    shared = [(one, other[id(one)]) for one in told.chosen(MOST_SHARED)]
+    return _in_order(only[0].chosen(MOST_ONLY)), _in_order(only[1].chosen(MOST_ONLY)), shared
+
+
+def _nearest(mine: Sequence[set[str]], yours: Sequence[set[str]], rare: dict[str, float]) -> list[tuple[float, int]]:
+    """Return for each sentence the largest share of its words, by weight, that one of the others has, and which one."""
+    places = dict[str, list[int]]()
+    for at, one in enumerate(yours):
+        for word in one:
+            places.setdefault(word, []).append(at)
+    found = list[tuple[float, int]]()
+    for one in mine:
+        whole, held = sum(rare[word] for word in one), dict[int, float]()
+        for word in one:
+            for at in places.get(word, ()):
+                held[at] = held.get(at, 0.0) + rare[word]
+        if not held or not whole:
+            found.append((0.0, -1))
+            continue
+        best = max(held, key=lambda at: (held[at], -len(yours[at]), -at))
+        found.append((1.0 if one == yours[best] else min(held[best] / whole, 0.999), best))
+    return found
+
+
+def _in_order(quotes: Sequence[Quote]) -> list[Quote]:
+    return sorted(quotes, key=lambda one: one.hit.chunk.start + one.span.start)
+
+
+def _text(quote: Quote) -> str:
+    return quote.span.of(quote.hit.chunk.text)
+
+
+# ------------------------------------------------------------ cells
+
+
+def _cells_apart(
+    one: Sequence[Hit], other: Sequence[Hit], names: tuple[str, str]
+) -> Iterator[tuple[Labelled, Labelled]]:
+    """Yield the cells of the same row and column whose figures differ."""
+    left, right = _by_name(one), _by_name(other)
+    for name, cell in left.items():
+        found = right.get(name)
+        if found and _figures(cell.text) != _figures(found.text):
+            yield (
+                Labelled.of(cell.quote, f"{shortened(cell.row, MAX_NAME)} · {_of(names[0], cell.column)}"),
+                Labelled.of(found.quote, _of(names[1], found.column)),
+            )
+
+
+def _of(name: str, column: str) -> str:
+    return f"{name}, {shortened(column, MAX_NAME)}" if column else name
+
+
+def _by_name(hits: Iterable[Hit]) -> dict[tuple[str, str, int], _Cell]:
+    """Return the cells with figures by row, column and the place among columns that differ in dates alone.
+
+    A name that cells with different figures have is no name.
+    """
+    found, doubtful = dict[tuple[str, str, int], _Cell](), set[tuple[str, str, int]]()
+    for hit in hits:
+        table = table_of(hit.chunk)
+        for row in table.rows if table else ():
+            places = Counter[str]()
+            for cell in row.cells:
+                column = frame_of(" ".join(cell.header))
+                if not _FIGURE.search(cell.text) or not cell.label or cell.span == row.cells[0].span:
+                    continue
+                if not column and _SMALL.fullmatch(cell.text):  # the number of a page in a table of contents
+                    continue
+                name = frame_of(" ".join(cell.label)), column, places[column]
+                places[column] += 1
+                new = _Cell(
+                    quote=Quote(hit=hit, span=cell.span), row=" ".join(cell.label), column=" ".join(cell.header)
+                )
+                if name in found and found[name].text != new.text:
+                    doubtful.add(name)
+                found.setdefault(name, new)
+    return {name: cell for name, cell in found.items() if name not in doubtful and name[0].strip("# ")}
