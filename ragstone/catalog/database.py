@@ -98,6 +98,13 @@ class Dialect(FilterDialect, Protocol):
         """Return a condition on documents ``d`` with any of these patterns in one of the fields."""
         ...
 
+    def named(self, name: str, field: str) -> Query:
+        """Return a condition on documents whose field, or what follows its last slash, is a name in any case.
+
+        What is before the slash is not compared; an index finds the documents.
+        """
+        ...
+
     def readable(self, groups: Sequence[str] | None) -> Query:
         """Return a condition on documents ``d`` that these groups may read."""
         ...

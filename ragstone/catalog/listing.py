@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragstone.catalog.rows import summary_from
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 1000
 """Documents on a page."""
 _SUMMARY = "SELECT d.id, d.title, d.url, d.source, d.metadata, length(t.text), d.chunks"
-_IS = "d.{0} = ? OR lower(d.{0}) = ? OR lower(d.{0}) LIKE ? ESCAPE '\\'"
+_IS = "{0} = ? OR lower({0}) = ? OR lower({0}) LIKE ? ESCAPE '\\'"
 """The condition that a field is a text, or ends with it behind a slash."""
 _COMMITTED = {"newest": "c.generation DESC, c.row DESC", "oldest": "c.generation, c.row"}
 """The order in which documents were added or last changed: an index of their first chunks gives it."""
@@ -35,6 +35,7 @@ def listing(
     rows: NDArray[np.int64] | None,
     order: ListingOrder,
     exactly: bool,
+    count: Callable[[Sequence[str] | None], int],
 ) -> Listing:
     """Return a page of documents; `ragstone.core.catalog.CatalogReader.listing` describes it.
 
@@ -49,6 +50,7 @@ def listing(
         order: of the documents.
         exactly: the text is all of a field, or what follows its last slash; such documents are not counted beyond the
             page.
+        count: returns the number of documents that groups may read.
     """
     dialect = database.dialect
     chosen, values = "TRUE", list[Any]()
@@ -56,8 +58,11 @@ def listing(
         chosen = f"{chosen} AND d.document IN (SELECT document FROM chunks WHERE row {dialect.in_values})"
         values = [dialect.values(rows.tolist())]
     if wanted and exactly:
-        chosen, values = f"{chosen} AND ({' OR '.join(_IS.format(name) for name in fields)})", [*values]
-        values += [wanted, wanted.lower(), f"%/{_escaped(wanted.lower())}"] * len(fields)
+        found = [(dialect.named(wanted, name), _IS.format(name)) for name in fields]
+        each = [f"SELECT document FROM documents WHERE {named} AND ({same})" for (named, _), same in found]
+        chosen = f"{chosen} AND d.document IN ({' UNION '.join(each)})"
+        for (_, last), _ in found:
+            values += [*last, wanted, wanted.lower(), f"%/{_escaped(wanted.lower())}"]
     elif wanted:
         # Databases fold the case of some letters only; for the others, common spellings are tried.
         forms = sorted({wanted, wanted.lower(), wanted.upper(), wanted.title(), wanted.capitalize()})
@@ -65,11 +70,13 @@ def listing(
         chosen, values = f"{chosen} AND {containing}", [*values, *patterns]
     behind, start = dialect.after(after)
     readable, names = dialect.readable(groups)
-    visible, hidden = _visible(database, groups)
     limit = max(1, min(limit, MAX_LISTED))
     with database.snapshot():
         total = 0
-        if not exactly:
+        if chosen == "TRUE":
+            total = count(groups)
+        elif not exactly:
+            visible, hidden = _visible(database, groups, "d.document")
             sql = f"SELECT count(*) FROM documents d WHERE {visible} AND {chosen}"
             ((total,),) = database.rows(sql, [*hidden, *values])
         if order == "id":
@@ -94,8 +101,8 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _visible(database: Database, groups: Sequence[str] | None) -> tuple[str, list[Any]]:
-    """Return the condition on documents ``d`` that these groups may read, for a query that reads all documents.
+def _visible(database: Database, groups: Sequence[str] | None, number: str) -> tuple[str, list[Any]]:
+    """Return the condition on the numbers of documents that these groups may read, for a query that reads all.
 
     The documents that are hidden are found once. `Dialect.readable`, which looks up each document, suits a page.
     """
@@ -105,7 +112,7 @@ def _visible(database: Database, groups: Sequence[str] | None) -> tuple[str, lis
     having, key = dialect.has_key(READERS)
     named = f"SELECT document FROM facts WHERE {having} AND chunk IS NULL"
     hidden = f"{named} EXCEPT {named} AND value {dialect.in_values}"
-    return f"d.document NOT IN ({hidden})", [*key, *key, dialect.values(groups)]
+    return f"{number} NOT IN ({hidden})", [*key, *key, dialect.values(groups)]
 
 
 def common_values(
@@ -125,10 +132,9 @@ def common_values(
     if rows is not None:
         chosen = f"facts.document IN (SELECT document FROM chunks WHERE row {database.dialect.in_values})"
         chunks = [database.dialect.values(rows.tolist())]
-    visible, names = _visible(database, groups)
-    join = "" if groups is None else "JOIN documents d USING (document)"
+    visible, names = _visible(database, groups, "facts.document")
     sql = f"""
-        SELECT value, count(*) AS documents FROM facts {join}
+        SELECT value, count(*) AS documents FROM facts
         WHERE {having} AND {database.dialect.is_text} AND chunk IS NULL AND {visible} AND {chosen}
         GROUP BY value ORDER BY documents DESC, value LIMIT ?
     """

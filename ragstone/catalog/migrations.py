@@ -41,10 +41,18 @@ def _m004_layouts(db: sqlite3.Connection) -> None:
     """)
 
 
+def _m005_names(db: sqlite3.Connection) -> None:
+    """Index the names of documents, so that one is found by its name without reading all."""
+    for field in ("title", "id"):
+        name = f"lower(substr({field}, length(rtrim({field}, replace({field}, '/', ''))) + 1))"
+        db.execute(f"CREATE INDEX documents_{field}_name ON documents ({name})")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _m002_checksums,
     _m003_facts_of_documents,
     _m004_layouts,
+    _m005_names,
 )
 """Migrations from format 1 to 2, from 2 to 3, and so on."""
 FORMAT = 1 + len(MIGRATIONS)

@@ -1,4 +1,4 @@
--- The catalog: everything that cannot be computed again. Format version 4.
+-- The catalog: everything that cannot be computed again. Format version 5.
 
 -- One row: what the knowledge base was built with (JSON).
 CREATE TABLE about (
@@ -36,6 +36,9 @@ CREATE TABLE documents (
 );
 CREATE INDEX documents_content ON documents (content);
 CREATE INDEX documents_source ON documents (source);
+-- Names as questions write them: the title and the id, or what follows their last slash, in lower case.
+CREATE INDEX documents_title_name ON documents (lower(substr(title, length(rtrim(title, replace(title, '/', ''))) + 1)));
+CREATE INDEX documents_id_name ON documents (lower(substr(id, length(rtrim(id, replace(id, '/', ''))) + 1)));
 
 -- Files of which everything is stored, and the state they were in; such a file need not be read again.
 CREATE TABLE files (

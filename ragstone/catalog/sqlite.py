@@ -318,6 +318,11 @@ class SqliteDialect:
         like = " OR ".join(f"d.{name} LIKE w.value ESCAPE '\\'" for name in fields)
         return f"EXISTS (SELECT 1 FROM json_each(?) w WHERE {like})", [self.values(forms)]
 
+    def named(self, name: str, field: str) -> Query:
+        last = name.rpartition("/")[2]
+        indexed = f"lower(substr({field}, length(rtrim({field}, replace({field}, '/', ''))) + 1))"
+        return f"{indexed} IN (lower(?), ?)", [last, last.lower()]  # SQLite knows the case of ASCII letters only
+
     def readable(self, groups: Sequence[str] | None) -> Query:
         if groups is None:
             return "TRUE", []

@@ -40,6 +40,8 @@ CREATE INDEX documents_content ON documents (content);
 CREATE INDEX documents_id ON documents (left(id, 500));
 CREATE INDEX documents_source ON documents (left(source, 500));
 CREATE INDEX documents_source_hash ON documents (source_hash);
+CREATE INDEX documents_title_name ON documents (left(lower(regexp_replace(title, '^.*/', '')), 500));
+CREATE INDEX documents_id_name ON documents (left(lower(regexp_replace(id, '^.*/', '')), 500));
 
 CREATE TABLE files (
     source      text COLLATE "C" NOT NULL,

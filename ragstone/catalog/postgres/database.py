@@ -302,6 +302,11 @@ class PostgresDialect:
         columns = " OR ".join(f"d.{name} ILIKE ANY(?)" for name in fields)
         return f"({columns})", [[*forms] for _ in fields]
 
+    def named(self, name: str, field: str) -> Query:
+        last = name.rpartition("/")[2]
+        indexed = f"left(lower(regexp_replace({field}, '^.*/', '')), 500)"
+        return f'{indexed} IN (left(lower(?::text COLLATE "C"), 500), left(?, 500))', [last, last.lower()]
+
     def readable(self, groups: Sequence[str] | None) -> Query:
         if groups is None:
             return "TRUE", []

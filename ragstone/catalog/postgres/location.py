@@ -66,22 +66,27 @@ class PostgresLocation:
 
     def catalog(self, version: Path) -> Catalog:
         with reaching_catalog():
-            sql = "SELECT to_regclass(%s) FROM versions WHERE version = %s"
-            found = self._server.rows(sql, [f'"{self._schema(version)}".layouts', _number(version)])
+            sql = "SELECT to_regclass(%s), to_regclass(%s) FROM versions WHERE version = %s"
+            added = [f'"{self._schema(version)}".{name}' for name in ("layouts", "documents_id_name")]
+            found = self._server.rows(sql, [*added, _number(version)])
             if not found:
                 raise NotFound(f"there is no version {version.name} in {self.address}")
-            if found[0][0] is None:
-                self._add_layouts(version)
+            if None in found[0]:
+                self._add_missing(version)
             return open_catalog(self._connect(self._schema(version)), self._locks.fence)
 
-    def _add_layouts(self, version: Path) -> None:
-        """Add the table that catalogs made by earlier versions of Ragstone do not have."""
+    def _add_missing(self, version: Path) -> None:
+        """Add the table and the indexes that catalogs made by earlier versions of Ragstone do not have."""
         schema = self._schema(version)
         with self._server.transaction() as db:
             db.execute(f'LOCK TABLE "{schema}".commits IN EXCLUSIVE MODE'.encode())  # one at a time
             key = f'document bigint PRIMARY KEY REFERENCES "{schema}".documents ON DELETE CASCADE'
             columns = f"{key}, value bytea NOT NULL, crc bigint NOT NULL"
             db.execute(f'CREATE TABLE IF NOT EXISTS "{schema}".layouts ({columns})'.encode())
+            for field in ("title", "id"):
+                name = f"left(lower(regexp_replace({field}, '^.*/', '')), 500)"
+                index = f'CREATE INDEX IF NOT EXISTS documents_{field}_name ON "{schema}".documents ({name})'
+                db.execute(index.encode())
 
     def create(self, built_with: Mapping[str, Any]) -> Path:
         self.make()

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 
 from ragstone.core.answers import Draft
 from ragstone.core.protocols import SentenceSplitter, Weigher
@@ -100,7 +99,7 @@ def _side_by_side(one: Quote, other: Quote, names: tuple[str, str]) -> tuple[Lab
 def _short(one: str, other: str) -> tuple[str, str]:
     """Return two names without the words with which both begin, if something is left of each."""
     left, right = one.split(), other.split()
-    same = len(commonprefix([left, right]))
+    same = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
     short = " ".join(left[same:]), " ".join(right[same:])
     return (shortened(short[0], MAX_NAME), shortened(short[1], MAX_NAME)) if all(short) else (one, other)
 
