@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from ragstone import query, respond
 from ragstone.chunk import Outlined
@@ -21,18 +22,18 @@ from ragstone.core.answers import (
     EvidenceFound,
     JudgeScores,
     SentenceClosed,
-    Source,
     TextWritten,
     Turn,
 )
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.errors import KnowledgeBaseError, RagstoneError, ResponseError
 from ragstone.core.filters import Filter, In
-from ragstone.core.records import WEB, Evidence, Hit
+from ragstone.core.records import WEB, Evidence
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings, timed
 from ragstone.engine.by_name import ByName, Meant, titles
 from ragstone.engine.by_report import report_meant_in
+from ragstone.engine.cited import placed, refuse_misquotes, sources_of, with_cited_tables
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow_keywords
 from ragstone.engine.overviews import Overviews
@@ -42,6 +43,10 @@ from ragstone.engine.talk import Talking
 from ragstone.review.confidence import FULL, confidence
 from ragstone.review.heuristic import NAME as STAND_IN
 from ragstone.review.judge import PARTIAL, marks, sufficiency
+
+Part = TypeVar("Part", TextWritten, SentenceClosed, Draft)
+OVERVIEWS = ("overview", "timeline", "comparison", "document", "summary")
+"""Kinds of replies that a model may write from the passages that are quoted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +87,7 @@ class Ask:
         parsed = self._search.filter_of(question, where, request)
         replied = await self._reply(question, parsed, before, request, timings)
         if replied:
+            replied = self._planned(replied)
             checked = Checked(evidence=replied.evidence)
         else:
             evidence = await self._evidence(question, parsed, before, request, timings)
@@ -90,7 +96,7 @@ class Ask:
                 replied = await self._talking.clarification(checked.evidence, request)
         yield EvidenceFound(evidence=checked.evidence)
         draft: Draft | None = None
-        drafted = self._given(replied) if replied else self._drafted(checked, before, request)
+        drafted = self._given(replied, request) if replied else self._drafted(checked, before, request)
         async with aclosing(timed(drafted, timings, "answer")) as parts:
             async for part in parts:
                 if isinstance(part, Draft):
@@ -120,8 +126,11 @@ class Ask:
         with timings.stage("catalog"):
             if talk.topic and talk.kind == "collection":
                 return await self._talking.about(question, talk, where, request, timings)
+            cited = ""
+            if before and talk.kind in ("document", "summary") and not talk.title:
+                cited = await self._overviews.spoken_of(before, where, request, timings)
             reply, may_ask = self._talking.reply, not _asked_back(before)
-            return await asyncio.to_thread(reply, question, talk, where, request, may_ask=may_ask)
+            return await asyncio.to_thread(reply, question, talk, where, request, may_ask=may_ask, cited=cited)
 
     async def _by_meaning(self, question: str, request: Request) -> query.Talk | None:
         """Return what a short question surely is by its vector, if a classifier was fitted to the embedder."""
@@ -135,14 +144,37 @@ class Ask:
         (vector,) = await embedder.embed([question], role="query", request=request)
         return query.talk_by_meaning(vector, name, respond.language_of(question))
 
-    async def _given(self, replied: Replied) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+    async def _given(self, replied: Replied, request: Request) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
         """Yield a reply as an answerer would."""
-        refuse_misquotes(replied.draft.citations, replied.evidence)
-        citations = await asyncio.to_thread(self._placed, replied.draft.citations, {})
-        draft = replace(replied.draft, citations=citations)
+        evidence, outlines = replied.evidence, dict[str, Outlined | None]()
+        writer = self._version.models.overviews() if replied.planned else None
+        if writer and replied.planned:
+            async with aclosing(writer.stream(replied.planned, evidence, replied.draft, request)) as parts:
+                async for part in parts:
+                    yield await self._located(part, evidence, outlines)
+            return
+        draft = await self._located(replied.draft, evidence, outlines)
         for event in respond.replayed(draft):
             yield event
         yield draft
+
+    def _planned(self, replied: Replied) -> Replied:
+        """Return a reply with what a model needs to write it, if it is an overview and there is a model."""
+        if replied.evidence.kind not in OVERVIEWS or not replied.draft.statements:
+            return replied
+        writer = self._version.models.overviews()
+        if writer is None:
+            return replied
+        planned = writer.plan(replied.evidence.question, replied.evidence.hits)
+        notices = (*replied.evidence.notices, planned.notice(writer.model))
+        return replace(replied, planned=planned, evidence=replace(replied.evidence, notices=notices))
+
+    async def _located(self, part: Part, evidence: Evidence, outlines: dict[str, Outlined | None]) -> Part:
+        """Return a part of an answer with the places of its citations, whose words are compared first."""
+        if isinstance(part, TextWritten):
+            return part
+        refuse_misquotes(part.citations, evidence)
+        return replace(part, citations=await asyncio.to_thread(self._placed, part.citations, outlines))
 
     async def _evidence(
         self, question: str, where: Filter | None, before: Sequence[Turn], request: Request, timings: Timings
@@ -221,9 +253,7 @@ class Ask:
         outlines: dict[str, Outlined | None] = {}
         async with aclosing(self._version.models.answerer().stream(evidence, request, before)) as parts:
             async for part in parts:
-                if isinstance(part, Draft | SentenceClosed):
-                    refuse_misquotes(part.citations, evidence)
-                    part = replace(part, citations=await asyncio.to_thread(self._placed, part.citations, outlines))
+                part = await self._located(part, evidence, outlines)
                 if isinstance(part, Draft) and not part.degraded:
                     results.keep_draft(known, part)
                 yield part
@@ -240,7 +270,7 @@ class Ask:
                 outlines[id] = Outlined.of(self._version.catalog.document(id))
             except RagstoneError:  # removed a moment ago, which is no reason to lose an answer
                 outlines[id] = None
-        return tuple(_placed(one, outlines.get(one.document_id)) for one in citations)
+        return tuple(placed(one, outlines.get(one.document_id)) for one in citations)
 
     async def _judged(
         self, question: str, checked: Checked, draft: Draft, request: Request, timings: Timings
@@ -261,7 +291,7 @@ class Ask:
         request: Request,
         timings: Timings,
     ) -> Answer:
-        evidence, review = _with_cited_tables(checked.evidence, draft.citations), self._settings.review
+        evidence, review = with_cited_tables(checked.evidence, draft.citations), self._settings.review
         sure = confidence(draft.answerability, draft.support, scores, review.marks, review.confidence)
         sure = 0.0 if draft.outcome in ("reply", "clarification") else sure
         text = draft.text
@@ -273,7 +303,7 @@ class Ask:
             answer=text,
             outcome=draft.outcome,
             citations=draft.citations,
-            sources=_sources(evidence, draft.citations),
+            sources=sources_of(evidence, draft.citations),
             confidence=round(sure, 4),
             retrieval_method=evidence.method,
             timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -326,61 +356,3 @@ def _goes_on(question: str, talk: query.Talk, before: Sequence[Turn]) -> bool:
 def _asked_back(before: Sequence[Turn]) -> bool:
     """Return whether the last answer was a question back, after which none is asked again."""
     return bool(before) and respond.asks_back(before[-1].answer)
-
-
-def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
-    """Check that every citation has the words of a chunk of the evidence at its place, whoever wrote the answer.
-
-    Raises:
-        ResponseError: one has not; the answer must be withheld.
-    """
-    chunks = {hit.chunk.id: hit.chunk for hit in (*evidence.hits, *evidence.tables)}
-    for citation in citations:
-        chunk = chunks.get(citation.chunk_id)
-        if (
-            chunk is None
-            or chunk.document_id != citation.document_id
-            or not chunk.start <= citation.start < citation.end <= chunk.end
-            or chunk.text[citation.start - chunk.start : citation.end - chunk.start] != citation.quote
-        ):
-            raise ResponseError(
-                f"citation [{citation.marker}] is not what {citation.document_id} says at characters"
-                f" {citation.start}-{citation.end}; the answer is withheld"
-            )
-
-
-def _with_cited_tables(evidence: Evidence, citations: Sequence[Citation]) -> Evidence:
-    """Return the evidence with the tables that an answer cites below its hits."""
-    cited = {citation.chunk_id for citation in citations}
-    return replace(evidence, hits=(*evidence.hits, *(hit for hit in evidence.tables if hit.chunk.id in cited)))
-
-
-def _sources(evidence: Evidence, citations: Sequence[Citation]) -> tuple[Source, ...]:
-    """Return the cited documents, each once, in the order of the evidence."""
-    cited, sources = {citation.document_id for citation in citations}, dict[str, Source]()
-    for hit in evidence.hits:
-        if hit.chunk.document_id in cited and hit.chunk.document_id not in sources:
-            sources[hit.chunk.document_id] = _source(hit)
-    return tuple(sources.values())
-
-
-def _source(hit: Hit) -> Source:
-    facts = hit.chunk.metadata
-    author = facts.get("author") or facts.get("authors") or ""
-    sentiment = facts.get("sentiment")
-    return Source(
-        type="web" if hit.chunk.is_web else "internal",
-        title=hit.chunk.title,
-        author=", ".join(map(str, author)) if isinstance(author, tuple) else str(author),
-        url=hit.chunk.url,
-        document_id=hit.chunk.document_id,
-        relevance_score=round(hit.score, 4),
-        sentiment=None if isinstance(sentiment, tuple) else sentiment,
-    )
-
-
-def _placed(citation: Citation, document: Outlined | None) -> Citation:
-    """Return the citation with its section and page; unchanged if the document has changed meanwhile."""
-    if document is None or document.text[citation.start : citation.end] != citation.quote:
-        return citation
-    return replace(citation, section=document.section(citation.start), page=document.page(citation.start))

@@ -35,6 +35,7 @@ from ragstone.history.statistics import Statistics
 from ragstone.index.keyword.reader_words import Words
 from ragstone.index.themes import StoredThemes
 from ragstone.learning.learner import Learner
+from ragstone.respond.writing.overview import build_overview_writer
 from ragstone.respond.writing.tiers import TieredAnswerer, unproved
 from ragstone.review.confidence import overall
 from ragstone.review.heuristic import HeuristicJudge
@@ -312,6 +313,9 @@ def _models(
         matcher=matcher,
         chat=chat,
         answerer=answering,
+        overviews=pool.part(
+            "overviews", reads, lambda: build_overview_writer(own, chat(), answerer_with(chat())) if chat() else None
+        ),
         judge=judge,
         reranker=pool.part("reranker", (*reads, settings.rank.reranker), reranker),
         web=pool.part(

@@ -98,6 +98,10 @@ class ByName:
         asked = query.without_name(question, names[0].phrase, language) if len(names) == 1 else question
         return Meant(documents=tuple(meant.values()), question=asked)
 
+    def of_id(self, id: str) -> DocumentSummary | None:
+        """Return the document with this id; None if it is gone, or the reader may not read it."""
+        return next((one for one in self.called(id) if one.document_id == id), None)
+
     def last(self) -> DocumentSummary | None:
         """Return the document that was added or changed last."""
         return next(iter(self.listing(1, order="newest").documents), None)

@@ -43,6 +43,7 @@ from ragstone.index.follow.protocol import ExternalIndex, SyncedKeywordIndex, Sy
 from ragstone.index.keyword.reader_words import Words
 from ragstone.index.themes import StoredThemes
 from ragstone.learning.learner import Learner
+from ragstone.respond.writing.overview import OverviewWriter
 from ragstone.settings import IndexSettings, Settings
 from ragstone.settings.services import ServiceSettings
 from ragstone.settings.substitutes import Substitute
@@ -106,7 +107,7 @@ class IndexParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelParts:
-    """What reads and writes. ``chat``, ``judge``, ``web`` and ``reranker`` are None where the settings name none."""
+    """What reads and writes. ``chat``, ``overviews``, ``judge``, ``web``, ``reranker`` are None if none is named."""
 
     embedder: Lazy[Embedder]
     question_embedder: Lazy[Embedder]
@@ -114,6 +115,7 @@ class ModelParts:
     matcher: Lazy[TokenMatcher]
     chat: Lazy[ChatModel | None]
     answerer: Lazy[Answerer]
+    overviews: Lazy[OverviewWriter | None]
     judge: Lazy[Judge | None]
     reranker: Lazy[Reranker | None]
     web: Lazy[WebSearch | None]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ragstone import index
 from ragstone.catalog.lock import Patience
-from ragstone.core.access import Reader
+from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Answered, Event, Turn
 from ragstone.core.errors import NotFound, ResponseError, UsageError
 from ragstone.core.filters import Filter
@@ -289,10 +289,10 @@ class KnowledgeBase:
                 part()
             Search(version).read_word_lists()
 
-    def status(self) -> Status:
-        """Return counts, sizes, costs, and what was skipped."""
+    def status(self, *, reader: Reader = OWNER) -> Status:
+        """Return counts, sizes, costs, and what was skipped; others than the owner get counts of what they may read."""
         with self.current() as version:
-            return status_of(version)
+            return status_of(version, reader)
 
     def _changed(self, version: Components) -> Components:
         if self._change is None:

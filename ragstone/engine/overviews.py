@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from itertools import groupby
 
-from ragstone import respond
+from ragstone import query, respond
 from ragstone.chunk import sentences
 from ragstone.core.access import both
+from ragstone.core.answers import Turn
 from ragstone.core.filters import Filter
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.request import Request
@@ -55,6 +56,25 @@ class Overviews:
                 return await self._of_topic(said, where, request, timings)
             case _:
                 return None
+
+    # ------------------------------------------------------------ one document
+
+    async def spoken_of(self, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings) -> str:
+        """Return the id of the document that the last answer rests on; empty if that is not clear.
+
+        The last question is searched for again, because a conversation may come without what its answers cited.
+        """
+        turns = [turn for turn in before if query.names_something(query.talk_of(turn.question))]
+        if not turns:
+            return ""
+        *earlier, last = turns
+        talk = query.talk_of(last.question)
+        if talk and talk.title and not talk.other:
+            named = await asyncio.to_thread(ByName(self._version, where, request).named, talk.title)
+            return named[0].document_id if len(named) == 1 else ""
+        evidence = await self._search.follow_up(last.question, earlier, where, request, timings)
+        hits = (*evidence.hits, *evidence.tables)
+        return respond.rests_on(last.answer, [hit for hit in hits if not hit.chunk.is_web])
 
     # ------------------------------------------------------------ two documents
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from ragstone.core.answers import Draft
 from ragstone.core.records import Chunk, Evidence, Hit, Step
 from ragstone.query.talk import Talk
+from ragstone.respond.writing.overview import Planned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied:
-    """A reply, and the documents it names as its evidence."""
+    """A reply, and the documents it names as its evidence; ``planned`` if a model is to write it."""
 
     evidence: Evidence
     draft: Draft
+    planned: Planned | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

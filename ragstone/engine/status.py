@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragstone.catalog.location import Location
+from ragstone.core.access import Reader
 from ragstone.core.catalog import EngineStatus
 from ragstone.core.errors import EngineError, KnowledgeBaseError
 from ragstone.core.records import Skipped
@@ -35,7 +36,8 @@ class Status:
     ``behind`` counts the commits that keyword search does not know yet; ``costs`` is None if the journal cannot be
     read; ``engines`` are the external ones; ``substitutes`` says what stands in for engines and services of the
     preset; ``catalog`` says where the catalog is, if not in the folder; ``jobs`` counts those for workers; ``running``
-    are the ingests that run now and write to this folder.
+    are the ingests that run now and write to this folder. For others than the owner only what they may read is counted,
+    and what tells of the rest is left out.
     """
 
     folder: str
@@ -56,8 +58,13 @@ class Status:
     running: tuple[Running, ...] = ()
 
 
-def status_of(version: Components) -> Status:
-    """Return what a version holds, and what surrounds it."""
+def status_of(version: Components, reader: Reader) -> Status:
+    """Return what a version holds, and what surrounds it.
+
+    Others than the owner are told only of what they may read: not of skipped sources, costs, jobs or caches.
+    """
+    if not reader.is_owner:
+        return _readable_status(version, reader)
     counts, location = version.catalog.counts(), version.location
     costs = None
     with suppress(KnowledgeBaseError):  # `ragstone doctor` reports what is wrong with the journal
@@ -79,6 +86,26 @@ def status_of(version: Components) -> Status:
         catalog=location.address,
         jobs=_job_counts(version),
         running=running(version.folder),
+    )
+
+
+def _readable_status(version: Components, reader: Reader) -> Status:
+    catalog = version.catalog
+    groups = None if reader.groups is None else reader.names
+    with catalog.snapshot():
+        counts = catalog.counts()
+        documents = catalog.listing(groups, "", "", 1).total
+        chunks = counts.chunks if reader.allowed is None else len(catalog.select(reader.allowed))
+    return Status(
+        folder=str(version.folder),
+        built_with=version.built,
+        documents=documents,
+        chunks=chunks,
+        generation=counts.generation,
+        behind=counts.generation - version.indexes.terms().stamp.generation,
+        megabytes=0.0,
+        skipped=(),
+        engines=tuple(leg.status() for leg in version.external_indexes()),
     )
 
 

@@ -70,7 +70,14 @@ class Talking:
         return said.reply(respond.listed(lead, hits), hits, missing=evidence.missing, method=evidence.method)
 
     def reply(
-        self, question: str, talk: Talk, where: Filter | None, request: Request, *, may_ask: bool
+        self,
+        question: str,
+        talk: Talk,
+        where: Filter | None,
+        request: Request,
+        *,
+        may_ask: bool,
+        cited: str = "",
     ) -> Replied | None:
         """Return the reply to talk; None if it turns out to be a question for a search.
 
@@ -80,6 +87,7 @@ class Talking:
             where: which documents may be used.
             request: who asks.
             may_ask: whether a question back is allowed.
+            cited: id of the document that the answer before rests on, which "it" means; empty if there is none.
         """
         language = self._version.settings.respond.language or talk.language
         by_name = ByName(self._version, where, request)
@@ -99,7 +107,7 @@ class Talking:
                 case "collection":
                     return self._collection(said, by_name, where, request)
                 case "document" | "summary" | "overview":  # of one document, an overview is its summary
-                    return self._summary(said, by_name, request, may_ask=may_ask)
+                    return self._summary(said, by_name, request, may_ask=may_ask, cited=cited)
                 case "timeline" | "comparison":
                     return None
 
@@ -199,11 +207,13 @@ class Talking:
 
     # ------------------------------------------------------------ one document
 
-    def _summary(self, said: Said, by_name: ByName, request: Request, *, may_ask: bool) -> Replied | None:
+    def _summary(self, said: Said, by_name: ByName, request: Request, *, may_ask: bool, cited: str) -> Replied | None:
         """Return the outline of the document that is meant; None if no document has the name in the question."""
-        title = said.talk.title
+        title, meant = said.talk.title, "the last one added"
         if not title:
-            found = [one for one in [by_name.last()] if one]
+            spoken_of = by_name.of_id(cited) if cited and not said.talk.added else None
+            meant = "the one of the last answer" if spoken_of else meant
+            found = [one for one in [spoken_of or by_name.last()] if one]
         elif said.talk.kind == "summary" or (said.talk.called and not title.isdigit()):  # "What does article 5 say?"
             found = by_name.named(title)
         else:
@@ -234,7 +244,7 @@ class Talking:
             language=said.language,
         )
         cited = {citation.chunk_id for citation in draft.citations}
-        notice = () if title or by_name.listing(1).total == 1 else (f"read as: {name_of(one)}, the last one added",)
+        notice = () if title or by_name.listing(1).total == 1 else (f"read as: {name_of(one)}, {meant}",)
         return said.reply(draft, [hit for hit in hits if hit.chunk.id in cited], notice)
 
 

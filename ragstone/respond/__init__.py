@@ -18,7 +18,7 @@ from ragstone.core.request import Request
 from ragstone.respond.drafts import abstained, drafted, replayed, summary
 from ragstone.respond.overview.comparison import compared
 from ragstone.respond.overview.outline import Part, outline, parts_of
-from ragstone.respond.overview.page import hits_of
+from ragstone.respond.overview.page import hits_of, rests_on
 from ragstone.respond.overview.themes import Theme, overview
 from ragstone.respond.overview.topic import Topic, digest, timeline
 from ragstone.respond.replies import (
@@ -70,6 +70,7 @@ __all__ = [
     "plain_reply",
     "replayed",
     "replies",
+    "rests_on",
     "summary",
     "tallied",
     "year_and_quarter",

@@ -29,6 +29,9 @@ MAX_SOURCES = 2
 """Sources that a summary names, and documents quoted if none of them surely answers."""
 
 
+_MARKER = re.compile(r"\[((?:(?:Web )?Source )?(?:\d+|\?))\]")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosestPassage:
     """A passage that comes close without answering, and the sentence of it that comes closest."""
@@ -167,6 +170,11 @@ def name_of(chunk: Chunk) -> str:
     """Return the title of a document; without one its address, or the name of its file without the folders."""
     id = chunk.document_id
     return chunk.title or chunk.url or (id if "://" in id else re.split(r"[/\\]", id.rstrip("/\\"))[-1])
+
+
+def unmarked(name: str) -> str:
+    """Return a name without what would be read as the marker of a citation: "Minutes [2]" as "Minutes (2)"."""
+    return _MARKER.sub(r"(\1)", name)
 
 
 def shortened(text: str, limit: int) -> str:

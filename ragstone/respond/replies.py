@@ -15,7 +15,7 @@ from string import Formatter
 from ragstone.core.answers import Draft, Outcome, Statement
 from ragstone.core.kinds import TalkKind
 from ragstone.core.records import Hit, Span
-from ragstone.respond.drafts import MAX_QUESTION, cite, name_of, shortened
+from ragstone.respond.drafts import MAX_QUESTION, cite, name_of, shortened, unmarked
 from ragstone.respond.links import strip_links
 from ragstone.respond.words import languages, replies
 
@@ -123,7 +123,7 @@ def _named(titles: Sequence[str]) -> str:
 
 def _shown(name: str) -> str:
     """Return a title, an author or another name as a reply shows it: short, and without links."""
-    return shortened(strip_links(name), MAX_TITLE)
+    return shortened(unmarked(strip_links(name)), MAX_TITLE)
 
 
 def plain_reply(text: str, outcome: Outcome = "reply") -> Draft:

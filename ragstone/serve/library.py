@@ -144,8 +144,9 @@ class AsyncRagstone:
         return await asyncio.to_thread(rate, id, reader=self.reader, vote=vote, reason=reason, correction=correction)
 
     async def status(self) -> Status:
-        """Return what the knowledge base holds."""
-        return await asyncio.to_thread((await self._opened()).status)
+        """Return what the knowledge base holds, as far as the reader may read it."""
+        status = (await self._opened()).status
+        return await asyncio.to_thread(status, reader=self.reader)
 
     async def evaluate(self, questions: str | Path, *, limit: int | None = None, answers: bool = True) -> EvalReport:
         """Measure on a CSV with the columns question and source; see `ragstone.review.questions`."""

@@ -26,6 +26,12 @@ class RespondSettings(Section):
     context_tokens: int = Field(
         default=6000, ge=100, description="Tokens of evidence and conversation in a prompt at most."
     )
+    overview_calls: int = Field(
+        default=6,
+        ge=0,
+        description="Calls of the language model for one overview or summary at most: one for each part, one for the"
+        " whole. 0 only quotes.",
+    )
     memory_tokens: int = Field(
         default=1000, ge=0, description="Tokens of earlier conversation that a question can refer to. 0 turns this off."
     )

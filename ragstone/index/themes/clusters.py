@@ -120,8 +120,7 @@ def _k_means(points: Vector, count: int) -> Vector:
         if (new == theme).all():
             break
         theme = new
-        sums = np.zeros_like(centroids)
-        np.add.at(sums, theme, points)
+        sums = (theme == np.arange(count)[:, None]).astype(points.dtype) @ points
         empty = np.flatnonzero(np.bincount(theme, minlength=count) == 0)
         sums[empty] = points[np.argsort(similar.max(axis=1))[: len(empty)]]  # those that fit no centroid
         centroids = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)

@@ -12,7 +12,7 @@ from ragstone.core.answers import Citation, Draft
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond.drafts import cite, moved, shortened
+from ragstone.respond.drafts import cite, moved, shortened, unmarked
 from ragstone.respond.links import strip_links
 from ragstone.respond.overview.telling import Told, can_be_quoted
 from ragstone.respond.proof.by_words import Quote
@@ -99,7 +99,7 @@ def outline(
     if not citations and hits:
         citations, labels = [cite(1, hits[0], opening(hits[0]))], [""]
     text, statements = written(citations, labels, (), apart=True)
-    lead = replies(language).outline.format(title=shortened(strip_links(title), MAX_TITLE)) + "\n"
+    lead = replies(language).outline.format(title=shortened(unmarked(strip_links(title)), MAX_TITLE)) + "\n"
     shown = tuple(moved(one, len(lead)) for one in statements)
     return replace(plain_reply(lead + text), citations=tuple(citations), statements=shown)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from ragstone.core.answers import Citation, Draft, Statement
 from ragstone.core.records import Hit, Span
-from ragstone.respond.drafts import cite, shortened
+from ragstone.respond.drafts import cite, shortened, unmarked
 from ragstone.respond.links import strip_links
+from ragstone.respond.overview.telling import content
 from ragstone.respond.proof.by_words import Quote
 from ragstone.respond.replies import plain_reply
 
@@ -48,14 +49,14 @@ def page(lead: str, groups: Sequence[Group], end: str = "") -> Draft:
         groups: those without lines are left out.
         end: the line below all groups, or an empty text.
     """
-    text, citations, statements = lead, list[Citation](), list[Statement]()
+    text, citations, statements = unmarked(lead), list[Citation](), list[Statement]()
     for group in (one for one in groups if one.lines):
-        text += f"\n\n{strip_links(group.heading)}\n" if group.heading else "\n"
+        text += f"\n\n{unmarked(strip_links(group.heading))}\n" if group.heading else "\n"
         for number, line in enumerate(group.lines):
             text += "\n- " if number else "- "
             for place, one in enumerate(line):
                 text += BETWEEN if place else ""
-                text += f"{shortened(strip_links(one.label), MAX_LABEL)}: " if one.label else ""
+                text += f"{shortened(unmarked(strip_links(one.label)), MAX_LABEL)}: " if one.label else ""
                 citation = cite(len(citations) + 1, one.hit, one.span)
                 start = len(text)
                 text += f"{' '.join(strip_links(citation.quote).split())} [{citation.marker}]"
@@ -65,6 +66,21 @@ def page(lead: str, groups: Sequence[Group], end: str = "") -> Draft:
                 )
     text += f"\n\n{end}" if end else ""
     return replace(plain_reply(text), citations=tuple(citations), statements=tuple(statements))
+
+
+def rests_on(answer: str, hits: Sequence[Hit]) -> str:
+    """Return the id of the document that has most of the words of an answer, at least half; empty if none has.
+
+    Args:
+        answer: as it was shown.
+        hits: the passages that it may rest on, best first.
+    """
+    said = content(answer)
+    held = dict[str, set[str]]()
+    for hit in hits:
+        held.setdefault(hit.chunk.document_id, set()).update(said & content(hit.chunk.text))
+    best = max(held, key=lambda id: len(held[id]), default="")
+    return best if best and 2 * len(held[best]) >= len(said) else ""
 
 
 def hits_of(draft: Draft, hits: Sequence[Hit]) -> list[Hit]:

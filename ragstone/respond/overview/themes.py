@@ -69,7 +69,8 @@ def overview(
     own = [quotable(theme.hits if theme.title else theme.hits[:READ], sentences) for theme in themes]
     said = Counter(text for quotes in own for text in {_plain(one) for one in quotes})
     for theme, label, quotes in zip(themes, made, own, strict=True):
-        told = Told([one for one in quotes if said[_plain(one)] == 1], weigh, request, label)  # what only it says
+        alone = [one for one in quotes if said[_plain(one)] == 1]  # what other themes say too tells little of it
+        told = Told(alone or quotes, weigh, request, label)
         chosen = told.chosen(QUOTED, each=0 if theme.title else 1) or told.chosen(QUOTED)
         heading = texts.theme.format(label=theme.title or label, passages=f"{theme.size:,}")
         groups.append(Group(heading=heading, lines=tuple((Labelled.of(one),) for one in chosen)))

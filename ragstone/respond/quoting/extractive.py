@@ -37,6 +37,7 @@ from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.scored import Sentence, read
+from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import Known, Lack, lacking, lowered
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.settings import RespondSettings
@@ -96,7 +97,7 @@ class ExtractiveAnswerer:
         self._settings, self._matcher, self._sentences = settings, matcher, sentences
         self._known, self._weigh = known, weigh
         self._estimate, self._abstain_below = estimate, abstain_below
-        self._tables = tables
+        self._tables, self._found = tables, Remembered[_Found | None]()
 
     async def stream(
         self,
@@ -216,6 +217,11 @@ class ExtractiveAnswerer:
 
     async def _read(self, evidence: Evidence, request: Request) -> _Found | None:
         """Return what can be quoted, and what is; only from under the question as a title, if there is such a title."""
+        if known := self._found.of(evidence, request):
+            return known[0]
+        return self._found.keep(evidence, request, await self._newly_read(evidence, request))
+
+    async def _newly_read(self, evidence: Evidence, request: Request) -> _Found | None:
         scored = await read(evidence, self._matcher, self._sentences, request)
         if not scored:
             return None

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from ragstone.core.answers import Citation, Statement
 from ragstone.respond import passage_structure as structure
+from ragstone.respond.drafts import unmarked
 from ragstone.respond.links import strip_links, strip_links_from_code
 
 MAX_LABEL = 60
@@ -43,7 +44,7 @@ def written(
 
 
 def _short(label: str) -> str:
-    label = " ".join(strip_links(label).split()).rstrip(" :")
+    label = " ".join(unmarked(strip_links(label)).split()).rstrip(" :")
     return label if len(label) <= MAX_LABEL else f"{label[:MAX_LABEL].rsplit(' ', 1)[0].rstrip(' ,;:')} …"
 
 

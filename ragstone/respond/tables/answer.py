@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ragstone.core.answers import Draft, Statement
 from ragstone.core.protocols import Weigher
@@ -12,6 +12,7 @@ from ragstone.core.records import Chunk, Evidence
 from ragstone.core.request import Request
 from ragstone.respond.drafts import cite
 from ragstone.respond.facts import Word, words
+from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named
 from ragstone.respond.tables.calculate import calculation
@@ -51,9 +52,15 @@ class TableReader:
 
     known: Known
     weigh: Weigher
+    _looked: Remembered[Looked | None] = field(default_factory=Remembered["Looked | None"], init=False, repr=False)
 
     def read(self, evidence: Evidence, request: Request) -> Looked | None:
         """Return the cells that answer most likely, and the probability that they are right; None without a table."""
+        if known := self._looked.of(evidence, request):
+            return known[0]
+        return self._looked.keep(evidence, request, self._newly_read(evidence, request))
+
+    def _newly_read(self, evidence: Evidence, request: Request) -> Looked | None:
         asked = Asked(evidence.question, self.weigh, request)
         looked = look_up(asked, (*evidence.hits, *evidence.tables), FITTED)
         if looked is None:

@@ -87,7 +87,7 @@ class WritingAnswerer:
                     return
                 try:
                     reply = _continued(begun, pieces)
-                    written = self._written(evidence, request, prompt.hits, reply, draft)
+                    written = self.written(evidence, request, prompt.hits, reply, draft)
                     async with aclosing(reply), aclosing(written) as parts:
                         async for part in parts:
                             yield part
@@ -99,7 +99,7 @@ class WritingAnswerer:
                     begun.cancel()
                     await asyncio.gather(begun, return_exceptions=True)
 
-    async def _written(
+    async def written(
         self,
         evidence: Evidence,
         request: Request,
@@ -107,6 +107,15 @@ class WritingAnswerer:
         reply: AsyncGenerator[Piece],
         quoted: Draft,
     ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """Yield a reply of the model as it is written and proved, then the complete draft.
+
+        Args:
+            evidence: whose question is answered.
+            request: until when, and who pays.
+            hits: the passages on which sentences are proved.
+            reply: of the model.
+            quoted: the answer without a model, which stands if nothing is proved.
+        """
         transcript, answer = Transcript(self._sentences), _Answer(self._prompt)
         drops = self._settings.unsupported == "drop"
         prover = Prover(evidence.question, hits, self._checker, request, strict=drops)

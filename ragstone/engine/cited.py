@@ -1,0 +1,69 @@
+"""What an answer cites: checked word for word, located in its document, and listed as sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragstone.chunk import Outlined
+from ragstone.core.answers import Citation, Source
+from ragstone.core.errors import ResponseError
+from ragstone.core.records import Evidence, Hit
+
+
+def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
+    """Check that every citation has the words of a chunk of the evidence at its place, whoever wrote the answer.
+
+    Raises:
+        ResponseError: one has not; the answer must be withheld.
+    """
+    chunks = {hit.chunk.id: hit.chunk for hit in (*evidence.hits, *evidence.tables)}
+    for citation in citations:
+        chunk = chunks.get(citation.chunk_id)
+        if (
+            chunk is None
+            or chunk.document_id != citation.document_id
+            or not chunk.start <= citation.start < citation.end <= chunk.end
+            or chunk.text[citation.start - chunk.start : citation.end - chunk.start] != citation.quote
+        ):
+            raise ResponseError(
+                f"citation [{citation.marker}] is not what {citation.document_id} says at characters"
+                f" {citation.start}-{citation.end}; the answer is withheld"
+            )
+
+
+def with_cited_tables(evidence: Evidence, citations: Sequence[Citation]) -> Evidence:
+    """Return the evidence with the tables that an answer cites below its hits."""
+    cited = {citation.chunk_id for citation in citations}
+    return replace(evidence, hits=(*evidence.hits, *(hit for hit in evidence.tables if hit.chunk.id in cited)))
+
+
+def sources_of(evidence: Evidence, citations: Sequence[Citation]) -> tuple[Source, ...]:
+    """Return the cited documents, each once, in the order of the evidence."""
+    cited, sources = {citation.document_id for citation in citations}, dict[str, Source]()
+    for hit in evidence.hits:
+        if hit.chunk.document_id in cited and hit.chunk.document_id not in sources:
+            sources[hit.chunk.document_id] = _source(hit)
+    return tuple(sources.values())
+
+
+def _source(hit: Hit) -> Source:
+    facts = hit.chunk.metadata
+    author = facts.get("author") or facts.get("authors") or ""
+    sentiment = facts.get("sentiment")
+    return Source(
+        type="web" if hit.chunk.is_web else "internal",
+        title=hit.chunk.title,
+        author=", ".join(map(str, author)) if isinstance(author, tuple) else str(author),
+        url=hit.chunk.url,
+        document_id=hit.chunk.document_id,
+        relevance_score=round(hit.score, 4),
+        sentiment=None if isinstance(sentiment, tuple) else sentiment,
+    )
+
+
+def placed(citation: Citation, document: Outlined | None) -> Citation:
+    """Return the citation with its section and page; unchanged if the document has changed meanwhile."""
+    if document is None or document.text[citation.start : citation.end] != citation.quote:
+        return citation
+    return replace(citation, section=document.section(citation.start), page=document.page(citation.start))
