@@ -48,7 +48,7 @@ SEARCHED = {
 EACH, QUICK_EACH = 75, 10
 """Questions of each language."""
 MULTILINGUAL = "e5-small"
-SUMMARY = ("document", "summary")
+SUMMARY = ("document", "summary", "overview")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ from ragstone.review.confidence import FULL, confidence
 from ragstone.review.heuristic import NAME as STAND_IN
 from ragstone.review.judge import PARTIAL, marks, sufficiency
 
-Part = TypeVar("Part", TextWritten, SentenceClosed, Draft)
+Part = TypeVar("Part", bound=TextWritten | SentenceClosed | Draft)
 OVERVIEWS = ("overview", "timeline", "comparison", "document", "summary")
 """Kinds of replies that a model may write from the passages that are quoted."""
 

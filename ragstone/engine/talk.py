@@ -243,9 +243,8 @@ class Talking:
             request=request,
             language=said.language,
         )
-        cited = {citation.chunk_id for citation in draft.citations}
         notice = () if title or by_name.listing(1).total == 1 else (f"read as: {name_of(one)}, {meant}",)
-        return said.reply(draft, [hit for hit in hits if hit.chunk.id in cited], notice)
+        return said.reply(draft, respond.hits_of(draft, hits), notice)
 
 
 def _choices(evidence: Evidence) -> list[str]:

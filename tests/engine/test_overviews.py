@@ -1,4 +1,4 @@
-"""Themes, timelines, digests and comparisons: exact quotes of what the reader may read, and within the model's budget."""
+"""Themes, timelines, digests and comparisons: exact, of what the reader may read, within the budget of the model."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from kb import open_fast
-from servers.openai_server import KEY, OpenAIServer
 
 from ragstone.core.access import OWNER, READERS, Reader
-from ragstone.core.answers import Answer, EvidenceFound, Event, Turn
+from ragstone.core.answers import Answer, Answered, Event, EvidenceFound, Turn
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
+from servers.openai_server import KEY, OpenAIServer
 
 TOPICS = {
     "bread": "The baker bakes rye bread. Bread needs flour and water. A loaf of bread rests overnight in the bakery.",
@@ -222,6 +222,11 @@ def events(kb: Path, model: Summariser, question: str, *more: str) -> list[Event
         return asyncio.run(all_of_them(server.url))
 
 
+def answer_of(found: Sequence[Event]) -> Answer:
+    assert isinstance(found[-1], Answered)
+    return found[-1].answer
+
+
 @pytest.mark.parametrize(("calls", "context"), [(6, 6000), (3, 100), (1, 100)])
 def test_a_model_stays_within_the_calls_said_before(
     reports: KnowledgeBase, tmp_path: Path, calls: int, context: int
@@ -234,7 +239,7 @@ def test_a_model_stays_within_the_calls_said_before(
     said = next(one for one in found[0].evidence.notices if "writes this overview" in one)
     assert 1 <= model.calls <= calls
     assert "1 call " in said or f"{model.calls} calls" in said
-    answer = found[-1].answer
+    answer = answer_of(found)
     assert answer.model == "openai:gpt-4o-mini"
     assert answer.usage.prompt_tokens + answer.usage.completion_tokens <= int(
         said.split(" tokens")[0].split()[-1].replace(",", "")
@@ -246,7 +251,7 @@ def test_an_overview_that_nothing_proves_is_quoted(reports: KnowledgeBase, tmp_p
     reports.close()
     model = Summariser("Penguins rule the Antarctic with iron crowns.")
     found = events(tmp_path / "reports", model, "Compare 2022.txt with 2023.txt")
-    answer = found[-1].answer
+    answer = answer_of(found)
     assert "Revenue was 4.5 million euros in that year." in answer.answer
     assert any("supported by the documents" in notice for notice in answer.notices)
 
@@ -256,4 +261,4 @@ def test_without_calls_an_overview_is_quoted(reports: KnowledgeBase, tmp_path: P
     model = Summariser()
     found = events(tmp_path / "reports", model, "Compare 2022.txt with 2023.txt", "respond.overview_calls=0")
     assert model.calls == 0
-    assert found[-1].answer.model == "catalog"
+    assert answer_of(found).model == "catalog"

@@ -161,7 +161,7 @@ def _divided(
     said = [[content(_text(one)) for one in quotes] for quotes in (mine, yours)]
     every = sorted({word for some in said for one in some for word in one})
     rare = dict(zip(every, weigh(every, request), strict=True))
-    nearest = [_nearest(*sides, rare) for sides in (said, said[::-1])]
+    nearest = [_nearest(said[0], said[1], rare), _nearest(said[1], said[0], rare)]
     only = [
         Told([one for one, (share, _) in zip(quotes, near, strict=True) if share < ALIKE], weigh, request)
         for quotes, near in zip((mine, yours), nearest, strict=True)

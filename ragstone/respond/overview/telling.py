@@ -31,7 +31,7 @@ SHORT = 4
 """Words added to the length of each sentence, so that short ones are not preferred."""
 LESS = 0.5
 """How much less a sentence tells that has no full stop, as a caption has none, or that refers to the one before."""
-DIVERSE = 0.7
+DIVERSE = 0.5
 """Weight of what a sentence tells, against how much of it is said already."""
 _WORD = re.compile(r"[^\W_]+(?:[-.’'][^\W_]+)*")
 _BEGINNING = 80

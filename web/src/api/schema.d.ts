@@ -559,7 +559,7 @@ export interface components {
              * @description what the question asks for
              * @enum {string}
              */
-            kind: "greeting" | "thanks" | "goodbye" | "help" | "collection" | "document" | "summary" | "unclear" | "troubleshooting" | "comparison" | "list" | "how_to" | "example" | "location" | "time" | "person" | "quantity" | "definition" | "reason" | "confirmation" | "question" | "keywords" | "statement";
+            kind: "greeting" | "thanks" | "goodbye" | "help" | "overview" | "timeline" | "comparison" | "collection" | "document" | "summary" | "unclear" | "troubleshooting" | "list" | "how_to" | "example" | "location" | "time" | "person" | "quantity" | "definition" | "reason" | "confirmation" | "question" | "keywords" | "statement";
             /**
              * Outcome
              * @description `closest`: no sure answer, only the closest passages, and the text says so; `reply`: needed no search, and nothing is estimated; `clarification`: asks back
@@ -1825,6 +1825,11 @@ export interface components {
              * @description Language of answers (ISO 639-1). If it is empty, the question decides.
              */
             "respond.language"?: string | null;
+            /**
+             * Respond.Overview Calls
+             * @description Calls of the language model for one overview or summary at most: one for each part, one for the whole. 0 only quotes.
+             */
+            "respond.overview_calls"?: number | null;
             /**
              * Respond.Memory Tokens
              * @description Tokens of earlier conversation that a question can refer to. 0 turns this off.
