@@ -209,6 +209,8 @@ class Talking:
 
     def _summary(self, said: Said, by_name: ByName, request: Request, *, may_ask: bool, cited: str) -> Replied | None:
         """Return the outline of the document that is meant; None if no document has the name in the question."""
+        if said.talk.topic:  # what is said of something, and nothing is
+            return None
         title, meant = said.talk.title, "the last one added"
         if not title:
             spoken_of = by_name.of_id(cited) if cited and not said.talk.added else None

@@ -162,6 +162,10 @@ def test_summarises_what_is_said_by_document(engine: KnowledgeBase) -> None:
     assert {one.document_id.partition("/")[0] for one in answer.citations} == {"bees"}
 
 
+def test_what_nobody_says_is_searched_for(engine: KnowledgeBase) -> None:
+    assert ask(engine, "Summarise what is said about volcanoes").outcome != "reply"
+
+
 def test_lists_no_document_that_only_comes_closest(engine: KnowledgeBase) -> None:
     assert ask(engine, "Which documents are about volcanoes?").outcome != "reply"
     listed = ask(engine, "Which documents are about honey?")
