@@ -20,7 +20,7 @@ from ragstone.core.catalog import IndexedCatalog, Stamp
 from ragstone.core.errors import KnowledgeBaseError
 from ragstone.core.filters import Filter, filter_key
 from ragstone.index.themes.clusters import SAMPLE, Themes, centroids_of, nearest
-from ragstone.storage.disk import replace_file
+from ragstone.storage.disk import drop, make_folder, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,16 +69,15 @@ class StoredThemes:
     def _made(self, rows: Rows) -> Themes:
         """Return themes of these chunks, computed from at most `SAMPLE` of them."""
         sampled = rows[np.unique(np.linspace(0, len(rows) - 1, min(SAMPLE, len(rows)), dtype=np.int64))]
-        sample = [vectors for _, vectors in self._vectors(sampled)]
-        mean, centroids = centroids_of(np.concatenate(sample))
-        theme, fit, kept = self._assigned(rows, mean, centroids)
+        mean, centroids = centroids_of(np.concatenate([*self._vectors(sampled)]))
+        theme, fit = self._assigned(rows, mean, centroids)
         themes = Themes(
-            rows=kept,
+            rows=rows,
             theme=theme,
             fit=fit,
             mean=mean,
             centroids=centroids,
-            built=len(kept),
+            built=len(rows),
             built_fit=float(fit.mean()),
         )
         used = np.flatnonzero(themes.sizes())
@@ -89,7 +88,7 @@ class StoredThemes:
         """Return themes of the same centroids, without the chunks that went and with those that came."""
         stay = np.isin(known.rows, rows, assume_unique=True)
         came = np.setdiff1d(rows, known.rows, assume_unique=True)
-        theme, fit, came = self._assigned(came, known.mean, known.centroids)
+        theme, fit = self._assigned(came, known.mean, known.centroids)
         together = np.concatenate([known.rows[stay], came])
         order = np.argsort(together, kind="stable")
         added = known.added + len(came)
@@ -103,33 +102,31 @@ class StoredThemes:
             added_fit=(known.added_fit * known.added + float(fit.sum())) / max(added, 1),
         )
 
-    def _assigned(
-        self, rows: Rows, mean: Vector, centroids: Vector
-    ) -> tuple[NDArray[np.int16], NDArray[np.float32], Rows]:
-        """Return theme and fit of chunks, and their rows."""
-        parts = [(part, *nearest(vectors, mean, centroids)) for part, vectors in self._vectors(rows)]
+    def _assigned(self, rows: Rows, mean: Vector, centroids: Vector) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
+        """Return theme and fit of chunks."""
+        parts = [nearest(vectors, mean, centroids) for vectors in self._vectors(rows)]
         return (
-            np.concatenate([np.empty(0, np.int16), *(theme for _, theme, _ in parts)]),
-            np.concatenate([np.empty(0, np.float32), *(fit for _, _, fit in parts)]),
-            np.concatenate([np.empty(0, np.int64), *(part for part, _, _ in parts)]),
+            np.concatenate([np.empty(0, np.int16), *(theme for theme, _ in parts)]),
+            np.concatenate([np.empty(0, np.float32), *(fit for _, fit in parts)]),
         )
 
-    def _vectors(self, rows: Rows) -> Iterator[tuple[Rows, Vector]]:
-        """Yield rows (n,) and their vectors (n, dimensions), in parts."""
+    def _vectors(self, rows: Rows) -> Iterator[Vector]:
+        """Yield the vectors (n, dimensions) of rows, in parts and in their order."""
         for start in range(0, len(rows), AT_ONCE):
-            found = self._catalog.vectors(rows[start : start + AT_ONCE].tolist())
-            yield np.array([*found], dtype=np.int64), np.stack([*found.values()])
+            part = rows[start : start + AT_ONCE]
+            found = self._catalog.vectors(part.tolist())
+            yield np.stack([found[row] for row in part.tolist()])
 
     def _write(self, file: Path, stamp: Stamp, themes: Themes) -> None:
         """Keep the themes; a folder that cannot be written costs time, nothing else."""
         content = io.BytesIO()
         np.savez(content, generation=stamp.generation, mark=stamp.mark, **asdict(themes))
         with suppress(OSError, KnowledgeBaseError):
-            self._folder.mkdir(exist_ok=True)
+            make_folder(self._folder)
             replace_file(file, content.getvalue())
             kept = sorted(self._folder.glob("*.npz"), key=lambda one: one.stat().st_mtime, reverse=True)
             for old in kept[MOST_FILES:]:
-                old.unlink(missing_ok=True)
+                drop(old)
 
 
 def _read(file: Path) -> tuple[Stamp, Themes | None]:

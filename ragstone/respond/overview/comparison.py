@@ -207,11 +207,12 @@ def _text(quote: Quote) -> str:
 def _cells_apart(
     one: Sequence[Hit], other: Sequence[Hit], names: tuple[str, str]
 ) -> Iterator[tuple[Labelled, Labelled]]:
-    """Yield the cells of the same row and column whose figures differ."""
-    left, right = _by_name(one), _by_name(other)
+    """Yield the first cells of the same row and column whose figures differ, one pair for each row."""
+    left, right, shown = _by_name(one), _by_name(other), set[str]()
     for name, cell in left.items():
         found = right.get(name)
-        if found and _figures(cell.text) != _figures(found.text):
+        if found and name[0] not in shown and _figures(cell.text) != _figures(found.text):
+            shown.add(name[0])
             yield (
                 Labelled.of(cell.quote, f"{shortened(cell.row, MAX_NAME)} · {_of(names[0], cell.column)}"),
                 Labelled.of(found.quote, _of(names[1], found.column)),

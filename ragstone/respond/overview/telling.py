@@ -23,6 +23,8 @@ from ragstone.respond.words import lexicon, plain
 
 LEAST_WORDS, MOST_WORDS = 5, 60
 """Words of a sentence that can be quoted."""
+LEAST_LETTERS = 0.6
+"""Share of letters in a sentence that can be quoted; formulas and rows of figures have fewer."""
 EARLY = 0.15
 """How much the first sentence is preferred; the preference falls with each further one."""
 NAMED = 2.0
@@ -30,7 +32,7 @@ NAMED = 2.0
 SHORT = 4
 """Words added to the length of each sentence, so that short ones are not preferred."""
 LESS = 0.5
-"""How much less a sentence tells that has no full stop, as a caption has none, or that refers to the one before."""
+"""How much less a sentence tells that is no whole one, by its first letter or its end, or refers to the one before."""
 DIVERSE = 0.5
 """Weight of what a sentence tells, against how much of it is said already."""
 _WORD = re.compile(r"[^\W_]+(?:[-.’'][^\W_]+)*")
@@ -43,17 +45,19 @@ _ENDS = (".", "!", "…", "。")
 def can_be_quoted(hit: Hit, span: Span) -> bool:
     """Return whether a sentence is prose that can stand alone: no heading, cell, code or question."""
     text = hit.chunk.text
-    count = len(span.of(text).split())
+    said = span.of(text)
+    count = len(said.split())
     return (
         LEAST_WORDS <= count <= MOST_WORDS
+        and sum(map(str.isalpha, said)) >= LEAST_LETTERS * len(said)
         and not hit.chunk.facts.get("is_code")
         and not hit.chunk.facts.get("is_table")
-        and " | " not in span.of(text)
+        and " | " not in said
         and not structure.is_heading(text, span)
         and not structure.is_table(text, span)
         and not structure.is_directive(text, span)
         and structure.code_around(text, span.start) is None
-        and not span.of(text).rstrip().endswith(("?", ":"))
+        and not said.rstrip().endswith(("?", ":"))
     )
 
 
@@ -129,7 +133,7 @@ class Told:
 def _whole(quote: Quote) -> float:
     """Return how well a sentence stands alone."""
     text = quote.span.of(quote.hit.chunk.text)
-    is_cut = not text.rstrip(_CLOSING).endswith(_ENDS)
+    is_cut = text[:1].islower() or not text.rstrip(_CLOSING).endswith(_ENDS)
     refers = refers_back(text, words(text[:_BEGINNING]), language_at_start(quote.hit.chunk.text))
     return LESS if is_cut or refers else 1.0
 

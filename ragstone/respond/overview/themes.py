@@ -16,6 +16,7 @@ from ragstone.core.answers import Draft
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
+from ragstone.respond.facts import alike
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, quotable
 from ragstone.respond.proof.by_words import Quote
@@ -102,7 +103,7 @@ def labels(classes: Sequence[Sequence[str]]) -> list[str]:
 def _label(
     own: Counter[str], everywhere: Counter[str], shown: dict[str, Counter[str]], size: int, whole: int
 ) -> Iterator[str]:
-    """Yield the words of a label as they are written most often; none of them is part of another."""
+    """Yield the words of a label as they are written most often, each in one of its forms only."""
     least = 1 if size < 4 else 2
     worth = {
         term: count / size * (EVEN + log(count / size * whole / everywhere[term])) * (PAIR if " " in term else 1)
@@ -111,7 +112,7 @@ def _label(
     }
     taken = set[str]()
     for term in sorted(worth, key=lambda term: (-worth[term], term)):
-        if taken.isdisjoint(term.split(" ")):
+        if not any(alike(word, other) for word in term.split(" ") for other in taken):
             taken.update(term.split(" "))
             yield shown[term].most_common(1)[0][0]
             if len(taken) >= LABEL_WORDS:
