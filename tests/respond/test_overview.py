@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.chunk import sentences
-from ragstone.core.records import Chunk, Hit
+from ragstone.core.records import Chunk, Hit, Metadata
 from ragstone.core.request import Request
 from ragstone.respond.overview.comparison import compared, frame_of
 from ragstone.respond.overview.page import rests_on
@@ -18,14 +20,14 @@ OWNER = Request.by_owner()
 WORDS = st.lists(st.sampled_from(["harbour", "bread", "honey", "12", "4.5", "May", "rises", "falls"]), min_size=1)
 
 
-def weigh(words: list[str], request: Request) -> list[float]:
+def weigh(words: Sequence[str], request: Request) -> list[float]:
     del request
     return [1.0] * len(words)
 
 
-def hit(text: str, id: str = "d", at: int = 0, **facts: str | bool) -> Hit:
+def hit(text: str, id: str = "d", facts: Metadata | None = None) -> Hit:
     chunk = Chunk(
-        id=f"{id}-{at}", document_id=id, index=at, total=1, start=0, end=len(text), text=text, title=id, facts=facts
+        id=id, document_id=id, index=0, total=1, start=0, end=len(text), text=text, title=id, facts=facts or {}
     )
     return Hit(chunk=chunk, score=1.0)
 
@@ -49,9 +51,9 @@ def test_frames_are_equal_but_for_figures_and_months() -> None:
 
 
 def test_cells_of_one_row_and_column_are_set_side_by_side() -> None:
-    facts = {"is_table": True, "table_header": "Item | Amount | Change"}
-    left = hit("Revenue | 4.5 | 2%\nStaff | 100 | 1%", "a", **facts)
-    right = hit("Revenue | 5.1 | 2%\nStaff | 120 | 1%", "b", **facts)
+    facts: Metadata = {"is_table": True, "table_header": "Item | Amount | Change"}
+    left = hit("Revenue | 4.5 | 2%\nStaff | 100 | 1%", "a", facts)
+    right = hit("Revenue | 5.1 | 2%\nStaff | 120 | 1%", "b", facts)
     draft = compared([left], [right], sentences=sentences, weigh=weigh, request=OWNER, language="en")
     assert draft is not None
     assert [one.quote for one in draft.citations] == ["4.5", "5.1", "100", "120"]
