@@ -148,17 +148,21 @@ def test_a_rebuild_is_seen_by_all_and_can_be_taken_back(opened: Opened, postgres
     assert schemas == (1,)
 
 
-def test_adds_table_of_layouts_to_older_catalog(opened: Opened, postgres: PostgresServer, name: str) -> None:
+def test_adds_what_an_older_catalog_lacks(opened: Opened, postgres: PostgresServer, name: str) -> None:
     one = opened("one")
     add(one, room(1))
     one.close()
     with closing(postgres.connect("shared")) as db:
         db.execute(f"DROP TABLE {name}_v1.layouts".encode())
+        db.execute(f"DROP INDEX {name}_v1.documents_id_name, {name}_v1.documents_title_name".encode())
         db.commit()
     other = opened("other")
     add(other, replace(room(2), placed=(Placed(start=0, end=3, page=0, left=0, top=0, right=1, bottom=1),)))
     assert [*other.documents.places("room2", 0, 3, reader=OWNER)] == [0]
     other.documents.remove(["room1", "room2"], reader=OWNER)
+    with closing(postgres.connect("shared")) as db:
+        sql = f"SELECT to_regclass('{name}_v1.documents_id_name') IS NOT NULL"
+        assert db.execute(sql.encode()).fetchone() == (True,)
 
 
 def test_a_version_that_is_still_read_stays(opened: Opened) -> None:
