@@ -23,7 +23,7 @@ from ragstone.respond.words import replies
 MAX_PARTS = 30
 """Parts that a summary names."""
 UNHEADED_PARTS, UNHEADED_LENGTH = 5, 400
-"""Parts of a document without headings, at most, and the least characters of each: equal shares of its text."""
+"""Parts of a document with fewer than two headings, at most, and their least characters: equal shares of its text."""
 MAX_TITLE = 80
 """Characters of the title above it."""
 CONSIDERED = 40
@@ -43,14 +43,14 @@ class Part:
 def parts_of(sections: Sequence[Part], length: int) -> list[Part]:
     """Return the parts to name: all headings if they are few, else those of the upper levels.
 
-    A document without headings has equal shares of its text as parts.
+    A document with fewer than two headings has equal shares of its text as parts.
 
     Args:
         sections: in order and without gaps, each to the next heading.
         length: characters of the document.
     """
     headed = [one for one in sections if one.level]
-    if not headed:
+    if len(headed) < 2:
         count = max(1, min(UNHEADED_PARTS, length // UNHEADED_LENGTH))
         starts = [length * number // count for number in range(count)]
         ends = [*starts[1:], length]
