@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.protocols import Analyzer
-from ragstone.index.keyword.analyze import ByLanguage, Plain, fold
+from ragstone.index.keyword.analyze import PAIR, ByLanguage, Plain, fold, weight_of
 from ragstone.index.keyword.compounds import Compounds
 
 ANALYZERS: dict[str, Analyzer] = {"plain": Plain(), "language": ByLanguage()}
@@ -68,6 +69,14 @@ def test_identifiers_stay_whole_and_are_split(name: str) -> None:
     terms = ANALYZERS["language"](f"call {name} first", "en")
     assert name.lower() in terms
     assert len([term for term in terms if term.isalnum()]) >= 4
+
+
+@given(st.lists(st.from_regex("[a-z]{1,8}", fullmatch=True), max_size=6))
+def test_neighbouring_words_give_pairs(some: list[str]) -> None:
+    terms = ANALYZERS["language"](" ".join(some), "en")
+    pairs = [term for term in terms if term.startswith(PAIR)]
+    assert pairs == [f"{PAIR}{fold(one)}{PAIR}{fold(other)}" for one, other in pairwise(some)]
+    assert all((weight_of(term) < 1) == term.startswith(PAIR) for term in terms)
 
 
 @pytest.mark.parametrize(

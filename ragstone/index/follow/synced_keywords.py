@@ -18,6 +18,7 @@ from ragstone.core.filters import Filter
 from ragstone.core.records import Matches
 from ragstone.index.follow.follower import Follower
 from ragstone.index.follow.protocol import Differences, TermStore
+from ragstone.index.keyword.analyze import weight_of
 from ragstone.index.keyword.scoring import Weighed, idf
 from ragstone.services.breaker import Breaker
 
@@ -144,10 +145,10 @@ class SyncedKeywords:
         return self._catalog.rows_since(since.generation)
 
     def _weighed(self, terms: Sequence[str]) -> list[Weighed]:
-        """Return each term once, weighted by rarity; a repeated term counts as often as it is asked."""
+        """Return each term once, weighted by kind and rarity; a repeated term counts as often as it is asked."""
         total, having = self._terms.frequencies(terms)
         return [
-            Weighed(term=term, weight=count * idf(having[term], total), chunks=having[term])
+            Weighed(term=term, weight=count * weight_of(term) * idf(having[term], total), chunks=having[term])
             for term, count in Counter(terms).items()
         ]
 

@@ -4,7 +4,13 @@ Every word gives three terms: the word without diacritics, its stem, and its fir
 weight, so a word in the question's own form counts three times as much as one that only begins like it. Measured, the
 three together find more than any of them alone. Stems join the forms of a word. Beginnings join forms that the stemmer
 misses (Lithuanian has hundreds of endings) and serve languages without a stemmer. The words themselves keep names and
-numbers exact. The stemmers are those of Snowball (Porter 2001, "Snowball: A language for stemming
+numbers exact.
+
+Two neighbouring words give a fourth term, their pair, which a query weighs less (`weight_of`). Pairs find a heading or
+the name of an option where its words stand together, not where a long chunk has them all here and there. This is the
+sequential dependence of Metzler and Croft 2005, "A Markov Random Field Model for Term Dependencies", *SIGIR*.
+
+The stemmers are those of Snowball (Porter 2001, "Snowball: A language for stemming
 algorithms"); for beginnings see McNamee and Mayfield 2004, "Character N-Gram Tokenization for European Language
 Text Retrieval", *Information Retrieval* 7.
 """
@@ -14,9 +20,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from threading import Lock
 from typing import Any
 
@@ -26,13 +32,20 @@ from ragstone.index.keyword.compounds import Compounds
 
 snowball: Any = Stemmer  # which has no types
 
-MARKS = STEM, START = "~", "^"
-"""The first characters of stems and of beginnings of words; no word has them."""
+MARKS = STEM, START, PAIR = "~", "^", "+"
+"""The first characters of stems, of beginnings of words, and of pairs of words; no word has them."""
+PAIR_WEIGHT = 0.3
+"""The weight of a pair in a query; other terms have 1."""
 
 _LONGEST = 100
 _BARE = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 """Letters with a stroke and ligatures, which Unicode does not decompose."""
 _WORD = re.compile(r"[^\W_]+")
+
+
+def weight_of(term: str) -> float:
+    """Return the weight of a term in a query."""
+    return PAIR_WEIGHT if term.startswith(PAIR) else 1.0
 
 
 class Plain:
@@ -85,20 +98,21 @@ _REMEMBERED = 200_000
 
 
 class ByLanguage:
-    """Folded words, stems and beginnings of words; parts of German compounds; identifiers whole and in parts.
+    """Folded words, stems, beginnings and pairs of words; parts of German compounds; identifiers whole and in parts.
 
     A text in a language without a stemmer gives words and beginnings.
     """
 
     def __init__(self) -> None:
         self._compounds = {"de": Compounds.shipped("de")}
-        about: list[str] = ["language-1", snowball.version(), *(one.fingerprint for one in self._compounds.values())]
+        about: list[str] = ["language-2", snowball.version(), *(one.fingerprint for one in self._compounds.values())]
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
         self.fingerprint = f"language-{hashlib.sha256(' '.join(about).encode()).hexdigest()[:12]}"
 
     def __call__(self, text: str, language: str = "") -> list[str]:
         language = language or _UNTOLD
-        return [*chain.from_iterable(self._of_word(word, language) for word in words(text)), *_of_identifiers(text)]
+        of_words = [self._of_word(word, language) for word in words(text)]
+        return [*chain.from_iterable(of_words), *_pairs(of_words), *_of_identifiers(text)]
 
     def _of_word(self, word: str, language: str) -> tuple[str, ...]:
         terms = self._known.get((word, language))
@@ -133,6 +147,13 @@ def _stemmer(name: str) -> Any:
 
 
 _LOCK = Lock()  # a stemmer works in a buffer of its own
+
+
+def _pairs(of_words: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Yield the pairs of neighbouring words, given the terms of each; languages without spaces have other pairs."""
+    for one, other in pairwise(of_words):
+        if one[-1].startswith(MARKS) and other[-1].startswith(MARKS):
+            yield f"{PAIR}{one[0]}{PAIR}{other[0]}"
 
 
 def _of_identifiers(text: str) -> Iterator[str]:

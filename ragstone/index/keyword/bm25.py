@@ -23,7 +23,7 @@ from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
 from ragstone.core.protocols import Analyzer, Detector
 from ragstone.core.records import Chunk, Matches
-from ragstone.index.keyword.analyze import MARKS, START, fold
+from ragstone.index.keyword.analyze import MARKS, PAIR, START, fold, weight_of
 from ragstone.index.keyword.scoring import bm25, idf
 from ragstone.index.keyword.segment_files import chunks_held, clear_killed, lockable, segment_files, verify_segment
 from ragstone.index.keyword.statistics import Statistics
@@ -173,12 +173,16 @@ class TermIndex:
         return idf(0, counted.chunks) if counted else 1.0
 
     def ceiling(self, terms: Sequence[str]) -> float:
-        """Return the score of a chunk that repeats these terms forever; no chunk scores more."""
+        """Return the score of a chunk that repeats these terms forever; no chunk scores more.
+
+        Words that no chunk has count, because they show how much of the question is found. Pairs of words do not.
+        """
         counted = self._looked().statistics
         if counted is None:
             return 0.0
         with self._sound():
-            return (self._k1 + 1) * sum(map(counted.rarity, terms))
+            scored = (term for term in terms if not term.startswith(PAIR) or counted.having(term))
+            return (self._k1 + 1) * sum(weight_of(term) * counted.rarity(term) for term in scored)
 
     def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """Return the number of chunks, and for each term the number that have it; one of one without an index."""
@@ -206,7 +210,7 @@ class TermIndex:
         if counted is None or not len(rows):
             return 0
         with self._sound():
-            terms = [term for term in self._analyzer(word, language) if not term.startswith(START)]
+            terms = [term for term in self._analyzer(word, language) if not term.startswith((START, PAIR))]
             wanted = any_of(counted, self._schema, terms)
             count = sum(map(counted.having, terms))
             if not 0 < count <= FEW:

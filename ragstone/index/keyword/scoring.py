@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragstone.index.keyword.analyze import weight_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -40,7 +42,7 @@ def bm25(
     """Score each text by BM25 for the terms of a query.
 
     Args:
-        terms: of the query; one that occurs twice counts twice.
+        terms: of the query, weighted by their kind; one that occurs twice counts twice.
         texts: the analysed texts.
         frequency: for each query term, the number of texts in the whole collection that have it.
         count: texts in the collection.
@@ -56,7 +58,7 @@ def bm25(
     lengths = np.array([len(text) for text in texts], dtype=np.float64)
     norm = k1 * (1 - b + b * lengths / max(average, 1e-9))
     for term in terms:
-        rarity = idf(frequency.get(term, 0), count)
+        rarity = weight_of(term) * idf(frequency.get(term, 0), count)
         tf = np.array([counter[term] for counter in counters], dtype=np.float64)
         has = tf > 0  # without the term nothing is scored, and with k1 = 0 nothing could be divided by
         scores[has] += rarity * tf[has] * (k1 + 1) / (tf[has] + norm[has])

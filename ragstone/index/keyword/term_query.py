@@ -11,6 +11,7 @@ import tantivy
 
 from ragstone.core.catalog import NO_MATCHES
 from ragstone.core.records import Matches
+from ragstone.index.keyword.analyze import weight_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
 
 
 def any_of(statistics: Statistics, schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
-    """Return a query for any of the terms; a repeated term counts twice, and terms that no chunk has are left out."""
+    """Return a query for any of the terms, by their weights.
+
+    A repeated term counts twice, and terms that no chunk has are left out.
+    """
     should = list[tuple[tantivy.Occur, tantivy.Query]]()
     for term, count in Counter(terms).items():
-        if weight := count * statistics.correction(term):
+        if weight := count * weight_of(term) * statistics.correction(term):
             one = tantivy.Query.term_query(schema, "terms", term, "freq")
             should.append((tantivy.Occur.Should, one if weight == 1 else tantivy.Query.boost_query(one, weight)))
     return tantivy.Query.boolean_query(should)
