@@ -20,7 +20,7 @@ from ragstone.core.protocols import Embedder
 from ragstone.core.request import Request
 from ragstone.index import build_embedder, has_multilingual
 from ragstone.index.embed import multilingual as multilingual_module
-from ragstone.index.embed.encoder import batches
+from ragstone.index.embed.encoder import batches, leading_question
 from ragstone.index.embed.local import WINDOW, MiniLM
 from ragstone.index.embed.minilm import int8, weights
 from ragstone.index.embed.multilingual import E5Small
@@ -95,6 +95,37 @@ def test_minilm_finds_similar_texts(minilm: MiniLM):
 
 def test_minilm_knows_other_languages_less(minilm: MiniLM):
     assert minilm.familiarity("how do I open the door") > minilm.familiarity("wie öffne ich die Haustür")
+
+
+def test_a_passage_that_begins_with_a_question_is_nearer_to_it(minilm: MiniLM) -> None:
+    question, answer = "How long is the card valid?", "Five years from the day of issue, unless it is blocked before."
+    (asked,) = embed(minilm, question, role="query")
+    statement, passage = embed(minilm, f"{question[:-1]}\n{answer}", f"{question}\n{answer}")
+    assert float(asked @ passage) > float(asked @ statement) + 0.01
+    alone, among = embed(minilm, f"{question}\n{answer}"), embed(minilm, answer, f"{question}\n{answer}", question)
+    assert np.allclose(alone[0], among[1], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("passage", "question"),
+    [
+        ("Why?\nBecause.", "Why?"),
+        ("为什么？\n因为。", "为什么？"),
+        ("Why?\n \n", ""),
+        ("Why?", ""),
+        ("Why.\nBecause.", ""),
+        (f"{'x' * 400}?\nBecause.", ""),
+    ],
+)
+def test_a_question_leads_only_with_an_answer_below(passage: str, question: str) -> None:
+    assert leading_question(passage) == question
+
+
+def test_vectors_weigh_less_where_keywords_cover_the_question(minilm: MiniLM) -> None:
+    weights = [minilm.vector_weight(coverage) for coverage in (0.0, 0.2, 0.5, 1.0)]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[2] == weights[3] > 0
+    assert weights[0] < 1
 
 
 @multilingual

