@@ -122,7 +122,7 @@ class Ingest:
         reporter: Reporter,
         turn: Turn = nullcontext,
     ) -> AddReport:
-        """Store what a stream brings. The first documents ever choose the embedder, if that was left open.
+        """Store what a stream brings. A sample of the first documents chooses the embedder, if that was left open.
 
         Args:
             stream: read one by one.
@@ -130,7 +130,11 @@ class Ingest:
             reporter: counts and reports what is durable.
             turn: taken for each commit, unless the caller holds the lock.
         """
-        first, stream = await in_thread(partial(languages.ahead, stream, request.stop), request.stop)
+        first, sample = list[Document](), languages.Sample()
+        with self._versions.current() as version:
+            is_open = not version.has_embedder
+        if is_open:
+            first, stream = await in_thread(partial(languages.ahead, stream, request.stop), request.stop)
         with self._versions.current() as version:
             async with turn():
                 _keep_rules(version, rules_in_force(version))
@@ -138,10 +142,11 @@ class Ingest:
         with self._versions.current() as version:
             own = version.settings
             embedder = version.models.embedder()
+            stream = sample.watched(stream)
             report = await ingest(stream, version.catalog, embedder, own.chunk, request, reporter, turn=turn)
             if own.index.embedder != languages.ENGLISH or not report.added + report.updated:
                 return report
-            language = await asyncio.to_thread(languages.foreign, first)
+            language = await asyncio.to_thread(languages.foreign, sample.documents)
             return replace(report, notices=languages.advice(language, version.folder))
 
     async def _alone(self, intake: Intake, on_progress: OnProgress | None) -> AddReport:

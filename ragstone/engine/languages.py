@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from random import Random
 from threading import Event
 
 from ragstone import index
@@ -17,38 +19,74 @@ from ragstone.core.records import Acquired, Document
 from ragstone.core.threads import check
 from ragstone.settings import AUTO, Settings
 
-SAMPLE = 64
-"""Documents that decide: the first ones."""
-LOOK_AHEAD = 4096
-"""Items of a stream read to find them, at most; most may be files that have not changed."""
+SAMPLE = 256
+"""Documents that decide: an even sample of those that are known."""
+LOOK_AHEAD = 20_000
+"""Items of a stream to read before the choice, at most; most may be files that have not changed."""
+CHARACTERS = 32_000_000
+"""Characters of documents to hold before the choice, at most."""
 SECONDS = 3.0
 """Time after which the documents read so far are enough, because nothing is stored before."""
 FOREIGN_SHARE = 0.2
 """Share of documents in other languages from which on knowing these is worth more than what English loses."""
+READ = 2000
+"""Characters of a document that show its language."""
 DETECTABLE = 60
 """Characters from which on a text shows its language; shorter ones are too often taken for another."""
 ENGLISH, MULTILINGUAL = "minilm", "e5-small"
 
 
+class Sample:
+    """The beginnings of an even sample of the documents of a stream (Vitter 1985, algorithm R); no chance decides."""
+
+    def __init__(self, size: int = SAMPLE) -> None:
+        self.documents = list[Document]()
+        self._size, self._seen, self._random = size, 0, Random(0)
+
+    def take(self, document: Document) -> None:
+        """Consider a document for the sample."""
+        self._seen += 1
+        place = len(self.documents) if len(self.documents) < self._size else self._random.randrange(self._seen)
+        if place < self._size:
+            self.documents[place : place + 1] = [replace(document, text=document.text[:READ], marks=(), placed=())]
+
+    def watched(self, stream: Iterable[Acquired]) -> Iterator[Acquired]:
+        """Yield a stream and consider its documents."""
+        for one in stream:
+            if isinstance(one, Document):
+                self.take(one)
+            yield one
+
+
 def ahead(stream: Iterable[Acquired], stop: Event) -> tuple[list[Document], Iterator[Acquired]]:
-    """Return the first documents of a stream, and the whole stream; end early when ``stop`` is set."""
-    iterator, read = iter(stream), list[Acquired]()
-    documents, until = list[Document](), time.monotonic() + SECONDS
+    """Return a sample of the beginning of a stream, and the whole stream; end early when ``stop`` is set.
+
+    Rows of a table are read in far less than `SECONDS`, so the sample is of all of them.
+    """
+    iterator, read, sample = iter(stream), list[Acquired](), Sample()
+    characters, until = 0, time.monotonic() + SECONDS
     for one in iterator:
         check(stop)
         read.append(one)
         if isinstance(one, Document):
-            documents.append(one)
-        if len(documents) == SAMPLE or len(read) == LOOK_AHEAD or (documents and time.monotonic() > until):
+            sample.take(one)
+            characters += len(one.text)
+        late = bool(sample.documents) and time.monotonic() > until
+        if late or characters >= CHARACTERS or len(read) == LOOK_AHEAD:
             break
-    return documents, chain(read, iterator)
+    return sample.documents, chain(read, iterator)
 
 
 def foreign(documents: Iterable[Document]) -> str:
     """Return the ISO 639-1 code that most documents not in English have; empty if these are few."""
-    languages = [language for language in map(_language, documents) if language]
-    others = Counter(language for language in languages if language != "en")
-    return others.most_common(1)[0][0] if others.total() >= FOREIGN_SHARE * max(len(languages), 1) and others else ""
+    return foreign_among(Counter(language for language in map(_language, documents) if language))
+
+
+def foreign_among(amounts: Mapping[str, float]) -> str:
+    """Return the commonest language besides English, given how much is in each language; empty if that is little."""
+    others = {language: amount for language, amount in amounts.items() if language != "en"}
+    is_many = bool(others) and sum(others.values()) >= FOREIGN_SHARE * sum(amounts.values())
+    return max(others, key=lambda language: others[language]) if is_many else ""
 
 
 def suited(language: str) -> str:
@@ -57,10 +95,13 @@ def suited(language: str) -> str:
 
 
 def settled(settings: Settings, documents: Iterable[Document]) -> Settings:
-    """Return the settings with an embedder that was left open resolved to the one that suits the first documents."""
+    """Return the settings with an embedder that was left open resolved to the one that suits a sample of documents."""
     if settings.index.embedder != AUTO:
         return settings
-    named = settings.index.model_copy(update={"embedder": suited(foreign(islice(documents, SAMPLE)))})
+    sample = Sample()
+    for one in documents:
+        sample.take(one)
+    named = settings.index.model_copy(update={"embedder": suited(foreign(sample.documents))})
     return settings.model_copy(update={"index": named})
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from ragstone.catalog.location import Location
 from ragstone.core.access import Reader
 from ragstone.core.catalog import EngineStatus
-from ragstone.core.errors import EngineError, KnowledgeBaseError
+from ragstone.core.errors import Damaged, EngineError, KnowledgeBaseError
 from ragstone.core.records import Skipped
+from ragstone.engine import languages
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.caching import by_level
 from ragstone.engine.components import Components
@@ -36,8 +37,8 @@ class Status:
     ``behind`` counts the commits that keyword search does not know yet; ``costs`` is None if the journal cannot be
     read; ``engines`` are the external ones; ``substitutes`` says what stands in for engines and services of the
     preset; ``catalog`` says where the catalog is, if not in the folder; ``jobs`` counts those for workers; ``running``
-    are the ingests that run now and write to this folder. For others than the owner only what they may read is counted,
-    and what tells of the rest is left out.
+    are the ingests that run now and write to this folder; ``notices`` say what should be changed, with the commands.
+    For others than the owner only what they may read is counted, and what tells of the rest is left out.
     """
 
     folder: str
@@ -56,6 +57,7 @@ class Status:
     substitutes: tuple[str, ...] = ()
     catalog: str = ""
     running: tuple[Running, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 def status_of(version: Components, reader: Reader) -> Status:
@@ -86,6 +88,7 @@ def status_of(version: Components, reader: Reader) -> Status:
         catalog=location.address,
         jobs=_job_counts(version),
         running=running(version.folder),
+        notices=_on_languages(version),
     )
 
 
@@ -107,6 +110,15 @@ def _readable_status(version: Components, reader: Reader) -> Status:
         skipped=(),
         engines=tuple(leg.status() for leg in version.external_indexes()),
     )
+
+
+def _on_languages(version: Components) -> tuple[str, ...]:
+    """Return advice if the documents are by now in languages that the embedder does not know."""
+    if not version.has_embedder or version.settings.index.embedder != languages.ENGLISH:
+        return ()
+    with suppress(Damaged):  # keyword search reports it
+        return languages.advice(languages.foreign_among(version.indexes.terms().languages()), version.folder)
+    return ()
 
 
 def megabytes(version: Path) -> float:

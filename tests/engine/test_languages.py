@@ -9,6 +9,8 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from kb import add, parts
 
 from ragstone import index
@@ -58,7 +60,8 @@ def test_a_language_that_is_told_is_believed() -> None:
     assert languages.foreign([]) == ""
 
 
-def test_looking_ahead_loses_nothing_and_reads_no_more_than_needed() -> None:
+def test_looking_ahead_loses_nothing_and_reads_no_more_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(languages, "LOOK_AHEAD", 100)
     read: list[int] = []
 
     def stream() -> Iterator[Document | Skipped | Finished]:
@@ -67,9 +70,44 @@ def test_looking_ahead_loses_nothing_and_reads_no_more_than_needed() -> None:
             yield document(number, "x") if number % 2 else Skipped(source=str(number), reason="")
 
     first, whole = languages.ahead(stream(), Event())
-    assert [one.id for one in first] == [str(2 * n + 1) for n in range(languages.SAMPLE)]
-    assert len(read) == 2 * languages.SAMPLE
+    assert [one.id for one in first] == [str(2 * n + 1) for n in range(50)]
+    assert len(read) == 100
     assert len(list(whole)) == 200
+
+
+@given(count=st.integers(0, 2000), size=st.integers(1, 50))
+def test_sample_is_as_large_as_it_can_be(count: int, size: int) -> None:
+    sample = languages.Sample(size)
+    assert len(list(sample.watched(document(n, "x" * 5000) for n in range(count)))) == count
+    numbers = [int(one.id) for one in sample.documents]
+    assert len(set(numbers)) == len(numbers) == min(count, size)
+    assert all(len(one.text) <= languages.READ for one in sample.documents)
+
+
+def test_sample_reaches_the_end_of_a_stream() -> None:
+    sample = languages.Sample(64)
+    list(sample.watched(document(n, ENGLISH if n < 700 else GERMAN) for n in range(1000)))
+    german = sum(int(one.id) >= 700 for one in sample.documents)
+    assert 10 <= german <= 30  # 19 on average
+    assert languages.foreign(sample.documents) == "de"
+
+
+@multilingual
+def test_english_rows_that_come_first_do_not_choose_the_embedder(kb: Path) -> None:
+    with closing(open_kb(kb)) as engine:
+        add(engine, *(document(n, ENGLISH if n < 100 else GERMAN) for n in range(300)))
+        assert embedder(engine) == "e5-small"
+        assert engine.status().notices == ()
+
+
+def test_status_says_when_other_languages_became_many(kb: Path) -> None:
+    with closing(open_kb(kb)) as engine:
+        add(engine, *(document(n, ENGLISH) for n in range(4)))
+        assert engine.status().notices == ()
+        add(engine, *(document(n, GERMAN) for n in range(4, 8)))
+        (notice,) = engine.status().notices
+        assert "(de)" in notice
+        assert notice.endswith(f"ragstone rebuild --kb {kb} --set index.embedder=e5-small")
 
 
 def test_english_documents_get_the_english_embedder_and_no_notice(kb: Path) -> None:

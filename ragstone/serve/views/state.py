@@ -138,6 +138,7 @@ def status(status: Status) -> Iterator[Line]:
     if status.jobs != JobCounts():
         rows.append(("jobs", _jobs(status.jobs)))
     rows += [("substituted", one) for one in status.substitutes]
+    rows += [("note", one) for one in status.notices]
     for other in status.others:
         remedy = "revert restores it, --drop-previous removes it" if other.role == "previous" else "switch uses it"
         rows.append((f"{other.role} version", f"{other.megabytes:,.2f} MB; ragstone rebuild --{remedy}"))

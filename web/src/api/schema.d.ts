@@ -2056,6 +2056,11 @@ export interface components {
             query: string;
             /** Hits */
             hits: components["schemas"]["Hit"][];
+            /**
+             * Note
+             * @description what to know of the hits as a whole, such as that nothing matches well; often empty
+             */
+            note: string;
         };
         /**
          * SentenceEvent
@@ -2200,6 +2205,11 @@ export interface components {
              * @description what stands in for engines and services of the preset
              */
             substitutes: string[];
+            /**
+             * Notices
+             * @description what should be changed, with the commands
+             */
+            notices: string[];
             /**
              * Running
              * @description what is being added now, by any process of this folder

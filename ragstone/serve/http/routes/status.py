@@ -99,6 +99,7 @@ class State(Response):
     jobs_running: int
     engines: list[Engine]
     substitutes: list[str] = Field(description="what stands in for engines and services of the preset")
+    notices: list[str] = Field(description="what should be changed, with the commands")
     running: list[RunningIngest] = Field(description="what is being added now, by any process of this folder")
 
 
@@ -296,6 +297,7 @@ async def state(service: Here, _: Administering) -> State:
         jobs_running=found.jobs.running,
         engines=[Engine.model_validate(one, from_attributes=True) for one in found.engines],
         substitutes=list(found.substitutes),
+        notices=list(found.notices),
         running=[RunningIngest(doing=one.doing, progress=Progress.of(one.progress)) for one in found.running],
     )
 
