@@ -122,6 +122,16 @@ class WeighedEmbedder(Protocol):
 
 
 @runtime_checkable
+class GaugedEmbedder(Protocol):
+    """An embedder whose similarities were measured on questions that the documents do not answer."""
+
+    @property
+    def related_from(self) -> float:
+        """The cosine from which a passage is probably about the question."""
+        ...
+
+
+@runtime_checkable
 class BatchingEmbedder(Protocol):
     """An embedder that is best asked for full batches, and that may have vectors of texts it was given before."""
 

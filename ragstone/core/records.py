@@ -278,6 +278,10 @@ class Candidate:
     why: tuple[Step, ...] = ()
 
 
+WEAK = "weak match"
+"""The stage of a hit's history which says that nothing found is much like the question."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Hit:
     """A chunk with its score and the history of that score; ``vector`` is set if a later stage needs it."""
@@ -289,6 +293,11 @@ class Hit:
     score: float
     why: tuple[Step, ...] = ()
     vector: Vector | None = None
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it is only the nearest of what is there, because nothing found is much like the question."""
+        return any(step.stage == WEAK for step in self.why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from ragstone import index, query
 from ragstone.core.catalog import NO_MATCHES
 from ragstone.core.errors import EngineBehind, OutOfTime, RetrievalError
 from ragstone.core.filters import Filter
+from ragstone.core.protocols import GaugedEmbedder
 from ragstone.core.records import Matches, Question
 from ragstone.core.request import Request
 from ragstone.engine.built import refuse_embedder
@@ -20,6 +21,8 @@ from ragstone.index.follow.protocol import SyncedIndex
 
 LAST_RESORT_LIMIT = 1_000_000
 """Chunks up to which all stored vectors are compared if their engine is away and nothing else was found."""
+COVERED = 0.3
+"""Share of a question's terms from which on a chunk that has them is probably about it, whatever the embedder says."""
 _STAND_INS = {"bm25": "words", "vector": "vectors"}
 
 Leg = Callable[[], Awaitable[Matches]]
@@ -69,6 +72,17 @@ class Legs:
         """Return the best keyword score, 0 to 1, relative to a chunk that repeats the question's terms forever."""
         most = self._version.indexes.keywords().ceiling(self._terms(asked))
         return float(matches.scores[0]) / most if len(matches) and most > 0 else 0.0
+
+    def is_far(self, asked: Question, found: Mapping[str, Matches]) -> bool:
+        """Tell whether neither the nearest vector nor the best keyword match is much like the question.
+
+        It takes vectors of an embedder whose similarities were measured.
+        """
+        nearest, embedder = found.get("vector"), self._version.models.embedder()
+        if nearest is None or not isinstance(embedder, GaugedEmbedder):
+            return False
+        is_near = len(nearest) > 0 and float(nearest.scores[0]) >= embedder.related_from
+        return not is_near and self.coverage(asked, found.get("bm25", NO_MATCHES)) < COVERED
 
     def _load(self) -> None:
         """Load what the legs need before their time begins, which is meant for their engines alone."""

@@ -15,7 +15,7 @@ from ragstone.core.answers import Turn
 from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
 from ragstone.core.filters import Compare, Filter
 from ragstone.core.protocols import WeighedEmbedder
-from ragstone.core.records import Considered, Evidence, Hit, Matches, Question, Trace
+from ragstone.core.records import WEAK, Considered, Evidence, Hit, Matches, Question, Step, Trace
 from ragstone.core.request import Request
 from ragstone.core.timing import TimeBudget, Timings
 from ragstone.engine.caching import note_question
@@ -155,6 +155,8 @@ class Search:
                 tables = self._tables(fused)
             ranked, skipped = await self._reranked(asked, read[:candidates], budget, request)
             hits = self._chosen(ranked, k)
+            if self._version.has_embedder and self._legs.is_far(asked, found):
+                hits = [_weak(hit, rank) for rank, hit in enumerate(hits, start=1)]
         reranker = "none" if skipped else settings.rank.reranker
         steps = (settings.query.method, reranker, settings.rank.diversify)
         evidence = Evidence(
@@ -367,6 +369,11 @@ def _readable_evidence(evidence: Evidence, request: Request) -> Evidence:
 def _without_vectors(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """Return the hits without their vectors, which only ranking needs."""
     return tuple(hit if hit.vector is None else replace(hit, vector=None) for hit in hits)
+
+
+def _weak(hit: Hit, rank: int) -> Hit:
+    step = Step(stage=WEAK, score=hit.score, rank=rank, note="nothing found is much like the question")
+    return replace(hit, why=(*hit.why, step))
 
 
 def _considered(hit: Hit) -> Considered:

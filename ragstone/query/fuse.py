@@ -28,6 +28,9 @@ Weights = Mapping[str, float]
 Limits = Mapping[str, int]
 """How many matches each leg was asked for."""
 
+SIMILARITY = "vector"
+"""The leg whose scores are cosine similarities."""
+
 _Scale = Callable[[str, NDArray[np.float64], int], tuple[NDArray[np.float64], float]]
 """Scale the scores of a leg.
 
@@ -125,8 +128,8 @@ def standardised(legs: Legs, weights: Weights, limits: Limits) -> Fused:
     with an estimated score: the lowest score of the leg if the leg reached its limit, because the next match would
     score about that; half of the lowest score if it did not, because everything it left out is less similar.
 
-    The mean of a single candidate is its own score, so its standard score says nothing. It gets the weighted mean of
-    its raw scores instead, each limited to 0..1.
+    The mean of a single candidate is its own score, so its standard score says nothing. It gets its similarity to the
+    question instead, or without one the weighted mean of its raw scores, each limited to 0..1.
 
     Args:
         legs: matches of each leg, best first.
@@ -207,9 +210,11 @@ def _alone(legs: Legs) -> Fused:
 
 
 def _single_score(legs: Legs, weights: Weights) -> float:
-    """Return the weighted mean, in 0..1, of the raw scores of the only candidate; 0 from a leg that did not find it."""
+    """Return the similarity, 0..1, of the only candidate, or the weighted mean of its scores if no vector found it."""
     total = sum(weights[name] for name in legs if name in weights)
     found = {name: float(np.clip(matches.scores[0], 0, 1)) for name, matches in legs.items() if len(matches)}
+    if SIMILARITY in found:
+        return found[SIMILARITY]
     return sum(weights[name] * score for name, score in found.items()) / total if total > 0 else 0.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,6 +17,11 @@ def answer(answer: Answer, *, explain: bool = False, metadata: bool = True) -> d
         hits = enumerate(answer.hits, start=1)
         out["hits"] = [hit(one, rank, explain=True, metadata=metadata) for rank, one in hits]
     return out
+
+
+def search_note(hits: Sequence[Hit]) -> str:
+    """Return what to say of the hits of a search as a whole; empty if they match well, or there are none."""
+    return "nothing matches well; these are only the nearest passages" if any(one.is_weak for one in hits) else ""
 
 
 def hit(hit: Hit, rank: int, *, explain: bool = False, metadata: bool = True) -> dict[str, Any]:

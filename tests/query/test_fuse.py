@@ -147,15 +147,14 @@ def test_equal_scores() -> None:
 
 
 @given(st.floats(-1, 1), st.floats(0, 50), st.floats(0, 1))
-def test_single_candidate_scores_between_zero_and_one(cosine: float, bm25: float, weight: float) -> None:
+def test_single_candidate_scores_its_similarity(cosine: float, bm25: float, weight: float) -> None:
     legs, weights = {"vector": leg({7: cosine}), "bm25": leg({7: bm25})}, {"vector": weight, "bm25": 1 - weight}
     (score,) = standardised(legs, weights, ROOM).scores
-    assert score == pytest.approx(weight * max(0, cosine) + (1 - weight) * min(1, bm25))
-    assert 0 <= score <= 1 + 1e-9
+    assert score == pytest.approx(max(0, cosine))
 
 
-def test_single_candidate_gets_nothing_from_a_leg_that_missed_it() -> None:
-    legs = {"vector": leg({7: 0.8}), "bm25": leg({})}
+def test_single_candidate_without_a_vector_scores_by_its_words() -> None:
+    legs = {"vector": leg({}), "bm25": leg({7: 0.8})}
     assert scores_of(standardised(legs, {"vector": 0.5, "bm25": 0.5}, ROOM)) == pytest.approx({7: 0.4})
 
 

@@ -113,8 +113,9 @@ def search(
         hits = asyncio.run(opened_kb.search(typed.text(query), k, where, reader=Reader.of(groups)))
         metadata = opened_kb.settings.respond.metadata
     found = [json.hit(hit, rank, explain=explain, metadata=metadata) for rank, hit in enumerate(hits, start=1)]
-    shown = answers.hits(hits, explain=explain)
-    screen.show({"query": typed.text(query), "hits": found}, shown, as_json=as_json)
+    shown = answers.found(hits, explain=explain)
+    told = {"query": typed.text(query), "hits": found, "note": json.search_note(hits)}
+    screen.show(told, shown, as_json=as_json)
 
 
 def _add(sources: list[str] | None, asked: Asked, kb: Path) -> Asked:

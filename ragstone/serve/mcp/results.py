@@ -46,11 +46,13 @@ class Found:
 
     query: str
     hits: tuple[FoundHit, ...]
+    note: str = ""
 
     def for_reading(self) -> str:
         if not self.hits:
             return "No passage matches."
-        return "\n\n".join(f"[{hit.rank}] {_place(hit)}\n    {_indented(hit.text)}" for hit in self.hits)
+        note = f"Note: {self.note}.\n\n" if self.note else ""
+        return note + "\n\n".join(f"[{hit.rank}] {_place(hit)}\n    {_indented(hit.text)}" for hit in self.hits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from ragstone.core.catalog import Listing as ListingRecord
 from ragstone.core.errors import ResponseError
 from ragstone.core.records import Document, Hit
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.serve.as_json import search_note
 from ragstone.serve.mcp.results import MAX_CHARACTERS, Found, FoundHit, Listing, ReadText, Replied
 from ragstone.serve.view import View
 
@@ -122,7 +123,8 @@ class Tool:
 
 async def search(backend: Backend, arguments: SearchArguments, _: OnProgress) -> Found:
     hits = await backend.search(arguments.query, arguments.k, arguments.where)
-    return Found(query=arguments.query, hits=tuple(FoundHit.of(hit, rank) for rank, hit in enumerate(hits, start=1)))
+    found = tuple(FoundHit.of(hit, rank) for rank, hit in enumerate(hits, start=1))
+    return Found(query=arguments.query, hits=found, note=search_note(hits))
 
 
 async def ask(backend: Backend, arguments: AskArguments, on_progress: OnProgress) -> Replied:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ragstone.core.answers import Answer, Citation
 from ragstone.core.records import BOOKKEEPING, Hit, Metadata, beside
+from ragstone.serve.as_json import search_note
 from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, one_line, printable, table
 
 EXCERPT = 280
@@ -75,6 +76,13 @@ def explanation(answer: Answer) -> Iterator[Block]:
         yield line((f"answered under policy version {answer.policy} (ragstone policy show {answer.policy})", "dim"))
     spent = ", ".join(f"{stage} {milliseconds:.0f} ms" for stage, milliseconds in answer.timings_ms.items())
     yield line((f"time: {spent}", "dim"))
+
+
+def found(passages: Sequence[Hit], *, explain: bool = False) -> Iterator[Block]:
+    """Show what a search found, with a note if nothing matches well."""
+    if note := search_note(passages):
+        yield line(("note: ", "yellow"), note)
+    yield from hits(passages, explain=explain)
 
 
 def hits(hits: Sequence[Hit], *, explain: bool = False, excerpt: bool = True) -> Iterator[Block]:

@@ -109,6 +109,7 @@ class SearchResponse(Response):
 
     query: str
     hits: list[Hit]
+    note: str = Field(description="what to know of the hits as a whole, such as that nothing matches well; often empty")
 
 
 class Citation(Response):
@@ -284,7 +285,8 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
 async def search(body: SearchRequest, service: Here, caller: Reading) -> SearchResponse:
     """Return the chunks that match best, without an answer."""
     hits = await service.search(caller, body.query, body.k, body.where or None, change=_change(body.profile))
-    return SearchResponse(query=body.query, hits=Hit.all_of(hits, explain=body.explain))
+    found = Hit.all_of(hits, explain=body.explain)
+    return SearchResponse(query=body.query, hits=found, note=as_json.search_note(hits))
 
 
 def _change(profile: str, settings: QuestionSettings | None = None) -> Change | None:
