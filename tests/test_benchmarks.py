@@ -13,12 +13,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks import (
     access,
     answers,
     calibration,
     common,
+    documentation,
     engine_outages,
     ingest,
     injection,
@@ -45,7 +48,7 @@ from benchmarks.systems import __main__ as systems
 from benchmarks.systems.feature import Failed, Room, System, Unavailable, expect
 from benchmarks.table_sets import normal
 from ragstone.core.access import Reader
-from ragstone.core.records import Document
+from ragstone.core.records import Document, Mark
 from ragstone.review.dataset import Dataset, Query
 from ragstone.review.evaluate import MEASURES
 from ragstone.review.report import AnswerReport, EvalReport, QueryResult, Share
@@ -55,6 +58,23 @@ from ragstone.settings import Settings
 ROOT = Path(__file__).parent.parent
 TABLE = Table(title="Fruit", columns=["name", "weight"], rows=[["apple", "1"], ["fig|plum", "20"]])
 PAGE = "before\n<!-- begin fruit -->\nold\n<!-- end fruit -->\nafter\n"
+
+
+# ---------------------------------------------------------------- documentation
+@given(st.lists(st.sampled_from(["How to install it", "A b", "Use of the tool", "Where it is kept"]), max_size=6))
+def test_headings_that_are_asked_are_cut_and_the_rest_stays(headings: list[str]) -> None:
+    text, marks = "Top\n", [Mark(kind="heading", start=0, end=3, level=1, label="Top")]
+    for number, heading in enumerate(headings):
+        marks.append(Mark(kind="heading", start=len(text), end=len(text) + len(heading), level=2, label=heading))
+        text += f"{heading}\nbody {number}\n"
+    dataset = documentation.without_headings("x", [Document(id="1", title="Top", text=text, marks=tuple(marks))])
+    (cut,) = dataset.documents()
+    asked = [query.text for query in dataset.queries]
+    assert "A b" not in asked
+    assert len(asked) == sum(heading != "A b" for heading in headings)
+    assert all(one not in cut.text for one in asked)
+    assert all(f"body {number}" in cut.text for number in range(len(headings)))
+    assert all(cut.text[mark.start : mark.end] == mark.label for mark in cut.marks)
 
 
 # ---------------------------------------------------------------- tables and the page

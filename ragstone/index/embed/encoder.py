@@ -134,7 +134,7 @@ class Encoder:
         asked = {place: question for place, text in enumerate(texts) if (question := leading_question(text))}
         vectors = self._pooled([*texts, *asked.values()], role, stop)
         passages, questions, places = vectors[: len(texts)], vectors[len(texts) :], list(asked)
-        passages[places] = unit(passages[places] + np.float32(QUESTION_SHARE) * questions)
+        passages[places] = unit(passages[places] + np.multiply(questions, QUESTION_SHARE, dtype=np.float32))
         return passages
 
     def _pooled(self, texts: Sequence[str], role: Role, stop: Event) -> Vector:
