@@ -41,8 +41,8 @@ class IndexSettings(Section):
     embedder: str = Field(
         default="auto",
         description="Embedding model: `minilm` (English), `e5-small` (multilingual), `auto` (one of these two, by the"
-        " language of the first documents), `sentence-transformers:NAME`, `openai:NAME`, `azure:DEPLOYMENT`, or"
-        " `package.module:Class`.",
+        " languages of a sample of the first documents), `sentence-transformers:NAME`, `openai:NAME`,"
+        " `azure:DEPLOYMENT`, or `package.module:Class`.",
     )
     dimensions: int = Field(
         default=0,
@@ -54,8 +54,8 @@ class IndexSettings(Section):
     )
     analyzer: str = Field(
         default="language",
-        description="Analyzer of keyword search: `language` (stems, prefixes and compounds), `plain`, or"
-        " `package.module:Class`.",
+        description="Analyzer of keyword search: `language` (stems, prefixes, compounds and pairs of words), `plain`,"
+        " or `package.module:Class`.",
     )
     k1: float = Field(default=1.2, ge=0, description="Term saturation k1 of BM25.")
     b: float = Field(default=0.75, ge=0, le=1, description="Length normalisation b of BM25.")
