@@ -107,9 +107,10 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """A file whose text may be wrong in places; ``note`` says why.
+    """A file whose text may be wrong in places or lack parts; ``note`` says why.
 
-    Its encoding was guessed, bytes of it could not be decoded and are U+FFFD in the document, or OCR was not sure.
+    Its encoding was guessed, bytes of it could not be decoded and are U+FFFD in the document, OCR was not sure, or a
+    part of it could not be read.
     """
 
     source: str

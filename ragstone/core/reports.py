@@ -12,8 +12,8 @@ class AddReport:
     """The result of an ingest.
 
     ``added``, ``updated``, ``unchanged`` and ``removed`` count documents; ``chunks`` and ``embedded`` count chunks and
-    new vectors, and ``cached`` vectors that an embedding service had given before. ``decoded`` lists files with
-    undecodable bytes or a guessed encoding. ``embedding_*`` count the calls of an embedding service, and ``cost`` is
+    new vectors, and ``cached`` vectors that an embedding service had given before. ``decoded`` lists files whose
+    text may be wrong or lack parts. ``embedding_*`` count the calls of an embedding service, and ``cost`` is
     their price, as far as it is known. ``notices`` are messages for the user.
     """
 

@@ -155,7 +155,7 @@ class AcquireSettings(Section):
         description="Pages and pictures of a file that OCR reads at most. The rest is left out.",
     )
     ocr_seconds: float = Field(
-        default=120.0, gt=0, description="Seconds that OCR of a page may take. A file with a slower page is skipped."
+        default=120.0, gt=0, description="Seconds that OCR of a page may take. A slower page is left out."
     )
     ocr_mb: int = Field(
         default=1500, ge=600, description="Megabytes of memory that OCR may use, beside those of `parse_mb`."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from statistics import median
 
 import numpy as np
 import pytest
@@ -11,12 +13,14 @@ from hypothesis import strategies as st
 from pictures import LINES, drawn, gray
 
 from ragstone.acquire.ocr.alphabets import Alphabet, letters_of
+from ragstone.acquire.ocr.columns import Columns
 from ragstone.acquire.ocr.order import paragraphs
 from ragstone.acquire.ocr.reading import read_one
 from ragstone.acquire.ocr.recognizer import Gray, Recognized, TextLine
 from ragstone.acquire.ocr.tesseract import evened, lines_of
 from ragstone.acquire.ocr.text_boxes import text_boxes
 from ragstone.acquire.ocr.upright import Turn, turn_of
+from ragstone.settings import AcquireSettings
 
 
 def line(text: str, left: float, top: float, width: float | None = None) -> TextLine:
@@ -68,6 +72,61 @@ def test_order_loses_no_line(given: list[tuple[float, float, float, float]]) -> 
     ]
     found = [one for paragraph in paragraphs(lines) for row in paragraph.rows for one in row]
     assert sorted(one.text for one in found) == sorted(one.text for one in lines)
+
+
+def is_prose(lines: list[TextLine]) -> bool:
+    return len(lines) >= 3 and median(len(one.text) for one in lines) >= 18
+
+
+def plainly(bands: list[list[TextLine]], height: float) -> tuple[int, float]:
+    """What `Columns` finds from the first band on, as its definition says it."""
+    best = (0, 0.0)
+    for end in range(1, len(bands) + 1):
+        if len(bands[end - 1]) > 1 and all(len(one.text) < 18 for one in bands[end - 1]):
+            break
+        inside = [one for band in bands[:end] for one in band]
+        gutters = [
+            (low.right, high.left)
+            for low in inside
+            for high in inside
+            if high.left - low.right >= 0.3 * height
+            and not any(one.left < high.left and one.right > low.right for one in inside)
+        ]
+        if not gutters and end > 1:
+            break
+        for left, right in sorted(gutters, key=lambda one: (one[0] - one[1], one)):
+            sides = [one for one in inside if one.right <= left], [one for one in inside if one.left >= right]
+            if all(map(is_prose, sides)):
+                best = (end, (left + right) / 2)
+                break
+    return best
+
+
+cells = st.builds(
+    lambda length, left, width: line("x" * length, 100.0 * left, 0, 100.0 * width - 10),
+    st.sampled_from([3, 17, 18, 19, 30]),
+    st.integers(0, 5),
+    st.integers(1, 3),
+)
+
+
+@given(st.lists(st.lists(cells, min_size=1, max_size=3), min_size=1, max_size=12))
+def test_columns_are_found_as_defined(bands: list[list[TextLine]]) -> None:
+    columns = Columns(bands, 20)
+    assert columns.find(0) == plainly(bands, 20)
+    assert columns.find(len(bands) // 2) == tuple(
+        at + (len(bands) // 2 if at and number == 0 else 0)
+        for number, at in enumerate(plainly(bands[len(bands) // 2 :], 20))
+    )
+
+
+def test_long_price_list_is_ordered_quickly() -> None:
+    began = time.process_time()
+    lines = [
+        line(text, x, 30 * n, 200) for n in range(1000) for text, x in (("a name of some length", 0), ("9.50", 500))
+    ]
+    assert len(order(lines)) == 1000
+    assert time.process_time() - began < 5  # by the minute if each band looked at all others
 
 
 # ---------------------------------------------------------------- turning
@@ -166,8 +225,8 @@ def test_reads_nothing_in_a_picture_without_pixels() -> None:
         name = "never"
         pages_at_once = 1
 
-        def read(self, picture: Gray, languages: Sequence[str]) -> Recognized:
-            raise AssertionError(f"{picture.shape} has nothing to read in {languages}")
+        def read(self, picture: Gray, languages: Sequence[str], seconds: float) -> Recognized:
+            raise AssertionError(f"{picture.shape} has nothing to read in {languages} within {seconds}")
 
     for shape in ((0, 40), (40, 0), (3, 300)):
-        assert read_one(np.zeros(shape, np.uint8), Never(), ()).characters == 0
+        assert read_one(np.zeros(shape, np.uint8), Never(), AcquireSettings()).characters == 0

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.acquire.readers import parser_process
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Mark, Parsed, Part
 from ragstone.acquire.readers.parser_process import ParserProcess, from_json, to_json
@@ -22,8 +23,11 @@ from ragstone.settings import AcquireSettings
 
 MISBEHAVING = """
 import ctypes, os, socket, subprocess, sys, time
+from ragstone.acquire.readers import parser_process
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import Parsed
+
+held = []
 
 def parse(file):
     match file.path.read_text():
@@ -37,6 +41,25 @@ def parse(file):
         case "connect": socket.create_connection(("127.0.0.1", 9))
         case "run": subprocess.run(["true"])
         case "work": [(time.sleep(0.8), file.at_work()) for _ in range(4)]; return Parsed(text="done")
+        case "crash in the third picture":
+            file.at_work()
+            for number in range(0 if file.settings.ocr == "off" else file.settings.ocr_pages):
+                file.at_work()
+                if number == 3: os.abort()
+                file.at_work()
+            return Parsed(text=f"{number + 1} pictures")
+        case "hang in a picture":
+            if file.settings.ocr != "off": file.at_work(); time.sleep(60)
+            return Parsed(text="text")
+        case "picture alone":
+            if file.settings.ocr == "off": raise Unreadable("a picture, and acquire.ocr is off")
+            file.at_work(); os.abort()
+        case "much for a picture":
+            file.at_work(); held.append("x" * 100_000_000); return Parsed(text="held")
+        case "start a program":
+            file.at_work()
+            started = subprocess.Popen([os.environ["RAGSTONE_TEST_PROGRAM"], "-c", "import time; time.sleep(60)"])
+            file.path.with_name("started").write_text(str(started.pid)); time.sleep(60)
         case "refuse": raise Unreadable("said so")
         case "fail": raise KeyError("x")
         case "print": print("noise"); sys.stderr.write("noise"); return Parsed(text="fine")
@@ -100,6 +123,56 @@ def test_ends_a_parser_that_hangs(tmp_path: Path) -> None:
     hanging = ParserProcess(AcquireSettings(parse_seconds=1.5))
     with hanging, pytest.raises(Unreadable, match=r"^took more than 1\.5 s \(acquire\.parse_seconds\)$"):
         parse(hanging, tmp_path, "sleep")
+
+
+# ---------------------------------------------------------------- failures of OCR
+
+
+def whole(parser: ParserProcess, folder: Path, text: str) -> Parsed:
+    path = folder / "a.x"
+    path.write_text(text)
+    return parser.parse("misbehaving", File(path=path, name="a", source="a", suffix=".x", settings=parser.settings))
+
+
+def test_crash_in_a_picture_keeps_what_came_before(parser: ParserProcess, tmp_path: Path) -> None:
+    parsed = whole(parser, tmp_path, "crash in the third picture")
+    assert parsed.text == "2 pictures"
+    assert parsed.facts["partial"] == "only the first 2 of its pictures were read: OCR crashed (signal 6)"
+
+
+@pytest.mark.usefixtures("parser")
+def test_hang_in_a_picture_keeps_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_process, "_AROUND_PAGE_SECONDS", 1.0)
+    with ParserProcess(AcquireSettings(parse_seconds=2, ocr_seconds=1)) as hanging:
+        parsed = whole(hanging, tmp_path, "hang in a picture")
+    assert parsed.text == "text"
+    assert parsed.facts["partial"] == "none of its pictures were read: OCR took more than 1 s (acquire.ocr_seconds)"
+
+
+def test_says_why_a_picture_alone_gives_nothing(parser: ParserProcess, tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match=r"^crashed \(signal 6\)$"):
+        whole(parser, tmp_path, "picture alone")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is that of Linux")
+def test_memory_for_pictures_is_for_pictures_alone(parser: ParserProcess, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert parse(parser, tmp_path, "much for a picture") == "held"
+        with pytest.raises(Unreadable, match=r"^needs more than [34]\d\d MB$"):
+            parse(parser, tmp_path, "swell")
+
+
+@pytest.mark.usefixtures("parser")
+def test_programs_end_with_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_process, "_AROUND_PAGE_SECONDS", 1.0)
+    (tmp_path / "tesseract").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("RAGSTONE_TEST_PROGRAM", str(tmp_path / "tesseract"))
+    settings = AcquireSettings(parse_seconds=2, ocr_seconds=1, ocr="tesseract")
+    with ParserProcess(settings) as busy, pytest.raises(Unreadable, match="took more than"):
+        parse(busy, tmp_path, "start a program")
+    program = int((tmp_path / "started").read_text())
+    assert not Path(f"/proc/{program}").exists() or "Z" in Path(f"/proc/{program}/stat").read_text().split()[2]
 
 
 @pytest.mark.usefixtures("parser")

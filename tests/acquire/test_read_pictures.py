@@ -27,6 +27,7 @@ from ragstone.acquire.ocr.recognizer import Gray, Recognized
 from ragstone.acquire.readers.decode import Unreadable, decoded_file
 from ragstone.acquire.readers.pdf_pictures import is_readable
 from ragstone.core.records import Document
+from ragstone.settings import AcquireSettings
 
 pytestmark = pytest.mark.skipif(find_spec("rapidocr") is None, reason="the package rapidocr is not installed")
 
@@ -146,13 +147,28 @@ def test_failure_costs_only_one_picture() -> None:
     class Fails:
         name, pages_at_once = "fails", 1
 
-        def read(self, picture: Gray, languages: Sequence[str]) -> Recognized:
-            raise Unreadable(f"no power for {picture.ndim} sides in {len(languages)} languages")
+        def read(self, picture: Gray, languages: Sequence[str], seconds: float) -> Recognized:
+            raise Unreadable(f"no power for {picture.ndim} sides in {len(languages)} languages and {seconds:g} s")
 
     tally = Tally()
-    for scan in read_all([gray(drawn())] * 2, Fails(), (), lambda: None):
+    for scan in read_all([gray(drawn())] * 2, Fails(), AcquireSettings(), lambda: None):
         tally.add(scan)
-    assert (tally.characters, tally.failed, tally.failure) == (0, 2, "no power for 2 sides in 0 languages")
+    assert (tally.characters, tally.failed, tally.failure) == (0, 2, "no power for 2 sides in 0 languages and 120 s")
+
+
+@pytest.mark.parametrize("engine", ["rapidocr", "tesseract"])
+def test_slow_page_is_left_out(read_one: Read, engine: str) -> None:
+    if engine == "tesseract" and not which("tesseract"):
+        pytest.skip("the program tesseract is not installed")
+    words = text(72, 700, "The first page is text, and is kept whatever happens to the second.")
+    scan = "q 400 0 0 300 72 200 cm BI /W 2 /H 2 /CS /G /BPC 8 ID \x01\xff\x02\xfe EI Q"
+    document = read_one("a.pdf", pdf([words, scan], drawn=True), ocr=engine, ocr_seconds=0.001, parse_seconds=120)
+    assert document.text.startswith("The first page is text")
+    assert "1 of 1 scans and pictures could not be read" in str(document.metadata["partial"])
+    assert "took more than 0.001 s (acquire.ocr_seconds)" in str(document.metadata["partial"])
+    decoded = decoded_file(document)
+    assert decoded is not None
+    assert decoded.note.startswith("read only in part: 1 of 1 scans")
 
 
 @pytest.mark.parametrize(("sure", "is_noted"), [(0.62, True), (0.97, False)])

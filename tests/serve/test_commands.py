@@ -198,7 +198,7 @@ def test_undecodable_files_are_reported(run: Run, tmp_path: Path) -> None:
     (tmp_path / "texts" / "table.csv").write_bytes(table.encode("cp1252"))
     (tmp_path / "texts" / "column.csv").write_text("id,text,decoding\n1,Bees hum.,base64\n")
     done = run("add", "texts", "--kb", "other")
-    assert "2 files read, but the text may be wrong in places\n" in done.out
+    assert "2 files read, but the text may be wrong or incomplete\n" in done.out
     assert "texts/bytes.txt: utf-8, 2 undecodable replaced\n" in done.out
     report = run("add", "texts", "--kb", "third", "--json").json
     assert {(Path(one["source"]).name, one["note"]) for one in report["decoded"]} == {

@@ -11,14 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from ragstone.acquire.ocr.columns import Columns
 from ragstone.acquire.ocr.recognizer import TextLine
 
-_GUTTER = 0.3
-"""Width of the narrowest gutter, in heights of a line. Boxes of lines have a margin, so gutters look narrower."""
-_FEWEST_LINES = 3
-"""Lines on each side of a gutter."""
-_PROSE = 18
-"""Characters of a line of running text, as the median of a column."""
 _SAME_ROW = 0.5
 """Share of the lower of two boxes that both have in common if they are in a row."""
 _NEW_PARAGRAPH = 0.5
@@ -51,11 +46,12 @@ def paragraphs(lines: Sequence[TextLine]) -> list[Paragraph]:
 def _blocks(lines: Sequence[TextLine], height: float) -> list[Sequence[TextLine]]:
     """Return the lines in blocks of one column each, in reading order."""
     bands = _bands(lines)
+    columns = Columns(bands, height)
     blocks: list[Sequence[TextLine]] = []
     plain: list[TextLine] = []
     at = 0
     while at < len(bands):
-        end, split = _columns(bands, at, height)
+        end, split = columns.find(at)
         if not end:
             plain += bands[at]
             at += 1
@@ -85,49 +81,6 @@ def _bands(lines: Sequence[TextLine]) -> list[list[TextLine]]:
             bands.append([line])
             bottom = line.bottom - margin
     return bands
-
-
-def _columns(bands: Sequence[Sequence[TextLine]], start: int, height: float) -> tuple[int, float]:
-    """Return where the bands end that a gutter divides into columns, and its place; (0, 0) if there is none."""
-    gaps: list[tuple[float, float]] = [(float("-inf"), float("inf"))]
-    best, split = 0, 0.0
-    for end in range(start, len(bands)):
-        if _is_of_cells(bands[end]):
-            break
-        for line in bands[end]:
-            gaps = _without(gaps, line, _GUTTER * height)
-        inside = [line for band in bands[start : end + 1] for line in band]
-        left, right = min(line.left for line in inside), max(line.right for line in inside)
-        gutters = [(low, high) for low, high in gaps if low >= left and high <= right]
-        if not gutters and end > start and not any(low < right and high > left for low, high in gaps):
-            break
-        for low, high in sorted(gutters, key=lambda gap: gap[0] - gap[1]):
-            if _is_prose([line for line in inside if line.right <= low]) and _is_prose(
-                [line for line in inside if line.left >= high]
-            ):
-                best, split = end + 1, (low + high) / 2
-                break
-    return best, split
-
-
-def _is_of_cells(band: Sequence[TextLine]) -> bool:
-    """Return whether a band is a row of a table: short texts side by side."""
-    return len(band) > 1 and max(len(line.text) for line in band) < _PROSE
-
-
-def _without(gaps: Sequence[tuple[float, float]], line: TextLine, narrowest: float) -> list[tuple[float, float]]:
-    """Return what a line leaves of the gaps."""
-    left: list[tuple[float, float]] = []
-    for low, high in gaps:
-        if line.right <= low or line.left >= high:
-            left.append((low, high))
-            continue
-        left += [gap for gap in ((low, line.left), (line.right, high)) if gap[1] - gap[0] >= narrowest]
-    return left
-
-
-def _is_prose(lines: Sequence[TextLine]) -> bool:
-    return len(lines) >= _FEWEST_LINES and median(len(line.text) for line in lines) >= _PROSE
 
 
 def _rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:

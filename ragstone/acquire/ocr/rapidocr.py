@@ -7,10 +7,12 @@ which letters a language has nor how to use two cores.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from PIL import Image
 
 from ragstone.acquire.metadata.language import detect
 from ragstone.acquire.ocr.alphabets import Alphabet, letters_of
-from ragstone.acquire.ocr.recognizer import DOUBTFUL, Gray, Recognized, TextLine
+from ragstone.acquire.ocr.recognizer import DOUBTFUL, Gray, Recognized, TextLine, too_slow
 from ragstone.acquire.ocr.text_boxes import TextBox, text_boxes
 
 ort: Any = onnxruntime  # which has no types
@@ -74,21 +76,25 @@ class RapidOcr:
         # The first column stands for no character, the last for a space.
         self._alphabet = Alphabet(["", *described["character"].splitlines(), " "])
 
-    def read(self, picture: Gray, languages: Sequence[str]) -> Recognized:
-        boxes = self._boxes(picture)
+    def read(self, picture: Gray, languages: Sequence[str], seconds: float) -> Recognized:
+        with _within(seconds) as run:
+            return self._read(picture, languages, run)
+
+    def _read(self, picture: Gray, languages: Sequence[str], run: Any) -> Recognized:
+        boxes = self._boxes(picture, run)
         image = Image.fromarray(picture)
         strips = [strip(image, box) for box in boxes]
         # Some lines from the middle show which side is up, before all others are read.
         first = sorted(range(len(boxes)), key=lambda number: abs(boxes[number].y - image.height / 2))[:_TRIED_LINES]
-        likely = self._likely(strips, first)
+        likely = self._likely(strips, first, run)
         upside_down = False
         if first and self._sure(likely) < DOUBTFUL:
             turned = [one.transpose(Image.Transpose.ROTATE_180) for one in strips]
-            others = self._likely(turned, first)
+            others = self._likely(turned, first, run)
             if self._sure(others) > self._sure(likely):
                 upside_down, likely, strips = True, others, turned
                 boxes = [replace(box, x=image.width - box.x, y=image.height - box.y) for box in boxes]
-        likely |= self._likely(strips, [number for number in range(len(boxes)) if number not in likely])
+        likely |= self._likely(strips, [number for number in range(len(boxes)) if number not in likely], run)
         letters = letters_of(languages or self._language(likely))
         found: list[TextLine] = []
         for number, box in enumerate(boxes):
@@ -109,13 +115,13 @@ class RapidOcr:
         text = " ".join(self._alphabet.decode(one, "")[0] for one in longest)
         return [code] if len(text) >= _TELLING_CHARACTERS and (code := detect(text)) else []
 
-    def _boxes(self, picture: Gray) -> list[TextBox]:
+    def _boxes(self, picture: Gray, run: Any) -> list[TextBox]:
         height, width = picture.shape
         scale = min(_LONGEST_SIDE / max(height, width), 1.0)
         scale = max(scale, min(_SHORTEST_SIDE / min(height, width), _LONGEST_SIDE / max(height, width)))
         wide, high = (max(round(side * scale / _STEP), 1) * _STEP for side in (width, height))
         small = np.asarray(Image.fromarray(picture).resize((wide, high), Image.Resampling.BILINEAR), np.float32)
-        (likely,) = self._finds.run(None, {"x": _for_network(small)[None]})
+        (likely,) = self._finds.run(None, {"x": _for_network(small)[None]}, run)
         across, down = width / wide, height / high
         return [
             TextBox(
@@ -128,7 +134,7 @@ class RapidOcr:
             for box in text_boxes(likely[0, 0])
         ]
 
-    def _likely(self, strips: Sequence[Image.Image], wanted: Sequence[int]) -> dict[int, Likely]:
+    def _likely(self, strips: Sequence[Image.Image], wanted: Sequence[int], run: Any) -> dict[int, Likely]:
         """Return what the wanted strips may say, by their numbers."""
         found: dict[int, Likely] = {}
         for batch in _batches({number: strips[number].width for number in wanted}):
@@ -136,7 +142,7 @@ class RapidOcr:
             inputs = np.zeros((len(batch), 3, _HEIGHT, widest), np.float32)
             for at, number in enumerate(batch):
                 inputs[at, :, :, : strips[number].width] = _for_network(np.asarray(strips[number], np.float32))
-            (likely,) = self._reads.run(None, {"x": inputs})
+            (likely,) = self._reads.run(None, {"x": inputs}, run)
             for at, number in enumerate(batch):
                 steps = -(-strips[number].width * likely.shape[1] // widest)
                 found[number] = self._alphabet.western(likely[at, :steps])
@@ -165,6 +171,27 @@ def _session(model: Path, threads: int) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
     return ort.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+
+@contextmanager
+def _within(seconds: float) -> Generator[Any]:
+    """Yield options of a run of a network, which stops it when the time is over.
+
+    Raises:
+        Unreadable: it was stopped.
+    """
+    run = ort.RunOptions()
+    timer = Timer(seconds, setattr, (run, "terminate", True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield run
+    except Exception as error:  # ONNX Runtime has no error of its own for this.
+        if run.terminate:
+            raise too_slow(seconds) from error
+        raise
+    finally:
+        timer.cancel()
 
 
 def _for_network(gray: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -16,6 +16,7 @@ from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import Writer, tidy
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
+from ragstone.settings import AcquireSettings
 
 _FEWEST_LETTERS = 3
 """A picture with fewer letters and digits than this holds a mark or a speck, and no text."""
@@ -68,14 +69,14 @@ class Tally:
 
 
 def read_all(
-    pictures: Iterable[Gray], recognizer: Recognizer, languages: Sequence[str], at_work: Callable[[], None]
+    pictures: Iterable[Gray], recognizer: Recognizer, settings: AcquireSettings, at_work: Callable[[], None]
 ) -> Iterator[Scan]:
     """Yield what each picture says, in order. As many pictures are in memory as the engine reads at once.
 
     Args:
         pictures: what to read.
         recognizer: the engine.
-        languages: as for `Recognizer.read`.
+        settings: the languages of the pictures, and the time for each.
         at_work: called before each picture and after it.
     """
     with ThreadPoolExecutor(recognizer.pages_at_once) as pool:
@@ -83,7 +84,7 @@ def read_all(
         try:
             for picture in pictures:
                 at_work()
-                waiting.append(pool.submit(read_one, picture, recognizer, languages))
+                waiting.append(pool.submit(read_one, picture, recognizer, settings))
                 if len(waiting) >= recognizer.pages_at_once:
                     yield waiting.popleft().result()
                     at_work()
@@ -95,14 +96,14 @@ def read_all(
                 one.cancel()
 
 
-def read_one(picture: Gray, recognizer: Recognizer, languages: Sequence[str]) -> Scan:
+def read_one(picture: Gray, recognizer: Recognizer, settings: AcquireSettings) -> Scan:
     """Return what a picture says. A failure costs only this picture, not the file that it is in."""
     if min(picture.shape) < SMALLEST_SIDE:
         return Scan()
     turn = turn_of(picture)
     upright = turn.apply(picture)
     try:
-        read = recognizer.read(upright, languages)
+        read = recognizer.read(upright, settings.ocr_languages, settings.ocr_seconds)
     except Unreadable as error:
         return Scan(failure=str(error))
     lines, turn = read.lines, turn.upside_down() if read.upside_down else turn

@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.acquire.readers.decode import Unreadable
+
 Gray = NDArray[np.uint8]
 """A picture in shape (height, width): 0 is black, 255 is white."""
 
@@ -60,15 +62,24 @@ class Recognizer(Protocol):
         """How many pictures to read side by side; 1 if an engine uses all cores for one."""
         ...
 
-    def read(self, picture: Gray, languages: Sequence[str]) -> Recognized:
+    def read(self, picture: Gray, languages: Sequence[str], seconds: float) -> Recognized:
         """Return the lines of a picture, which are level, but may be upside down.
 
         Args:
             picture: the picture. Threads may share a recognizer.
             languages: ISO 639-1 codes of the languages that the text may be in; empty if they are not known. What an
                 engine does not know it ignores.
+            seconds: how long it may take.
+
+        Raises:
+            Unreadable: it takes longer, or the engine fails.
         """
         ...
+
+
+def too_slow(seconds: float) -> Unreadable:
+    """Return the error for a picture that takes longer than it may."""
+    return Unreadable(f"a picture took more than {seconds:g} s (acquire.ocr_seconds)")
 
 
 def confidence(lines: Sequence[TextLine]) -> float:

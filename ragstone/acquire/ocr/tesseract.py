@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import os
 import subprocess
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from PIL import Image, ImageFilter
 
 from ragstone.acquire.metadata.language import detect
-from ragstone.acquire.ocr.recognizer import DOUBTFUL, Gray, Recognized, TextLine, confidence
+from ragstone.acquire.ocr.recognizer import DOUBTFUL, Gray, Recognized, TextLine, confidence, too_slow
 from ragstone.acquire.readers.decode import Unreadable
 
 _CODES = {
@@ -22,7 +24,7 @@ _CODES = {
     "vi": "vie", "hi": "hin",
 }  # fmt: skip
 """How Tesseract calls a language, by ISO 639-1 code. Other codes are passed on as they are."""
-_PAGE_SECONDS = 120
+_START_SECONDS = 30.0
 _SHADE = 16
 """Pixels of a square that is as light or dark as the paper under it."""
 _NEIGHBOURS = 5
@@ -49,47 +51,54 @@ class Tesseract:
 
     def __init__(self, program: str) -> None:
         self._program = program
-        listed = _run([program, "--list-langs"], b"").decode("utf-8", "replace").splitlines()
+        listed = _run([program, "--list-langs"], b"", _START_SECONDS).decode("utf-8", "replace").splitlines()
         self.installed = frozenset(line.strip() for line in listed[1:])
 
-    def read(self, picture: Gray, languages: Sequence[str]) -> Recognized:
-        picture = evened(picture)
+    def read(self, picture: Gray, languages: Sequence[str], seconds: float) -> Recognized:
+        until = time.monotonic() + seconds
+        try:
+            return self._recognized(evened(picture), languages, until)
+        except subprocess.TimeoutExpired as error:
+            raise too_slow(seconds) from error
+
+    def _recognized(self, picture: Gray, languages: Sequence[str], until: float) -> Recognized:
         wanted = [code for one in languages if (code := _CODES.get(one, one)) in self.installed]
-        known = wanted or self._language(picture)
-        lines = self._read(picture, known)
+        known = wanted or self._language(picture, until)
+        lines = self._read(picture, known, until)
         if lines and confidence(lines) < DOUBTFUL:
             turned = np.ascontiguousarray(np.rot90(picture, 2))
             # The language is told from words, which upside down are none.
-            known = wanted or self._language(turned)
-            if self._is_surer(turned, lines, known):
-                return Recognized(lines=self._read(turned, known), upside_down=True)
+            known = wanted or self._language(turned, until)
+            if self._is_surer(turned, lines, known, until):
+                return Recognized(lines=self._read(turned, known, until), upside_down=True)
         return Recognized(lines=lines)
 
-    def _is_surer(self, turned: Gray, lines: Sequence[TextLine], languages: Sequence[str]) -> bool:
+    def _is_surer(self, turned: Gray, lines: Sequence[TextLine], languages: Sequence[str], until: float) -> bool:
         """Return whether lines are read more surely in the picture turned by half than they were in the picture."""
         middle = sorted(lines, key=lambda line: line.top)[max((len(lines) - _TRIED_LINES) // 2, 0) :][:_TRIED_LINES]
         margin = max(line.height for line in middle)
         top = len(turned) - max(line.bottom for line in middle) - margin
         bottom = len(turned) - min(line.top for line in middle) + margin
         band = np.ascontiguousarray(turned[max(int(top), 0) : int(bottom)])
-        return confidence(self._read(band, languages)) > confidence(middle)
+        return confidence(self._read(band, languages, until)) > confidence(middle)
 
-    def _language(self, picture: Gray) -> list[str]:
+    def _language(self, picture: Gray, until: float) -> list[str]:
         """Return the language of the middle of a picture, read in all languages, or all if it is not clear."""
         known = [code for code in dict.fromkeys(["eng", *_CODES.values()]) if code in self.installed][:_MOST_LANGUAGES]
         if len(known) > 1:
             third = len(picture) // 3
-            text = " ".join(line.text for line in self._read(picture[third : 2 * third], known))
+            text = " ".join(line.text for line in self._read(picture[third : 2 * third], known, until))
             if (code := _CODES.get(detect(text), "")) in known:
                 return [code]
         return known or ["eng"]
 
-    def _read(self, picture: Gray, languages: Sequence[str]) -> list[TextLine]:
+    def _read(self, picture: Gray, languages: Sequence[str], until: float) -> list[TextLine]:
         height, width = picture.shape
         header = f"P5 {width} {height} 255\n".encode()
         # Without --dpi it guesses, and warns about its guess. Page segmentation 3 finds columns by itself.
         command = [self._program, "stdin", "stdout", "--psm", "3", "--dpi", "200", "-l", "+".join(languages), "tsv"]
-        return lines_of(_run(command, header + picture.tobytes()).decode("utf-8", "replace"))
+        table = _run(command, header + picture.tobytes(), until - time.monotonic())
+        return lines_of(table.decode("utf-8", "replace"))
 
 
 def evened(picture: Gray) -> Gray:
@@ -146,15 +155,36 @@ def _joined(words: Sequence[TextLine]) -> TextLine:
     )
 
 
-def _run(command: Sequence[str], given: bytes) -> bytes:
+def _run(command: Sequence[str], given: bytes, seconds: float) -> bytes:
+    """Return what a program prints.
+
+    Raises:
+        TimeoutExpired: it takes too long, and was ended.
+        Unreadable: it fails.
+    """
     # One thread for each picture: several pictures at once pay better.
     environment = {**os.environ, "OMP_THREAD_LIMIT": "1"}
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(
-            command, input=given, capture_output=True, timeout=_PAGE_SECONDS, env=environment, check=True
-        )
-    except subprocess.TimeoutExpired as error:
-        raise Unreadable(f"Tesseract took more than {_PAGE_SECONDS} s for a page") from error
-    except (OSError, subprocess.CalledProcessError) as error:
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as program:
+            _limit_time(program.pid, seconds)
+            try:
+                printed, failure = program.communicate(given, timeout=max(seconds, 0.0))
+            except BaseException:
+                program.kill()
+                raise
+    except OSError as error:
         raise Unreadable(f"Tesseract failed: {error}") from error
-    return done.stdout
+    if program.returncode:
+        said = failure.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise Unreadable(f"Tesseract failed (exit code {program.returncode}): {said}")
+    return printed
+
+
+def _limit_time(process: int, seconds: float) -> None:
+    """Let the system end a process that outlives this one. Only Linux can set the limits of another process."""
+    with suppress(ImportError, AttributeError, OSError):
+        import resource
+
+        most = max(int(seconds), 1) + 1
+        resource.prlimit(process, resource.RLIMIT_CPU, (most, most))

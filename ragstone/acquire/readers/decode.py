@@ -81,10 +81,12 @@ def detect(path: Path, settings: AcquireSettings) -> Encoding:
 
 
 def decoded_file(document: Document) -> Decoded | None:
-    """Return the file of a document and why its text may be wrong; None if it is plain UTF-8, or read surely by OCR."""
+    """Return the file of a document and why its text may be wrong or lack parts; None if nothing says so."""
     note, path = str(document.metadata.get("decoding", "")), str(document.metadata.get("path", ""))
     sure = document.metadata.get("ocr_confidence")
-    if "ocr" in document.metadata and isinstance(sure, float) and sure < _DOUBTFUL:
+    if document.id == path and (missing := document.metadata.get("partial")):
+        note = f"read only in part: {missing}"
+    elif "ocr" in document.metadata and isinstance(sure, float) and sure < _DOUBTFUL:
         note = f"read from pictures by OCR, at a confidence of {sure:.0%}"
     elif not note.endswith((_GUESSED, _REPLACED)):  # a table may have a column of that name
         return None

@@ -50,7 +50,9 @@ class EmbeddedPictures:
         """The facts ``ocr`` and ``ocr_confidence``, and ``partial`` if there are too many pictures."""
         facts = self._reader.facts if self._reader else {}
         left = self._seen - self._file.settings.ocr_pages
-        return {**facts, "partial": f"{left} pictures were not read (acquire.ocr_pages)"} if left > 0 else facts
+        missing = f"{left} pictures were not read (acquire.ocr_pages)" if left > 0 else ""
+        partial = missing or (self._reader.missing if self._reader else "")
+        return {**facts, "partial": partial} if partial else facts
 
     def _read(self, writer: Writer, data: bytes) -> None:
         self._seen += len(data) >= _FEWEST_BYTES
@@ -75,10 +77,16 @@ class _PictureReader:
 
         for picture in frames(data, 1):
             self._file.at_work()
-            scan = read_one(picture, self._engine, self._file.settings.ocr_languages)
+            scan = read_one(picture, self._engine, self._file.settings)
             self._tally.add(scan)
             write(writer, scan, None)
 
     @property
     def facts(self) -> dict[str, Scalar]:
         return self._tally.facts(self._engine.name)
+
+    @property
+    def missing(self) -> str:
+        """Which pictures the engine could not read, and why; empty if it read all."""
+        failed = self._tally.failed
+        return f"{failed} pictures could not be read: {self._tally.failure}" if failed else ""

@@ -6,6 +6,7 @@ replies are JSON over a socket pair: nothing that comes back is code.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -13,7 +14,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -32,6 +35,8 @@ from ragstone.settings import AcquireSettings
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.1
 """Time between two checks of whether a stop is requested."""
+_AROUND_PAGE_SECONDS = 15.0
+"""Time for what OCR of a page needs beside the engine: to load it, to draw the page, and to put its lines in order."""
 _MOST_FILES = 200
 """Files after which the process is replaced: memory that a library fails to free counts against the next file."""
 _WORKING = b"working"
@@ -88,35 +93,54 @@ class ParserProcess:
             return self._parse(reader, file)
 
     def _parse(self, reader: str, file: File) -> Parsed:
+        most = self.settings.ocr_pages if self.settings.ocr != "off" else 0
+        try:
+            return self._request(reader, file, most)
+        except _Lost as lost:
+            if not lost.at_work or not most:
+                raise
+            # The pictures before the one that failed, and the text of the file, can still be read.
+            read = max(min((lost.at_work - 1) // 2 - 1, most - 1), 0)
+            try:
+                parsed = self._request(reader, file, read)
+            except Unreadable:
+                raise lost from None
+            count = f"only the first {read}" if read else "none"
+            partial = f"{count} of its pictures were read: OCR {lost}"
+            return replace(parsed, facts={**parsed.facts, "partial": partial})
+
+    def _request(self, reader: str, file: File, pictures: int) -> Parsed:
+        """Return what a reader makes of a file and of so many of its pictures at most."""
         self._check_stop()
         if self._files >= _MOST_FILES:
             self._end()
         pipe = self._pipe or self._start()
         self._files += 1
+        at_work = 0
         try:
-            pipe.send_bytes(json.dumps([reader, os.fsdecode(file.path), file.name, file.source, file.suffix]).encode())
-            verdict, body = self._reply(pipe).split(b"\n", 1)
+            asked = [reader, os.fsdecode(file.path), file.name, file.source, file.suffix, pictures]
+            pipe.send_bytes(json.dumps(asked).encode())
+            for reply in self._replies(pipe):
+                if reply != _WORKING:
+                    return _parsed(reply)
+                at_work += 1
         except (EOFError, OSError) as error:
-            raise Unreadable(self._cause_of_death()) from error
-        if verdict == b"memory":
+            raise _Lost(self._cause_of_death(), at_work) from error
+        except _OutOfMemory as error:
             self._end()
-            raise Unreadable(f"needs more than {body.decode()} MB")
-        if verdict == b"unreadable":
-            raise Unreadable(body.decode())
-        return from_json(body)
-
-    def _reply(self, pipe: Connection) -> bytes:
-        """Return the reply to a request. Each page that OCR begins gives the process time for that page."""
-        seconds, setting = self.settings.parse_seconds, "acquire.parse_seconds"
-        for _ in range(_MOST_WORKING * (self.settings.ocr_pages + 1)):
-            if not self._replies(pipe, seconds):
-                break
-            reply = pipe.recv_bytes()
-            if reply != _WORKING:
-                return reply
-            seconds, setting = max(seconds, self.settings.ocr_seconds), "acquire.ocr_seconds"
+            raise _Lost(str(error), at_work) from error
         self._end()
-        raise Unreadable(f"took more than {seconds:g} s ({setting})")
+        setting = "ocr_seconds" if at_work else "parse_seconds"
+        raise _Lost(f"took more than {getattr(self.settings, setting):g} s (acquire.{setting})", at_work)
+
+    def _replies(self, pipe: Connection) -> Iterator[bytes]:
+        """Yield what the process sends, as long as it is in time. Each page that OCR begins gives it more."""
+        seconds = self.settings.parse_seconds
+        for _ in range(_MOST_WORKING * (self.settings.ocr_pages + 1)):
+            if not self._answers(pipe, seconds):
+                return
+            yield pipe.recv_bytes()
+            seconds = _page_seconds(self.settings)
 
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
@@ -128,6 +152,7 @@ class ParserProcess:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a group of its own, in which the programs that it runs end with it
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
         )
         theirs.close()
@@ -136,14 +161,14 @@ class ParserProcess:
         # The process reports that it is ready, so that its start does not count against the first file.
         ready = b""
         with suppress(EOFError, OSError):
-            ready = pipe.recv_bytes() if self._replies(pipe, _START_SECONDS) else b""
+            ready = pipe.recv_bytes() if self._answers(pipe, _START_SECONDS) else b""
         if not ready:
             self._end()
             raise Unreadable("the process that parses files did not start")
         return pipe
 
-    def _replies(self, pipe: Connection, seconds: float) -> bool:
-        """Return whether the process replies in time."""
+    def _answers(self, pipe: Connection, seconds: float) -> bool:
+        """Return whether the process sends something in time."""
         deadline = time.monotonic() + seconds
         while not pipe.poll(max(0.0, min(_POLL_SECONDS, deadline - time.monotonic()))):
             self._check_stop()
@@ -160,11 +185,12 @@ class ParserProcess:
             raise
 
     def _end(self) -> None:
-        """Kill the process, whatever it is doing."""
+        """Kill the process and the programs that it runs, whatever they are doing."""
         if self._pipe:
             self._pipe.close()
         if self._process:
-            self._process.kill()
+            with suppress(OSError):  # all of them are gone
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         self._process = self._pipe = None
         self._files = 0
@@ -189,14 +215,19 @@ def main() -> None:
     settings = AcquireSettings.model_validate_json(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends this process.
     _limit(settings)
+    memory = _Memory(settings)
     pipe.send_bytes(b"ready")
     while request := _receive(pipe):
-        reader, path, name, source, suffix = json.loads(request)
-        at_work = partial(_at_work, pipe, settings)
-        file = File(path=Path(path), name=name, source=source, suffix=suffix, settings=settings, at_work=at_work)
+        reader, path, name, source, suffix, pictures = json.loads(request)
+        own = settings.model_copy(update={"ocr_pages": pictures} if pictures else {"ocr": "off"})
+        at_work = partial(_at_work, pipe, own, memory)
+        file = File(path=Path(path), name=name, source=source, suffix=suffix, settings=own, at_work=at_work)
         # If the parent is gone, nothing else ends a hang.
         signal.setitimer(signal.ITIMER_REAL, settings.parse_seconds + 5)
-        pipe.send_bytes(_reply(reader, file))
+        reply = _reply(reader, file)
+        del file, at_work
+        memory.put_back()
+        pipe.send_bytes(reply)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -207,11 +238,33 @@ def _receive(pipe: Connection) -> bytes:
         return b""
 
 
-def _at_work(pipe: Connection, settings: AcquireSettings) -> None:
+def _at_work(pipe: Connection, settings: AcquireSettings, memory: _Memory) -> None:
     """Ask for time for another page, and for the memory that OCR takes."""
-    signal.setitimer(signal.ITIMER_REAL, max(settings.parse_seconds, settings.ocr_seconds) + 5)
-    _limit_memory(settings.parse_mb + settings.ocr_mb)
+    signal.setitimer(signal.ITIMER_REAL, _page_seconds(settings) + 5)
+    memory.raise_for_ocr()
     pipe.send_bytes(_WORKING)
+
+
+class _Memory:
+    """The limit of memory, which is higher for a file while OCR reads its pictures.
+
+    What the engine keeps for the next picture does not count against the files between.
+    """
+
+    def __init__(self, settings: AcquireSettings) -> None:
+        self._settings, self._raised, self._before = settings, False, _held_mb()
+
+    def raise_for_ocr(self) -> None:
+        if not self._raised:
+            self._raised = True
+            _limit_memory(self._settings.parse_mb + self._settings.ocr_mb)
+
+    def put_back(self) -> None:
+        if self._raised:
+            gc.collect()
+            kept = min(max(_held_mb() - self._before, 0.0), self._settings.ocr_mb)
+            _limit_memory(self._settings.parse_mb + kept)
+            self._raised = False
 
 
 def _reply(reader: str, file: File) -> bytes:
@@ -239,7 +292,7 @@ def _limit(settings: AcquireSettings) -> None:
     sys.addaudithook(refuse)
 
 
-def _limit_memory(megabytes: int) -> None:
+def _limit_memory(megabytes: float) -> None:
     # Not every system has these limits; the time limit holds everywhere.
     with suppress(ImportError, ValueError, OSError):
         import resource
@@ -257,7 +310,47 @@ def _memory_mb() -> int:
     return int(resource.getrlimit(resource.RLIMIT_DATA)[0] / MEGABYTE)
 
 
+def _held_mb() -> float:
+    """Return the memory that this process holds, as the limit counts it; 0 where the system does not say."""
+    with suppress(OSError, IndexError, ValueError):
+        written = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(written.partition("VmData:")[2].split()[0]) * 1024 / MEGABYTE
+    return 0.0
+
+
 # ---------------------------------------------------------------- between the processes
+
+
+class _Lost(Unreadable):
+    """The process failed in the middle of a file, after it had reported ``at_work`` times that it reads pictures."""
+
+    def __init__(self, reason: str, at_work: int) -> None:
+        super().__init__(reason)
+        self.at_work = at_work
+
+
+class _OutOfMemory(Exception):
+    """A file needs more memory than the process may use."""
+
+
+def _page_seconds(settings: AcquireSettings) -> float:
+    """Return the time for a page that OCR reads. The engine keeps its own limit; this is for what surrounds it."""
+    return max(settings.parse_seconds, settings.ocr_seconds + _AROUND_PAGE_SECONDS)
+
+
+def _parsed(reply: bytes) -> Parsed:
+    """Return the file in a reply.
+
+    Raises:
+        Unreadable: it gives no text.
+        _OutOfMemory: it needs too much memory.
+    """
+    verdict, body = reply.split(b"\n", 1)
+    if verdict == b"memory":
+        raise _OutOfMemory(f"needs more than {body.decode()} MB")
+    if verdict == b"unreadable":
+        raise Unreadable(body.decode())
+    return from_json(body)
 
 
 def to_json(parsed: Parsed) -> bytes:

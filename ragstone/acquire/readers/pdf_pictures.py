@@ -130,7 +130,7 @@ def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> S
     found: dict[int, list[Scan]] = {}
     tally, instead = Tally(), set[int]()
     rendered = (_rendered(book, one) for one in read)
-    for one, scan in zip(read, read_all(rendered, engine, settings.ocr_languages, file.at_work), strict=True):
+    for one, scan in zip(read, read_all(rendered, engine, settings, file.at_work), strict=True):
         # What is there already is better than a few words of handwriting that were made out.
         held = sum(len(line.text) for line in pages[one.page].lines) if one.box is None else 0
         says_more = scan.characters > _LEAST_OF_TEXT * held

@@ -39,7 +39,7 @@ def parse(file: File) -> Parsed:
         except Unreadable as error:
             partial = str(error)
 
-    for pages, scan in enumerate(read_all(pictures(), engine, settings.ocr_languages, file.at_work), 1):
+    for pages, scan in enumerate(read_all(pictures(), engine, settings, file.at_work), 1):
         writer.page(str(pages))
         write(writer, scan, pages - 1)
         tally.add(scan)

@@ -105,9 +105,9 @@ def skipped(skipped: Sequence[Skipped], more: str) -> Iterator[Line]:
 
 
 def _decoded(decoded: Sequence[Decoded]) -> Iterator[Line]:
-    """Show the files whose text may be wrong."""
+    """Show the files whose text may be wrong or lack parts."""
     if decoded:
-        yield line((f"{count(len(decoded), 'file')} read, but the text may be wrong in places", "bold yellow"))
+        yield line((f"{count(len(decoded), 'file')} read, but the text may be wrong or incomplete", "bold yellow"))
     for one in decoded[:SHOWN_SKIPPED]:
         yield line(f"{one_line(one.source)}: {one.note}", indent=2)
     if (rest := len(decoded) - SHOWN_SKIPPED) > 0:
