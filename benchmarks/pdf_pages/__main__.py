@@ -1,6 +1,7 @@
-"""Headings, running lines, order and words of PDF pages, beside what other libraries read in the same run.
+"""Headings, lists, running lines, order and words of PDF pages, beside what other libraries read in the same run.
 
-Headings are compared with those that people tagged in the files (``pdf/tagged``) or reviewed (``pdf/docling``). The
+The items of lists, each on a line that begins with its mark, are compared with those that people tagged. Headings are
+compared with those that people tagged in the files (``pdf/tagged``) or reviewed (``pdf/docling``). The
 text is compared with the text of these tags, without white space, headers and footers. The checks of ``olmocr_sample``
 say which words must occur, must not, or must come before others. ``--peers PYTHON`` names an interpreter with
 pdfplumber, pymupdf or pypdfium2.
@@ -9,6 +10,7 @@ pdfplumber, pymupdf or pypdfium2.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,20 +28,23 @@ PEER = Path(__file__).with_name("peer.py")
 PEER_SECONDS = 900
 QUICK = 4
 RUNNING = {"page_header", "page_footer"}
+LINE = re.compile(r"[^\n]+")
+ITEM = re.compile(r"\s*(?:\[\d{1,3}\]|[•‣◦▪●·–*\-■█❖➢]|\(?\d{1,2}[.)]|\(?[a-zA-Z][.)]|\(?[ivx]{2,4}[.)])\s+\S")
 CHECKS = ("present", "absent", "order")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What is known of a file: the text in reading order, and its headings; None if nobody marked them."""
+    """What is known of a file: the text in reading order, its headings and items; None if nobody marked them."""
 
     text: str
     headings: Sequence[str] | None
+    items: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Headings:
-    """How many headings a file has, how many were found in it, and how many of those are right."""
+class Count:
+    """How many headings or items a file has, how many were found in it, and how many of those are right."""
 
     known: int
     found: int
@@ -61,6 +66,9 @@ async def measure(options: Options) -> Result:
         name: {path: found_in(documents[path], known.headings) for path, known in files.items() if known.headings}
         for name, files in sets.items()
     }
+    lists = {
+        path: items_in(documents[path], known.items) for path, known in sets.get("tagged", {}).items() if known.headings
+    }
     systems = ("ragstone", *PEERS) if options.peers else ("ragstone",)
     given = {name: texts_of(name, options.peers, paths) for name in systems}
     texts = {name: one["texts"] for name, one in given.items() if one}
@@ -76,7 +84,7 @@ async def measure(options: Options) -> Result:
         system: {kind: share(kind, checks, folder / "olmocr_sample/dev", text) for kind in CHECKS}
         for system, text in texts.items()
     }
-    return summary(headings, alike, passed, seconds)
+    return summary(headings, lists, alike, passed, seconds)
 
 
 def document(path: Path) -> Document | None:
@@ -93,7 +101,8 @@ def tagged(folder: Path) -> dict[Path, Known]:
         one = json.loads(line)
         headings = [text for _, _, text in one["headings"]]
         text = "\n".join(text for _, _, text in one["blocks"])
-        found[folder / one["file"]] = Known(text=text, headings=headings or None)
+        items = [text for _, kind, text in one["blocks"] if kind == "LI"]
+        found[folder / one["file"]] = Known(text=text, headings=headings or None, items=items or None)
     return found
 
 
@@ -111,12 +120,22 @@ def labelled(folder: Path) -> dict[Path, Known]:
 # ---------------------------------------------------------------- what is found
 
 
-def found_in(document: Document | None, known: Sequence[str] | None) -> Headings:
+def found_in(document: Document | None, known: Sequence[str] | None) -> Count:
     """Compare the headings of a document with the known ones."""
     marks = document.marks if document else ()
     found = [plain(mark.label) for mark in marks if mark.kind == "heading"]
     right = [text for text in map(plain, known or ()) if text]
-    return Headings(known=len(right), found=len(found), right=matched(right, found))
+    return Count(known=len(right), found=len(found), right=matched(right, found))
+
+
+def items_in(document: Document | None, known: Sequence[str] | None) -> Count:
+    """Compare the items of lists in a document with the known ones. Rows of tables and headings are none."""
+    others = [mark for mark in document.marks if mark.kind in ("table", "heading")] if document else []
+    lines = LINE.finditer(document.text) if document else ()
+    outside = (one for one in lines if not any(mark.start <= one.start() < mark.end for mark in others))
+    found = [plain(one[0]) for one in outside if ITEM.match(one[0])]
+    right = [text for text in map(plain, known or ()) if text]
+    return Count(known=len(right), found=len(found), right=matched(right, found))
 
 
 def texts_of(name: str, python: str, paths: Sequence[Path]) -> dict[str, Any] | None:
@@ -146,7 +165,7 @@ def share(kind: str, checks: Sequence[Mapping[str, Any]], folder: Path, texts: M
 # ---------------------------------------------------------------- the results
 
 
-def rates(headings: Sequence[Headings]) -> tuple[float, float]:
+def rates(headings: Sequence[Count]) -> tuple[float, float]:
     """Return precision and recall over all headings of the files."""
     known, found = sum(one.known for one in headings), sum(one.found for one in headings)
     right = sum(one.right for one in headings)
@@ -154,7 +173,8 @@ def rates(headings: Sequence[Headings]) -> tuple[float, float]:
 
 
 def summary(
-    headings: Mapping[str, Mapping[Path, Headings]],
+    headings: Mapping[str, Mapping[Path, Count]],
+    lists: Mapping[Path, Count],
     alike: Mapping[str, Mapping[str, float]],
     passed: Mapping[str, Mapping[str, float]],
     seconds: Mapping[str, float],
@@ -162,6 +182,7 @@ def summary(
     """Return the headings by file and in total, and the texts by library."""
     every = [one for files in headings.values() for one in files.values()]
     precision, recall = rates(every)
+    of_items = rates([*lists.values()])
     rows = [
         [path.stem[:40], str(one.known), str(one.found), str(one.right)]
         for files in headings.values()
@@ -171,6 +192,7 @@ def summary(
     figures = {
         "headings": {"precision": round(precision, 3), "recall": round(recall, 3)},
         "headings_by_set": {name: [round(one, 3) for one in both] for name, both in by_set.items()},
+        "items": {"precision": round(of_items[0], 3), "recall": round(of_items[1], 3)},
         "similarity": {name: {key: round(one, 3) for key, one in sets.items()} for name, sets in alike.items()},
         "checks": {name: {kind: round(one, 3) for kind, one in kinds.items()} for name, kinds in passed.items()},
         "cpu_seconds": {name: round(one, 1) for name, one in seconds.items()},
@@ -188,9 +210,17 @@ def summary(
         figures=figures,
         tables=[
             Table(title="Headings", columns=["file", "known", "found", "right"], rows=rows),
+            Table(
+                title="Items of lists",
+                columns=["file", "known", "found", "right"],
+                rows=[[path.stem[:40], str(one.known), str(one.found), str(one.right)] for path, one in lists.items()],
+            ),
             Table(title="Text and order", columns=["", *headings, *CHECKS, "CPU s"], rows=texts),
         ],
-        notes=[f"Of the headings found, {precision:.1%} are right; of those known, {recall:.1%} are found."],
+        notes=[
+            f"Of the headings found, {precision:.1%} are right; of those known, {recall:.1%} are found.",
+            f"Of the items found, {of_items[0]:.1%} are right; of those known, {of_items[1]:.1%} are found.",
+        ],
     )
 
 

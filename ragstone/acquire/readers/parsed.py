@@ -122,6 +122,7 @@ class Writer:
         self._pages: list[tuple[str, int]] = []
         self._placed: list[Placed] = []
         self._table: Grid | None = None
+        self._in_list = False
 
     def paragraph(self, text: str, placed: Sequence[Placed] = ()) -> None:
         """Add a paragraph.
@@ -138,6 +139,24 @@ class Writer:
         """Add a line that follows the one before without a blank line, such as a list item."""
         self._gap = "\n" if self._length else ""
         self._block(tidy(text).rstrip())
+
+    def item(self, mark: str, text: str, placed: Sequence[Placed] = ()) -> None:
+        """Add an item of a list, without a blank line after another item or what introduces the list.
+
+        Args:
+            mark: what stands before it, with its indentation; empty for the end of the last item.
+            text: its words on one line.
+            placed: where parts of it stand. Their spans are within ``text``, which is `tidy` then.
+        """
+        before = self._pieces[-1] if self._pieces else ""
+        if not mark:
+            self._gap = " " if self._in_list else self._gap
+        elif self._in_list or before.endswith(":"):
+            self._gap = "\n"
+        start = self._block(f"{mark} {text}" if mark else text)
+        if start is not None:
+            self._placed += _moved(placed, start + (len(mark) + 1 if mark else 0))
+            self._in_list = True
 
     def heading(self, text: str, level: int, placed: Sequence[Placed] = ()) -> None:
         """Add a heading. ``placed`` is where parts of it stand; ``text`` is on one line and `tidy` then."""
@@ -247,6 +266,7 @@ class Writer:
         """Add a block and return where it begins; None if it is empty."""
         if not text.strip():
             return None
+        self._in_list = False
         for piece in (self._gap, text):
             self._pieces.append(piece)
             self._length += len(piece)

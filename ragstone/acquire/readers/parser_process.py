@@ -277,7 +277,7 @@ def _reply(reader: str, file: File) -> bytes:
         return b"unreadable\n" + str(error).encode("utf-8", "replace")
     except RecursionError:
         return b"unreadable\ndamaged: nested too deep"
-    except Exception as error:  # A broken file may make a parser raise anything.
+    except BaseException as error:  # A broken file may make a parser raise anything; those in Rust raise no Exception.
         return b"unreadable\n" + f"damaged: {type(error).__name__}: {error}".encode("utf-8", "replace")
 
 

@@ -17,6 +17,7 @@ from ragstone.acquire.readers.pdf_characters import Page, read_page
 from ragstone.acquire.readers.pdf_frame import Frame
 from ragstone.acquire.readers.pdf_headings import plain, with_headings
 from ragstone.acquire.readers.pdf_layout import Block, lay_out
+from ragstone.acquire.readers.pdf_lists import with_lists
 from ragstone.acquire.readers.pdf_pictures import scanned
 from ragstone.acquire.readers.pdf_rules import Rules
 from ragstone.acquire.readers.pdf_running import without_running
@@ -49,7 +50,7 @@ def parse(file: File) -> Parsed:
     pages = [replace(page, lines=[]) if n in scans.instead else page for n, page in enumerate(pages)]
     body = without_running(pages)
     blocks = [lay_out(lines, page.rules) for lines, page in zip(body.pages, pages, strict=True)]
-    blocks = with_headings(blocks, _outline(book))
+    blocks = with_lists(with_headings(blocks, _outline(book)))
     words, writer = vocabulary(body.pages), Writer()
     last: Block | None = None
     for number, (page, own, printed) in enumerate(zip(pages, blocks, body.labels, strict=True)):

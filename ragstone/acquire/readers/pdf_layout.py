@@ -32,11 +32,25 @@ _MOST_BLOCKS = 400
 
 
 class Block:
-    """A paragraph, or a table with its cells. A ``level`` above 0 makes it a heading."""
+    """A paragraph, or a table with its cells. A ``level`` above 0 makes it a heading.
 
-    def __init__(self, lines: Sequence[Line], rules: Rules | None = None, level: int = 0) -> None:
+    An ``item`` makes it one of a list: it is the mark, indented if the item is nested. A block that ``goes_on`` is the
+    end of an item above.
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[Line],
+        rules: Rules | None = None,
+        level: int = 0,
+        item: str = "",
+        *,
+        goes_on: bool = False,
+    ) -> None:
         self.lines = lines
         self.level = level
+        self.item = item
+        self.goes_on = goes_on
         self.cells: Sequence[Sequence[Cell]] = ()
         self.header: int | None = None
         if rules is not None:

@@ -18,6 +18,9 @@ _SIGN_GAP = 12.0
 """A currency sign stands at the left edge of its column, at most this far from the figure."""
 
 _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.")
+BULLET = re.compile(r"(?P<sure>[•‣◦▪▫●○■□█◆❖➢➤►▶✓✔\uf000-\uf0ff])|[·–—*\-o](?=$)")
+"""The mark of an item of a list, at the beginning of a line. Those that are not sure have other uses, too."""
+_ITEM_NUMBER = re.compile(r"\(?(?:\d{1,2}|[a-zA-Z])[.)]")
 _LEFTWARD = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _BACK = 6
 _SHORT = 25
@@ -90,6 +93,8 @@ class Line:
                 cells[-1].append(word)
             else:
                 cells.append([word])
+        if len(cells) > 1 and len(cells[0]) == 1 and self._is_mark(cells[0][0], cells[1:]):
+            cells[:2] = [[*cells[0], *cells[1]]]
         if len(cells) == 2 and self.bold and _SECTION.fullmatch(" ".join(word.text for word in cells[0])):
             return [self]  # the number of a heading, and its words
         return [self.of(cell) for cell in cells]
@@ -97,6 +102,12 @@ class Line:
     def of(self, words: Sequence[Word]) -> Line:
         """Return a part of this line."""
         return Line(words=words, size=self.size, bold=self.bold, italic=self.italic)
+
+    def _is_mark(self, word: Word, rest: Sequence[Sequence[Word]]) -> bool:
+        """Return whether the first word of a line is the mark of an item of a list, and the rest is no row."""
+        if BULLET.fullmatch(word.text):
+            return word.text in "•‣●■▪" or len(rest) == 1
+        return bool(_ITEM_NUMBER.fullmatch(word.text)) and len(rest) == 1 and len(rest[0]) > 1
 
     def _gap(self, cell: Sequence[Word], word: Word) -> float:
         """Return how far a word of the cell may be from those before it."""

@@ -71,6 +71,10 @@ def write_page(
         elif block.level:
             writer.heading(block.text, block.level, _in_one_line(block.lines, sheet))
             above = [one for one in above if one.level] + [block]
+        elif block.item or block.goes_on:
+            text, placed = _joined(block.lines, words, sheet)
+            writer.item(block.item, text.replace("\n", " "), placed)
+            above = []
         else:
             text, placed = _joined(block.lines, words, sheet)
             writer.paragraph(text, placed)
