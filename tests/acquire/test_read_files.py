@@ -127,7 +127,8 @@ def test_measures_lines_across_blocks(tmp_path: Path):
 def test_first_heading_is_the_title(tmp_path: Path, text: str, title: str):
     document = read_bytes(tmp_path, text.encode(), "page.MD")
     assert isinstance(document, Document)
-    assert (document.title, document.text, document.metadata["kind"]) == (title, text, "markdown")
+    shown = text.rpartition("---\n\n")[2]  # without front matter
+    assert (document.title, document.text, document.metadata["kind"]) == (title, shown, "markdown")
 
 
 def test_missing_path_is_an_error(tmp_path: Path):

@@ -301,3 +301,14 @@ def test_front_matter_becomes_facts(read_one: ReadOne, written: str, facts: dict
     document = read_one("a.md", f"---\n{written}\n---\n\nText.\n")
     assert {key: document.metadata[key] for key in facts} == facts
     assert ("title" in written) == (document.title == "T: one")
+
+
+def test_front_matter_is_no_text(read_one: ReadOne) -> None:
+    document = read_one("a.md", "---\ntitle: Rent\nstatus: draft\n---\n\n# Paying\n\nBy the third day.\n")
+    assert document.text == "# Paying\n\nBy the third day.\n"
+    assert (document.title, document.metadata["status"]) == ("Rent", "draft")
+    assert [mark.label for mark in document.marks] == ["Paying"]
+
+
+def test_front_matter_alone_is_text(read_one: ReadOne) -> None:
+    assert "status: draft" in read_one("a.md", "---\nstatus: draft\n---\n \n").text

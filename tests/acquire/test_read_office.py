@@ -208,3 +208,27 @@ def test_reads_open_document(read_one: ReadOne) -> None:
     assert document.text == "Head\n\na  bcd\n- item\n\nc | c"
     assert outline(document) == [(2, "Head")]
     assert marked(document, "table") == ["c | c"]
+
+
+def test_reads_slides_of_opendocument(read_one: ReadOne) -> None:
+    spaces = " ".join(
+        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for prefix, name in (("o", "office"), ("d", "drawing"), ("p", "presentation"), ("t", "text"))
+    )
+    frame = '<d:frame p:class="{}"><d:text-box><t:p>{}</t:p></d:text-box></d:frame>'
+    notes = f"<p:notes>{frame.format('notes', 'Say it slowly')}</p:notes>"
+    footer = frame.format("footer", "x")
+    slides = "".join(
+        f"<d:page>{frame.format('title', title)}{frame.format('outline', words)}{footer}{notes}</d:page>"
+        for title, words in (("Rent", "By the third day"), ("Repairs", "The owner pays"))
+    )
+    content = (
+        f"<o:document-content {spaces}><o:body><o:presentation>{slides}</o:presentation></o:body></o:document-content>"
+    )
+    document = read_one("a.odp", package({"content.xml": content}))
+    assert document.text.split("\n\n") == [
+        *("Rent", "By the third day", "Notes: Say it slowly"),
+        *("Repairs", "The owner pays", "Notes: Say it slowly"),
+    ]
+    assert [mark.label for mark in document.marks if mark.kind == "heading"] == ["Rent", "Repairs"]
+    assert document.metadata["pages"] == 2

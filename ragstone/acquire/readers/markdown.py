@@ -33,12 +33,15 @@ _FRONT_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
 def parse(file: File) -> Parsed:
-    """Return a Markdown file. Its title comes from its front matter, or else from its first heading.
+    """Return a Markdown file without its front matter. Its title comes from there, or else from its first heading.
 
-    The other entries of the front matter become facts, the groups that may read the document among them.
+    The other entries of the front matter become facts, the groups that may read the document among them. It is the
+    text only of a file that has no other.
     """
     text, facts = text_of(file)
     own = _front_matter(text)
+    if (end := _front_matter_end(text)) and (body := text[end:].lstrip("\n")).strip():
+        text = body
     hidden = {READERS, file.settings.access.column}
     named = {
         key: value or _NOBODY

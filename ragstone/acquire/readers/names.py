@@ -42,8 +42,6 @@ _LEFT_OUT = {
     "a recording, and Ragstone reads text; a transcript can be read": (
         ".mp3 .wav .ogg .flac .m4a .aac .opus .wma .mid .mp4 .mkv .avi .mov .webm .wmv .m4v .mpg .mpeg"
     ),
-    "a presentation of PowerPoint before 2007; save it as .pptx": ".ppt .pps .pot",
-    "a document of WordPerfect; save it as .docx": ".wpd",
     "a font": ".ttf .otf .woff .woff2 .eot",
     "a program": ".exe .dll .so .dylib .a .o .lib .bin .pyc .pyo .class .jar .war .wasm .apk .msi .deb .rpm .whl",
     "a kind of archive that is not opened; zip and gz are": ".7z .rar .tar .tgz .bz2 .xz .zst .iso .dmg .cab",

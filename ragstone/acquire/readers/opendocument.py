@@ -1,4 +1,4 @@
-"""OpenDocument texts (odt): paragraphs, headings, lists and tables in order."""
+"""OpenDocument texts (odt) and presentations (odp): paragraphs, headings, lists, tables and slides in order."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.package import Element, Package
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
+from ragstone.core.filters import Scalar
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _FACTS = (f"{_DC}title", f"{_META}initial-creator", f"{_DC}creator", f"{_META}creation-date")
 _SKIPPED = {"tracked-changes", "sequence-decls", "table-of-content", "note-citation", "ruby-text", "annotation"}
+_FURNITURE = ("date-time", "footer", "header", "page-number")
+"""Roles of the frames of a slide that say nothing about it."""
 _DEEPEST = 60
 
 
@@ -28,14 +33,22 @@ def parse(file: File) -> Parsed:
     with Package(file.path) as package:
         if "META-INF/manifest.xml" in package.names and b"encryption-data" in package.bytes("META-INF/manifest.xml"):
             raise Unreadable("encrypted")
-        text = package.xml("content.xml").find(f"{_OFFICE}body/{_OFFICE}text")
+        content = package.xml("content.xml")
+        text, shown = (content.find(f"{_OFFICE}body/{_OFFICE}{kind}") for kind in ("text", "presentation"))
         about = package.xml("meta.xml").find(f"{_OFFICE}meta") if "meta.xml" in package.names else None
-    if text is None:
-        raise Unreadable("damaged: there is no text document in it")
+    if text is None and shown is None:
+        raise Unreadable("damaged: there is no text document in it, and no presentation")
     writer = Writer()
-    _write(writer, text, 0)
     title, author, creator, created = (_property(about, tag) for tag in _FACTS)
-    return writer.parsed(title=title, facts={"kind": "odt", "author": author or creator, "created": iso_date(created)})
+    facts: dict[str, Scalar] = {"author": author or creator, "created": iso_date(created)}
+    if text is not None:
+        _write(writer, text, 0)
+        return writer.parsed(title=title, facts={"kind": "odt", **facts})
+    pages = shown.findall(f"{_DRAW}page") if shown is not None else []
+    for number, page in enumerate(pages, 1):
+        writer.page(str(number))
+        _write(writer, page, 0)
+    return writer.parsed(title=title, facts={"kind": "odp", "pages": len(pages), **facts})
 
 
 def _property(about: Element | None, tag: str) -> str:
@@ -55,6 +68,13 @@ def _write(writer: Writer, parent: Element, depth: int, bullet: str = "") -> Non
                 writer.paragraph("".join(_words(element)))
             case "table":
                 writer.table([*_rows(element)])
+            case "frame" if (role := element.get(f"{_PRESENTATION}class", "")) in ("title", *_FURNITURE):
+                if role == "title":
+                    writer.heading(" ".join("".join(_words(one)) for one in element.iter(f"{_TEXT}p")), 1)
+            case "notes":
+                texts = ("".join(_words(one)).strip() for one in element.iter(f"{_TEXT}p"))
+                words = "\n".join(one for one in texts if one)
+                writer.paragraph(f"Notes: {words}" if words else "")
             case tag if tag not in _SKIPPED and depth < _DEEPEST:
                 _write(writer, element, depth + 1, "- " if tag == "list" else bullet)
             case _:

@@ -26,6 +26,7 @@ from typing import Any
 
 from ragstone.acquire.ocr.engines import ocr_program
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.office import programs
 from ragstone.acquire.readers.parsed import File, Parsed, Part
 from ragstone.core.layout import packed, unpacked
 from ragstone.core.records import Mark
@@ -283,10 +284,10 @@ def _reply(reader: str, file: File) -> bytes:
 
 def _limit(settings: AcquireSettings) -> None:
     _limit_memory(settings.parse_mb)
-    allowed = ocr_program(settings.ocr)
+    allowed = {program for program in (ocr_program(settings.ocr), *programs()) if program}
 
     def refuse(event: str, details: tuple[object, ...]) -> None:
-        if event in _FORBIDDEN and not (event == "subprocess.Popen" and allowed and details[0] == allowed):
+        if event in _FORBIDDEN and not (event == "subprocess.Popen" and details[0] in allowed):
             raise PermissionError(f"{event} while parsing a file")
 
     sys.addaudithook(refuse)
