@@ -53,7 +53,7 @@ READERS: dict[str, Reader] = {
     ".ods": "sheets",
     ".odt": "opendocument",
     ".odp": "opendocument",
-    ".wpd": "office",
+    **dict.fromkeys((".wpd", ".sxw"), "office"),
     ".epub": "epub",
     ".rtf": "rtf",
     ".eml": "mail",

@@ -16,7 +16,7 @@ from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
 
-from ragstone.acquire.readers import slides, word
+from ragstone.acquire.readers import word
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed
 
@@ -59,17 +59,8 @@ def parse(file: File) -> Parsed:
         Unreadable: LibreOffice is not installed, or cannot read it.
     """
     with converted(file, "docx") as made:
-        return _of_kind(word.parse(replace(file, path=made)), file)
-
-
-def parse_slides(file: File) -> Parsed:
-    """Return the slides of a presentation.
-
-    Raises:
-        Unreadable: as for `parse`.
-    """
-    with converted(file, "pptx") as made:
-        return _of_kind(slides.parse(replace(file, path=made)), file)
+        parsed = word.parse(replace(file, path=made))
+    return replace(parsed, facts={**parsed.facts, "kind": file.suffix.removeprefix(".")})
 
 
 @contextmanager
@@ -113,7 +104,3 @@ def _run(command: Sequence[str], home: Path, made: Path) -> bool:
     quiet = subprocess.DEVNULL
     subprocess.run(command, stdin=quiet, stdout=quiet, stderr=quiet, env=environment, cwd=home, check=False)
     return made.is_file()
-
-
-def _of_kind(parsed: Parsed, file: File) -> Parsed:
-    return replace(parsed, facts={**parsed.facts, "kind": file.suffix.removeprefix(".")})

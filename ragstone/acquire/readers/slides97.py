@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ragstone.acquire.readers.decode import Unreadable
-from ragstone.acquire.readers.office import parse_slides as parse_other
 from ragstone.acquire.readers.ole import MAGIC, Compound
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.slides import parse as parse_pptx
@@ -29,6 +28,7 @@ _TITLES, _OTHER = (0, 6), 4
 """Types of texts."""
 _FURNITURE = range(7, 11)
 """Placeholders for date, number, footer and header."""
+_OLDER = "not a presentation of PowerPoint 97 or later; save it as .pptx"
 _DEEPEST = 30
 _MOST_EDITS = 10_000
 _BREAKS = str.maketrans({"\r": "\n", "\x0b": "\n"})
@@ -70,19 +70,19 @@ def parse(file: File) -> Parsed:
     Files of the newer format under this name are read as what they are.
 
     Raises:
-        Unreadable: it is encrypted or damaged, or it is older than PowerPoint 97 and LibreOffice cannot read it.
+        Unreadable: it is encrypted, damaged, or no presentation of PowerPoint 97 or later.
     """
     with file.path.open("rb") as stream:
         start = stream.read(len(MAGIC))
     if start.startswith(b"PK\x03\x04"):
         return parse_pptx(file)
     if start != MAGIC:
-        return parse_other(file)
+        raise Unreadable(_OLDER)
     with Compound(file.path) as compound:
         title, facts = compound.properties()
         data, current = memoryview(compound.bytes("PowerPoint Document")), compound.bytes("Current User")
     if not data:
-        return parse_other(file)  # an older format
+        raise Unreadable(_OLDER)
     if len(current) >= 16 and struct.unpack_from("<I", current, 12)[0] == _ENCRYPTED:
         raise Unreadable("encrypted")
     try:
