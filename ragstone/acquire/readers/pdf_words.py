@@ -20,7 +20,7 @@ _SIGN_GAP = 12.0
 _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.")
 BULLET = re.compile(r"(?P<sure>[•‣◦▪▫●○■□█◆❖➢➤►▶✓✔\uf000-\uf0ff])|[·–—*\-o](?=$)")
 """The mark of an item of a list, at the beginning of a line. Those that are not sure have other uses, too."""
-_ITEM_NUMBER = re.compile(r"\(?(?:\d{1,2}|[a-zA-Z])[.)]")
+_ITEM_NUMBER = re.compile(r"\(?(?:\d{1,2}|[a-zA-Z])[.)]|\[\d{1,2}\]")
 _LEFTWARD = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _BACK = 6
 _SHORT = 25
