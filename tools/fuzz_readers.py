@@ -37,7 +37,7 @@ LARGEST = 400_000
 MOST_FILES = 60
 """Files of one suffix."""
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-FATAL = re.compile(r"crashed|took more than|needs more than|did not start")
+FATAL = re.compile(r"crashed|took more than|needs more than|the process that parses files did not start")
 GRACE = 20.0
 """Seconds beyond the limit of the parsing process after which this process is stopped."""
 MEMORY = 2_000_000_000
