@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ragstone.core.kinds import Kind
 from ragstone.core.records import Evidence, Hit
+from ragstone.core.search_step import SearchStep
 from ragstone.core.shown import shown, shown_html
 
 
@@ -183,7 +184,8 @@ class Answer:
     Four separate measures: ``answerability`` is the probability, before answering, that the answer is right;
     ``support`` is the share of sentences that citations support; ``judge_scores`` are a judge's;
     ``confidence`` is that of the final answer. A reply has no estimate; both probabilities are 0. ``policy`` is the
-    version of the learned policy; 0 means the settings alone. ``kind`` is that of the question.
+    version of the learned policy; 0 means the settings alone. ``kind`` is that of the question. ``steps`` are the
+    searches after the first one.
     """
 
     __repr__ = shown
@@ -210,6 +212,7 @@ class Answer:
     hits: tuple[Hit, ...] = ()
     policy: int = 0
     kind: Kind = "question"
+    steps: tuple[SearchStep, ...] = ()
 
     @property
     def abstained(self) -> bool:
@@ -240,6 +243,7 @@ class Answer:
             "usage": asdict(self.usage),
             "notices": list(self.notices),
             "policy": self.policy,
+            "steps": [asdict(step) for step in self.steps],
         }
 
     def __str__(self) -> str:

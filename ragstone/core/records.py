@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from ragstone.core.filters import Scalar
 from ragstone.core.kinds import Kind
 from ragstone.core.layout import Placed
+from ragstone.core.search_step import SearchStep
 from ragstone.core.shown import shown, shown_html
 
 if TYPE_CHECKING:
@@ -318,7 +319,7 @@ class Evidence:
     ``question`` is the corrected question and ``asked`` the original, if that differs; ``language`` is empty if
     unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the asker.
     ``considered`` are the candidates for the evidence in the order of fusion, best first. ``kind`` is that of the
-    question.
+    question. ``steps`` are the searches after the first one.
     """
 
     question: str
@@ -331,6 +332,7 @@ class Evidence:
     notices: tuple[str, ...] = ()
     considered: tuple[Considered, ...] = ()
     tables: tuple[Hit, ...] = ()
+    steps: tuple[SearchStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -319,6 +319,7 @@ class Ask:
             hits=evidence.hits,
             policy=self._version.policy,
             kind=evidence.kind,
+            steps=evidence.steps,
         )
 
     def _kept(self, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:

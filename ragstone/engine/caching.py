@@ -21,6 +21,7 @@ from ragstone.core.catalog import Stamp
 from ragstone.core.filters import Filter
 from ragstone.core.records import Considered, Evidence, Hit, Step
 from ragstone.core.request import Request
+from ragstone.core.search_step import SearchStep
 from ragstone.settings import CacheSettings, Settings
 from ragstone.storage.cache import Cache, CacheStatus, Limit
 from ragstone.storage.cache_key import code_version, key
@@ -141,6 +142,7 @@ class ResultCache:
             asked=value["asked"],
             notices=tuple(value["notices"]),
             considered=tuple(Considered(**one) for one in value["considered"]),
+            steps=tuple(SearchStep(**one) for one in value["steps"]),
         )
 
     def keep_evidence(self, known: ResultKey | None, evidence: Evidence) -> None:
@@ -153,6 +155,7 @@ class ResultCache:
                 "asked": evidence.asked,
                 "notices": evidence.notices,
                 "considered": [asdict(one) for one in evidence.considered],
+                "steps": [asdict(one) for one in evidence.steps],
                 "hits": [*map(_stored, evidence.hits)],
                 "tables": [*map(_stored, evidence.tables)],
             }
@@ -169,7 +172,7 @@ class ResultCache:
         state = self._state()
         hits = (*evidence.hits, *evidence.tables)
         read = [(replace(hit.chunk, metadata={}), hit.score) for hit in hits]
-        asked = (evidence.question, evidence.asked, evidence.language, evidence.kind)
+        asked = (evidence.question, evidence.asked, evidence.language, evidence.kind, evidence.steps)
         made = key("answer", code_version(), state, *self._answer, *asked, read, tuple(before), request.allowed)
         return ResultKey(key=made, state=state)
 

@@ -15,13 +15,14 @@ from ragstone.core.answers import Turn
 from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
 from ragstone.core.filters import Compare, Filter
 from ragstone.core.protocols import WeighedEmbedder
-from ragstone.core.records import WEAK, Considered, Evidence, Hit, Matches, Question, Step, Trace
+from ragstone.core.records import Considered, Evidence, Hit, Matches, Question, Trace
 from ragstone.core.request import Request
 from ragstone.core.timing import TimeBudget, Timings
 from ragstone.engine.caching import note_question
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow_keywords
 from ragstone.engine.legs import Legs
+from ragstone.engine.steps import FirstSearch, Steps, within
 from ragstone.settings import BoostSettings
 
 FAMILIAR = 0.4
@@ -38,6 +39,8 @@ if the question can be understood alone. Chosen on the development part of MTRAG
 of last turns from .866 to .924, and lose .013 after a turn of another conversation (``benchmarks.conversation``)."""
 CHUNKS_PER_DOCUMENT = 5
 """Chunks to fetch for each document wanted, if the evidence has one chunk of each document."""
+ALSO, FURTHER = 60, 5
+"""Chunks that each leg fetches for a further search, and hits that it may add."""
 UNMEASURED_WEIGHT = 0.5
 """Weight of the vectors of an embedder that nothing was measured for; keyword search has as much."""
 
@@ -47,7 +50,7 @@ class Search:
 
     def __init__(self, version: Components) -> None:
         self._version, self._settings = version, version.settings
-        self._legs = Legs(version)
+        self._legs, self._steps = Legs(version), Steps(version)
 
     async def evidence(
         self,
@@ -154,9 +157,19 @@ class Search:
                 read = self._read(fused, max(candidates, shown))
                 tables = self._tables(fused)
             ranked, skipped = await self._reranked(asked, read[:candidates], budget, request)
-            hits = self._chosen(ranked, k)
+        with timings.stage("steps"):
+            first = FirstSearch(
+                asked=asked,
+                hits=ranked,
+                k=k,
+                more=lambda count: self._read(fused, count),
+                also=lambda text: self._also(text, asked, allowed, request),
+                where=allowed,
+            )
+            joined = await self._steps.joined(first, request)
+            hits = self._chosen(joined.hits, k)
             if self._version.has_embedder and self._legs.is_far(asked, found):
-                hits = [_weak(hit, rank) for rank, hit in enumerate(hits, start=1)]
+                hits = rank.weak(hits)
         reranker = "none" if skipped else settings.rank.reranker
         steps = (settings.query.method, reranker, settings.rank.diversify)
         evidence = Evidence(
@@ -166,10 +179,11 @@ class Search:
             # A question is read as one of the documents' languages, and answered in its own.
             language=respond.language_of(asked.asked) or asked.language,
             asked="" if asked.asked == asked.text else asked.asked,
-            missing=(*behind, *missing, *skipped),
+            missing=(*behind, *missing, *skipped, *joined.missing),
             notices=asked.notices,
             considered=tuple(_considered(hit) for hit in read[:candidates]),
             tables=tuple(hit for hit in tables if hit.chunk.id not in {one.chunk.id for one in hits}),
+            steps=within(hits, joined.steps),
         )
         return Trace(
             question=asked,
@@ -179,6 +193,13 @@ class Search:
             ranked=_without_vectors(ranked),
             evidence=evidence,
         )
+
+    async def _also(self, text: str, asked: Question, where: Filter | None, request: Request) -> list[Hit]:
+        """Return the best hits for another text, searched for like the question."""
+        other = replace(asked, asked=text, text=text, variations=(), context="")
+        room = query.allocate(other.analysis, ALSO, self._settings.query.allocation)
+        found, _ = await self._legs.search(other, room, where, request)
+        return self._read(query.fuse(found, self._weights(other, found), self._settings.query, room), FURTHER)
 
     def _documents(
         self, found: Mapping[str, Matches], order: Sequence[int], room: Mapping[str, int]
@@ -363,17 +384,12 @@ def _readable(hits: Sequence[Hit], request: Request) -> tuple[Hit, ...]:
 def _readable_evidence(evidence: Evidence, request: Request) -> Evidence:
     hits, tables = _readable(evidence.hits, request), _readable(evidence.tables, request)
     whole = len(hits) == len(evidence.hits) and len(tables) == len(evidence.tables)
-    return evidence if whole else replace(evidence, hits=hits, tables=tables)
+    return evidence if whole else replace(evidence, hits=hits, tables=tables, steps=within(hits, evidence.steps))
 
 
 def _without_vectors(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """Return the hits without their vectors, which only ranking needs."""
     return tuple(hit if hit.vector is None else replace(hit, vector=None) for hit in hits)
-
-
-def _weak(hit: Hit, rank: int) -> Hit:
-    step = Step(stage=WEAK, score=hit.score, rank=rank, note="nothing found is much like the question")
-    return replace(hit, why=(*hit.why, step))
 
 
 def _considered(hit: Hit) -> Considered:

@@ -13,7 +13,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.records import Chunk, Hit, Step
+from ragstone.core.records import WEAK, Chunk, Hit, Step
 
 
 def round_robin(hits: Sequence[Hit], k: int) -> list[Hit]:
@@ -70,6 +70,11 @@ def mmr(hits: Sequence[Hit], k: int, lambda_: float) -> list[Hit]:
         cosine = matrix @ matrix[best]
         similarity = cosine if len(picked) == 1 else np.maximum(similarity, cosine)
     return _with_steps("mmr", picked)
+
+
+def weak(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits, each with the step that says that nothing found is much like the question."""
+    return _with_steps(WEAK, [(hit, hit.score, "nothing found is much like the question") for hit in hits])
 
 
 def unit_scaled(ranked: Sequence[Hit], rest: Sequence[Hit] = ()) -> list[Hit]:

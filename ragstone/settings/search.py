@@ -76,6 +76,18 @@ class QuerySettings(Section):
     entities: dict[str, tuple[str, ...]] = Field(
         default={}, description="Names to recognise in questions, by kind, such as `{card: [POLA kortel*]}`."
     )
+    steps: bool = Field(
+        default=True,
+        description="Search again for a question that the first search leaves open: for its parts, and for what the"
+        " passages found name.",
+    )
+    planned_steps: int = Field(
+        default=1,
+        ge=0,
+        le=5,
+        description="How often the model that answers may plan further searches for a question that is open. 0 turns"
+        " this off.",
+    )
     variations: int = Field(default=0, ge=0, description="Rephrased versions of the question to search for as well.")
     synonyms: dict[str, tuple[str, ...]] = Field(
         default={}, description="Synonyms for variations, such as `{mask*: [face covering]}`."

@@ -26,6 +26,8 @@ class Lexicon:
     refers: re.Pattern[str]
     follows: re.Pattern[str]
     stop: frozenset[str]
+    joins: tuple[str, ...]
+    between: tuple[str, ...]
 
 
 @cache
@@ -45,6 +47,8 @@ def lexicon(language: str) -> Lexicon:
             (name, _pattern([word for table in tables for word in table["kinds"].get(name, ())])) for name in names
         ),
         stop=frozenset(word for table in tables for word in table["stop"]),
+        joins=tuple(dict.fromkeys(word for table in tables for word in table["joins"])),
+        between=tuple(dict.fromkeys(word for table in tables for word in table["between"])),
         **{
             name: _pattern([word for table in tables for word in table[name]])
             for name in ("code", "recent", "beginner", "advanced", "refers", "follows")

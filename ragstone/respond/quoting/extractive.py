@@ -30,6 +30,7 @@ from ragstone.respond.drafts import (
     replayed,
 )
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
+from ragstone.respond.quoting.chain import Chain
 from ragstone.respond.quoting.evidence_model import EVIDENCE, SentenceFeatures, features_of
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import Likely, best, chosen
@@ -38,7 +39,7 @@ from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
-from ragstone.respond.requirements.unmet import Known, Lack, lacking, lowered
+from ragstone.respond.requirements.unmet import Known, Lack, lacking, lowered, of_one_step
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.settings import RespondSettings
 
@@ -154,16 +155,21 @@ class ExtractiveAnswerer:
     def _assessed(self, found: _Found, evidence: Evidence, request: Request) -> tuple[float, list[Lack]]:
         """Return the probability of an answer, and what the question fixes and the best passage lacks."""
         ranked = sorted(found.quoted, key=lambda one: -one.probability)
+        quoted_chunks = [one.quote.hit.chunk for one in ranked]
+        chain = Chain(evidence, quoted_chunks)
         lacks = lacking(
             evidence.question,
             evidence.language,
-            [one.quote.hit.chunk for one in ranked],
+            quoted_chunks,
             [hit.chunk for hit in evidence.hits],
             known=self._known,
             weigh=self._weigh,
             request=request,
+            linked=chain.linked,
         )
         probability = lowered(self._probability(found, evidence, request), lacks)
+        if chain.is_cut:
+            probability = of_one_step(probability)
         return self._tables.lowered(probability, evidence.question, _with_chunks(found), request), lacks
 
     def _with_all(self, found: _Found, evidence: Evidence, request: Request) -> _Found | None:

@@ -167,6 +167,7 @@ def lacking(
     known: Known,
     weigh: Weigher,
     request: Request,
+    linked: Sequence[Chunk] = (),
 ) -> list[Lack]:
     """Return what the question fixes and the quoted passage does not have.
 
@@ -178,6 +179,7 @@ def lacking(
         known: says for each word whether any document contains it.
         weigh: weighs words.
         request: who asks.
+        linked: chunks that led the search to the first quoted one, or to which it led; what they have is not missing.
     """
     wanted = requirements(question, language)
     if not wanted or not quoted:
@@ -188,6 +190,7 @@ def lacking(
         return []
     others = [Passage(chunk) for chunk in hits if chunk.id != best.chunk.id]
     own = [one for one in others if one.chunk.document_id == best.chunk.document_id]
+    led = {chunk.id for chunk in linked}
     beside = [one for one in others if any(one.chunk.id == chunk.id for chunk in quoted[1:])]
     named = any(one.kind == "name" for one in missing)
     everyday = {word for one in (best, *others) for word in one.lower_case()} if named else set[str]()
@@ -196,6 +199,7 @@ def lacking(
         if not (one.kind == "name" and best.has_another(one.words)):
             helpers = beside if any(other.kind == one.kind and other not in missing for other in wanted) else []
             helpers = [*helpers, *own] if one.kind in ("name", "place") else helpers
+            helpers = [*helpers, *(other for other in others if other.chunk.id in led)]
             if any(other.has(one) for other in helpers):
                 continue
             if one.kind == "name" and all(_is_everyday(word, everyday) for word in one.words):
@@ -218,6 +222,11 @@ def lowered(probability: float, lacks: Sequence[Lack]) -> float:
     strong = len(lacks) > 1 or any(one.requirement.kind == "year" for one in lacks)
     against = STRONG if strong else AGAINST
     return min(CAP, probability / (probability + against * (1 - probability)))
+
+
+def of_one_step(probability: float) -> float:
+    """Return the probability of an answer that rests on the passage that led on, and not on what it led to."""
+    return probability / (probability + AGAINST * (1 - probability))
 
 
 def lookup(one: Requirement) -> list[str]:

@@ -71,6 +71,7 @@ def explanation(answer: Answer) -> Iterator[Block]:
     yield line()
     yield line(("Kind", "bold"), f" {answer.kind}; {answer.outcome}")
     yield line(("Evidence", "bold"), f" by {answer.retrieval_method}; confidence {answer.confidence:.2f}")
+    yield from (line((one_line(str(step)), "dim"), indent=1) for step in answer.steps)
     yield from hits(answer.hits, explain=True, excerpt=False)
     if answer.policy:
         yield line((f"answered under policy version {answer.policy} (ragstone policy show {answer.policy})", "dim"))

@@ -611,6 +611,11 @@ export interface components {
              */
             policy: number;
             /**
+             * Steps
+             * @description searches after the first one
+             */
+            steps: components["schemas"]["SearchStep"][];
+            /**
              * Hits
              * @description the evidence, if requested
              */
@@ -1726,6 +1731,16 @@ export interface components {
              */
             "query.spelling"?: boolean | null;
             /**
+             * Query.Steps
+             * @description Search again for a question that the first search leaves open: for its parts, and for what the passages found name.
+             */
+            "query.steps"?: boolean | null;
+            /**
+             * Query.Planned Steps
+             * @description How often the model that answers may plan further searches for a question that is open. 0 turns this off.
+             */
+            "query.planned_steps"?: number | null;
+            /**
              * Query.Variations
              * @description Rephrased versions of the question to search for as well.
              */
@@ -2061,6 +2076,39 @@ export interface components {
              * @description what to know of the hits as a whole, such as that nothing matches well; often empty
              */
             note: string;
+        };
+        /**
+         * SearchStep
+         * @description A search after the first one, because that left something of the question open.
+         */
+        SearchStep: {
+            /** Searched */
+            searched: string;
+            /**
+             * Target
+             * @description id of the chunk that it found
+             */
+            target: string;
+            /**
+             * Found
+             * @description title of the passage that led to it; empty for a part of the question
+             */
+            found: string;
+            /**
+             * Source
+             * @description id of the chunk that led to it; empty for a part of the question
+             */
+            source: string;
+            /**
+             * Adds
+             * @description share of the question that it has and the passage before has not
+             */
+            adds: number;
+            /**
+             * By Model
+             * @description whether a language model planned it
+             */
+            by_model: boolean;
         };
         /**
          * SentenceEvent

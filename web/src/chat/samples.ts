@@ -69,6 +69,7 @@ export const answered = (answer: string, more: Partial<Answer> = {}): Answer => 
   },
   notices: [],
   policy: 0,
+  steps: [],
   hits: null,
   ...more,
 });

@@ -172,6 +172,17 @@ class Usage(Response):
     cost: float | None = Field(description="in the currency of the price list; null if a price is unknown")
 
 
+class SearchStep(Response):
+    """A search after the first one, because that left something of the question open."""
+
+    searched: str
+    target: str = Field(description="id of the chunk that it found")
+    found: str = Field(description="title of the passage that led to it; empty for a part of the question")
+    source: str = Field(description="id of the chunk that led to it; empty for a part of the question")
+    adds: Share = Field(description="share of the question that it has and the passage before has not")
+    by_model: bool = Field(description="whether a language model planned it")
+
+
 class Answer(Response):
     """An answer and everything needed to check it."""
 
@@ -199,6 +210,7 @@ class Answer(Response):
     usage: Usage
     notices: list[str]
     policy: int = Field(description="version of the learned policy in effect; 0 means the settings alone")
+    steps: list[SearchStep] = Field(description="searches after the first one")
     hits: list[Hit] | None = Field(description="the evidence, if requested")
 
     @classmethod

@@ -134,7 +134,8 @@ async def kept_response(
     hits: list[dict[str, Any]] | None = None
     if explain:
         hits = [as_json.hit(one, rank, explain=True) for rank, one in enumerate(caller.view.hits(found.hits), start=1)]
-    answer = {"hits": hits, "kind": "question"} | dict(found.answer)  # an answer of an older version names no kind
+    # An answer of an older version names no kind and no steps.
+    answer = {"hits": hits, "kind": "question", "steps": []} | dict(found.answer)
     return KeptResponse(
         response_id=found.response_id,
         at=found.at,

@@ -1,0 +1,275 @@
+"""Search again for a question that the first search leaves open: for its parts, and with what its passages name.
+
+A question is open if every passage of the evidence lacks much of what documents have of it, or if none has one of the
+things that it names side by side. All else costs only that look.
+
+No graph of the documents is kept. Links are read from the candidates of the first search and from what the names in its
+best passages find, so the work does not grow with the knowledge base.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ragstone.core.errors import Damaged, ModelError, RagstoneError
+from ragstone.core.filters import Filter
+from ragstone.core.records import Chunk, Hit, Question, Step
+from ragstone.core.request import Request
+from ragstone.core.search_step import SearchStep
+from ragstone.engine.components import Components
+from ragstone.query import steps
+
+CANDIDATES = 30
+"""Candidates of the first search that are read for links; with 60, recall@5 rises by .01."""
+JOINED = 5
+"""Places of the evidence that are chosen together; those behind keep the order of the search."""
+NAMES, PER_NAME, SOURCES = 8, 3, 3
+"""Names that are searched for, chunks that each may add, and passages whose names they are."""
+ADDS, NEAR = 0.05, 0.3
+"""Shares of the question, by weight: what a linked passage must add to those before it, or else what the sentence that
+mentions its title must have. So of questions with one step, 3% and 6% get other evidence (XQuAD, CLAP NQ)."""
+KEPT = 512
+"""Passages whose words are kept for the next questions, about 15 MB."""
+STAGE = "steps"
+"""The stage in the history of a hit that a further search found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """Hits in the order of the joined evidence, the searches that led to them, and what failed."""
+
+    hits: Sequence[Hit]
+    steps: tuple[SearchStep, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstSearch:
+    """What the first search found for a question, best first, and how more is found.
+
+    ``more`` reads this many candidates; ``also`` searches for another text; ``where`` is the filter, what the reader
+    may read included. ``k`` hits become evidence.
+    """
+
+    asked: Question
+    hits: Sequence[Hit]
+    k: int
+    more: Callable[[int], Sequence[Hit]]
+    also: Callable[[str], Awaitable[Sequence[Hit]]]
+    where: Filter | None
+
+
+class Steps:
+    """Joins further searches to the first one, in one version of a knowledge base."""
+
+    def __init__(self, version: Components) -> None:
+        self._version, self._settings = version, version.settings.query
+
+    async def joined(self, first: FirstSearch, request: Request) -> Joined:
+        """Return the hits with those that answer the question together first; unchanged if nothing new came."""
+        if not self._settings.steps or len(first.hits) < 2:
+            return Joined(hits=first.hits)
+        try:
+            asked = self._weighed(first.asked.text, request)
+        except Damaged:  # keyword search reports it
+            return Joined(hits=first.hits)
+        best = [_passage(hit) for hit in first.hits[: min(first.k, JOINED)]]
+        parts = steps.parts_of(first.asked.text, first.asked.language)
+        absent = [part for part in parts if not any(part.is_in(passage.all) for passage in best)]
+        is_open = steps.leaves_open(asked, best, self._version.indexes.terms().unseen(), first.asked.language)
+        if not absent and not is_open:
+            return Joined(hits=first.hits)
+        return await _Search(self._version, first, asked, request).joined(absent, best if is_open else ())
+
+    async def candidates(self, first: FirstSearch, request: Request) -> tuple[steps.Joining, list[Hit]]:
+        """Return the candidates of an open question as they are joined, and their hits; for fitting."""
+        asked = self._weighed(first.asked.text, request)
+        search = _Search(self._version, first, asked, request)
+        return await search.candidates([_passage(hit) for hit in first.hits[:JOINED]])
+
+    def _weighed(self, question: str, request: Request) -> steps.Weighed:
+        words = steps.content(question)
+        weights = self._version.indexes.words().weigh(words, request)
+        return steps.Weighed(text=question, weights=dict(zip(words, weights, strict=True)))
+
+
+class _Search:
+    """The further searches for one question."""
+
+    def __init__(self, version: Components, first: FirstSearch, asked: steps.Weighed, request: Request) -> None:
+        self._version, self._first, self._asked, self._request = version, first, asked, request
+        self._hits = {hit.chunk.id: hit for hit in first.hits}
+        self._before = [hit.chunk.id for hit in first.hits[: min(first.k, JOINED)]]
+        self._kept = list[str]()
+        self._steps, self._missing = list[SearchStep](), list[str]()
+
+    async def candidates(self, best: Sequence[steps.Passage]) -> tuple[steps.Joining, list[Hit]]:
+        """Return what the first search found and what the names in the best passages find, and their hits."""
+        self._add(self._first.more(CANDIDATES))
+        await self._search_names(best)
+        return self._joining()
+
+    async def joined(self, absent: Sequence[steps.Part], best: Sequence[steps.Passage]) -> Joined:
+        """Return the joined hits.
+
+        Args:
+            absent: parts of the question that no hit has.
+            best: the passages of the evidence; none if the question is not open.
+        """
+        first = self._first
+        self._add(first.more(CANDIDATES))
+        for part in absent:
+            found = [hit for hit in await self._also(part.question) if part.is_in(_passage(hit).all)]
+            self._keep(found, part.name)
+        if best:
+            await self._search_names(best)
+            await self._plan()
+        joining, hits = self._joining()
+        chosen = joining.choose(min(first.k, JOINED)) if best else []
+        new = [one for one in chosen if hits[one.place].chunk.id not in self._before and self._leads(one)]
+        order = self._ordered([hits[one.place].chunk.id for one in chosen], [hits[one.place].chunk.id for one in new])
+        if order is None:
+            return Joined(hits=first.hits, missing=tuple(self._missing))
+        self._note(new, hits, set(order))
+        joined = [self._hits[id] for id in order]
+        return Joined(hits=self._scored(joined), steps=tuple(self._steps), missing=tuple(self._missing))
+
+    def _leads(self, one: steps.Chosen) -> bool:
+        """Return whether a chosen passage is worth the place of another: linked, and by more than a mention."""
+        if one.link is None:
+            return False
+        return self._asked.share(one.adds) > ADDS or (one.link.kind == "title" and one.link.near > NEAR)
+
+    def _ordered(self, chosen: Sequence[str], new: Sequence[str]) -> list[str] | None:
+        """Return the ids of all hits in their new order; None if nothing new came.
+
+        The hits of the first search keep their order; those of them that were not chosen make room. Those that are new
+        follow, and last those that were searched for on purpose.
+        """
+        places = len(self._before)
+        kept = [id for id in dict.fromkeys(self._kept) if id not in self._before][: places - 1]
+        joined = [*[id for id in new if id not in kept][: places - 1 - len(kept)], *kept]
+        if not joined:
+            return None
+        leave = [id for id in reversed(self._before[1:]) if id not in chosen] if chosen else []
+        leave = [*leave, *(id for id in reversed(self._before[1:]) if id not in leave)][: len(joined)]
+        head = [id for id in self._before if id not in leave]
+        return list(dict.fromkeys([*head, *joined, *(hit.chunk.id for hit in self._first.hits)]))
+
+    def _joining(self) -> tuple[steps.Joining, list[Hit]]:
+        hits = list(self._hits.values())
+        candidates = [steps.Candidate(id=hit.chunk.id, passage=_passage(hit), score=hit.score) for hit in hits]
+        indexes, request = self._version.indexes, self._request
+
+        def rarity(words: Sequence[str]) -> Sequence[float]:
+            return indexes.words().weigh(words, request)
+
+        return steps.Joining(self._asked, candidates, rarity, indexes.terms().unseen()), hits
+
+    def _add(self, hits: Iterable[Hit], *, scored: bool = True) -> None:
+        """Add candidates; those of a further search have scores of their own, so they stand last."""
+        last = min(hit.score for hit in self._hits.values())
+        for hit in hits:
+            self._hits.setdefault(hit.chunk.id, hit if scored else replace(hit, score=last))
+
+    async def _also(self, text: str) -> Sequence[Hit]:
+        """Return what another search finds; one that fails finds nothing."""
+        try:
+            return await self._first.also(text)
+        except RagstoneError as error:
+            self._missing.append(f"A further search failed: {error}")
+            return ()
+
+    def _keep(self, found: Sequence[Hit], searched: str, *, by_model: bool = False) -> None:
+        """Give the best of what a search found a place in the evidence."""
+        self._add(found, scored=False)
+        known = {*self._before, *self._kept}
+        if new := next((hit for hit in found if hit.chunk.id not in known), None):
+            self._kept.append(new.chunk.id)
+            self._steps.append(SearchStep(searched=searched, target=new.chunk.id, by_model=by_model))
+
+    async def _search_names(self, best: Sequence[steps.Passage]) -> None:
+        """Add what the names in the best passages find; a search that fails adds nothing."""
+        names = steps.leading_names(self._asked, best[:SOURCES], NAMES)
+        keywords, analyzer = self._version.indexes.keywords(), self._version.indexes.analyzer()
+        language, where = self._first.asked.language, self._first.where
+        searches = [keywords.search(analyzer(name, language), PER_NAME, where) for name in names]
+        found = await asyncio.gather(*searches, return_exceptions=True)
+        for name, matches in zip(names, found, strict=True):
+            if isinstance(matches, RagstoneError):
+                continue  # the first search reported the index
+            if isinstance(matches, BaseException):
+                raise matches
+            chunks = self._version.catalog.chunks(matches.rows.tolist())
+            scores = dict(zip(matches.rows.tolist(), matches.scores.tolist(), strict=True))
+            why = {row: Step(stage=f"bm25 {STAGE}", score=scores[row], rank=1, note=name) for row in chunks}
+            self._add((Hit(chunk=chunk, score=0.0, why=(why[row],)) for row, chunk in chunks.items()), scored=False)
+
+    async def _plan(self) -> None:
+        """Search for what a model plans, until it needs nothing more or nothing new comes."""
+        model = self._version.models.chat() if self._version.settings.query.planned_steps else None
+        if model is None:
+            return
+        for _ in range(self._version.settings.query.planned_steps):
+            shown = [*(self._hits[id].chunk for id in self._kept), *(hit.chunk for hit in self._first.hits)]
+            try:
+                searches = await steps.planned(self._asked.text, shown, model, self._request)
+            except ModelError as error:
+                self._missing.append(f"No further search was planned, because the model failed: {error}")
+                return
+            count, known = len(self._kept), {step.searched for step in self._steps}
+            for text in (one for one in searches if one not in known):
+                self._keep(await self._also(text), text, by_model=True)
+            if len(self._kept) == count:
+                return
+
+    def _note(self, new: Sequence[steps.Chosen], hits: Sequence[Hit], joined: set[str]) -> None:
+        """Note what led to each hit that the first search did not have in its evidence."""
+        for one in new:
+            target = hits[one.place]
+            if one.link is None or one.by is None or target.chunk.id in self._kept or target.chunk.id not in joined:
+                continue
+            source = hits[one.by]
+            named = target if one.link.kind == "title" else source
+            searched = _name(named.chunk) if one.link.kind != "name" else _passage(source).shown(one.link.name)
+            step = SearchStep(
+                searched=searched,
+                target=target.chunk.id,
+                found=_name(source.chunk),
+                source=source.chunk.id,
+                adds=round(self._asked.added(_passage(target).all, _passage(source).all), 4),
+            )
+            self._steps.append(step)
+
+    def _scored(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the hits with what found them, and with scores that fall: each at least that of the next."""
+        by_target = {step.target: step for step in self._steps}
+        out, least = list[Hit](), float("-inf")
+        for rank, hit in reversed(list(enumerate(hits, start=1))):
+            least = max(least, hit.score)
+            step = by_target.get(hit.chunk.id)
+            why = (*hit.why, Step(stage=STAGE, score=least, rank=rank, note=str(step))) if step else hit.why
+            out.append(replace(hit, score=least, why=why))
+        return out[::-1]
+
+
+def within(hits: Iterable[Hit], steps: Iterable[SearchStep]) -> tuple[SearchStep, ...]:
+    """Return the steps whose chunks are all among the hits, so that no step names a passage that is not shown."""
+    shown = {hit.chunk.id for hit in hits} | {""}
+    return tuple(step for step in steps if step.target in shown and step.source in shown)
+
+
+def _passage(hit: Hit) -> steps.Passage:
+    return _read(hit.chunk.title, hit.chunk.text)
+
+
+@lru_cache(maxsize=KEPT)
+def _read(title: str, text: str) -> steps.Passage:
+    return steps.Passage(title, text)
+
+
+def _name(chunk: Chunk) -> str:
+    return chunk.title or chunk.document_id

@@ -1,0 +1,105 @@
+"""Names in a text: which it has, and whether it mentions a given one.
+
+A name is a run of words with capitals, such as "Bank of America" or "Apollo 11". In German every noun has a capital, so
+a name may be a plain noun there; whoever uses names weighs them by how rare they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from ragstone.query.words import lexicon
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
+_JOINS = r"(?:of|the|&|de|del|la|le|du|di|da|von|van|der|den|für|bin|binti)"
+_CAPITAL = r"(?:(?:[A-ZÀ-ÖØ-ÞĀ-Ž]\.)+|[A-ZÀ-ÖØ-ÞĀ-Ž][\w’'&-]*)"
+NAME = rf"(?<!\w){_CAPITAL}(?:(?:[ ]{_JOINS}){{0,2}}[ ](?:{_CAPITAL}|\d+))*"
+"""A pattern of a name."""
+_NAME = re.compile(NAME)
+_BRACKETS = re.compile(r"\s*\([^)]*\)\s*$")
+_POSSESSIVE = re.compile(r"['’]s?(?![^\W_])")
+_STEM, _SHARED = 4, 0.75
+"""Two forms of a name share their first letters: at least this many, and this share of the longer form."""
+MAX_TEXT = 4000
+"""Characters of a passage in which names are looked for."""
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, in order, without a possessive ending."""
+    return _WORD.findall(_POSSESSIVE.sub(" ", text.lower()))
+
+
+def content(text: str) -> list[str]:
+    """Return the words of a text that are no stop words of any language, each once, in order."""
+    stop = _stop()
+    return [word for word in dict.fromkeys(words(text)) if word not in stop]
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a passage, roughly; an abbreviation may end one early."""
+    return [sentence for sentence in _SENTENCE.split(text[:MAX_TEXT]) if sentence.strip()]
+
+
+def bare(title: str) -> str:
+    """Return a title without the brackets that tell it from others of the same name: "Mercury (planet)"."""
+    return _BRACKETS.sub("", title) or title
+
+
+def names(text: str) -> list[str]:
+    """Return the names of a text, each once, in order; a stop word at their beginning is left out."""
+    found = dict[str, None]()
+    for sentence in sentences(text):
+        for match in _NAME.finditer(sentence):
+            name = without_stop_words(match.group())
+            if len(name) > 1:
+                found[name] = None
+    return list(found)
+
+
+class Mentions:
+    """The words of a text, for telling whether it mentions a name in any form: "Lenkijoje" is "Lenkija"."""
+
+    def __init__(self, text: str) -> None:
+        self.words = words(text)
+        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        for place, word in enumerate(self.words):
+            self._places[word[:_STEM]].append(place)
+
+    def has(self, name: Sequence[str]) -> bool:
+        """Return whether the words of a name follow each other in the text."""
+        return next(self.places(name), None) is not None
+
+    def places(self, name: Sequence[str]) -> Iterator[int]:
+        """Yield where the words of a name begin."""
+        if name:
+            for place in self._places.get(name[0][:_STEM], ()):
+                there = self.words[place : place + len(name)]
+                if len(there) == len(name) and all(map(_same, there, name)):
+                    yield place
+
+
+def _same(one: str, other: str) -> bool:
+    """Return whether two lower-case words are forms of one name."""
+    if one == other:
+        return True
+    shorter, longer = sorted((len(one), len(other)))
+    least = max(_STEM, round(_SHARED * longer))
+    return shorter >= least and one[:least] == other[:least] and not (one[-1:].isdigit() or other[-1:].isdigit())
+
+
+def without_stop_words(name: str) -> str:
+    """Return a name without stop words at its beginning, and without a possessive ending."""
+    parts = name.split()
+    while parts and (parts[0].lower() in _stop() or lexicon("").refers.fullmatch(parts[0].lower())):
+        parts.pop(0)
+    return _POSSESSIVE.sub("", " ".join(parts).rstrip(".,-&"))
+
+
+@cache
+def _stop() -> frozenset[str]:
+    """Return the stop words of all languages, because a question and its passages may be in different ones."""
+    return lexicon("").stop
