@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.access_originals import wrongly_shown
 from benchmarks.bases import Parts, opened, understood
 from benchmarks.common import Options, Result, Table, main, percentile, progress, verdict
 from benchmarks.ingest import WORDS
@@ -60,10 +61,11 @@ class Leaks:
     words: int = 0
     counts: int = 0
     answers: int = 0
+    files: int = 0
 
     @property
     def total(self) -> int:
-        return self.ids + self.words + self.counts + self.answers
+        return self.ids + self.words + self.counts + self.answers + self.files
 
 
 class World:
@@ -133,6 +135,8 @@ async def measure(options: Options) -> Result:
         figures = await _search(engine, world, questions, searches, leaks)
         progress(f"access: {asked:,} questions")
         figures |= await _ask(engine, world, questions, asked, leaks)
+        progress(f"access: {searches:,} requests for files")
+        leaks.files = await wrongly_shown(engine, NARROW + WIDE, world.reader, world.chance, searches)
         progress("access: recall for readers of a hundredth")
         figures |= await _recall(engine, world, questions)
         progress("access: knowledge bases of one reader")
@@ -256,6 +260,7 @@ def summary(figures: Mapping[str, float], leaks: Leaks, documents: int) -> Resul
         ["words of others in evidence", str(leaks.words)],
         ["wrong counts", str(leaks.counts)],
         ["words of others in answers", str(leaks.answers)],
+        ["files, pages or places of others", str(leaks.files)],
     ]
     names = ("recall_at_10", "may_read", "same_ids_as_alone", "same_first_as_alone")
     names += ("score_difference_p50", "score_difference_p95", "search_p50_ms")

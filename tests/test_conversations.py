@@ -53,6 +53,29 @@ def test_sessions_are_apart_and_in_order(tmp_path: Path) -> None:
     assert asked(kept, "nobody") == []
 
 
+def test_sessions_have_names_and_pins_until_they_are_forgotten(tmp_path: Path) -> None:
+    clock = Clock()
+    kept = Conversations(Journal(tmp_path), tokens=100, days=30, clock=clock)
+    for session in ("a", "b", "c"):
+        clock.now += 60
+        kept.note(session, turn(1))
+    assert kept.name("a", title="My trip")
+    assert kept.name("a", pinned=True)
+    assert kept.name("b", title="Other")
+    assert not kept.name("nobody", title="x")
+    assert [(one.name, one.title, one.pinned) for one in kept.sessions()] == [
+        ("a", "My trip", True), ("c", "", False), ("b", "Other", False),
+    ]  # fmt: skip
+    kept.forget("a")
+    clock.now += 31 * DAY
+    kept.note("b", turn(2))
+    kept.note("a", turn(2))
+    assert [(one.name, one.title, one.pinned) for one in kept.sessions()] == [("a", "", False), ("b", "Other", False)]
+    kept.forget("b")
+    kept.note("b", turn(3))
+    assert kept.sessions()[0].title == ""
+
+
 def test_the_last_turns_that_fit_are_given(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     kept = Conversations(journal, tokens=12, days=30)

@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from ragstone.acquire.metadata.groups import with_groups
 from ragstone.acquire.readers import left_out
-from ragstone.acquire.sources.files import count, files_of, read, read_files, root
+from ragstone.acquire.sources.drawn import PageDrawer, is_drawn
+from ragstone.acquire.sources.files import count, files_of, is_unchanged, read, read_files, root
 from ragstone.acquire.sources.pages import Pages
 
-__all__ = ["Pages", "count", "files_of", "left_out", "read", "read_files", "root", "with_groups"]
+__all__ = [
+    "PageDrawer",
+    "Pages",
+    "count",
+    "files_of",
+    "is_drawn",
+    "is_unchanged",
+    "left_out",
+    "read",
+    "read_files",
+    "root",
+    "with_groups",
+]

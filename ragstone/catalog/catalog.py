@@ -317,6 +317,10 @@ class SqlCatalog:
         sql = f"SELECT 1 FROM files WHERE {self._dialect.source_column} = ? AND stamp = ?"
         return bool(self.database.rows(sql, [self._dialect.key(source), stamp]))
 
+    def file_stamps(self, sources: Sequence[str]) -> dict[str, str]:
+        sql = f"SELECT source, stamp FROM files WHERE {self._dialect.source_column} {self._dialect.in_values}"
+        return dict(self.database.rows(sql, [self._dialect.keys(sources)]))
+
     def documents_under(self, root: str) -> list[tuple[str, str]]:
         under, values = self._dialect.under(root)
         return self.database.rows(f"SELECT id, source FROM documents WHERE {under}", values)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 1000
 """Documents on a page."""
-_SUMMARY = "SELECT d.id, d.title, d.url, d.source, d.metadata, length(t.text), d.chunks"
+_SUMMARY = "SELECT d.id, d.title, d.url, d.source, d.metadata, length(t.text), d.chunks, d.added_at"
 _IS = "{0} = ? OR lower({0}) = ? OR lower({0}) LIKE ? ESCAPE '\\'"
 """The condition that a field is a text, or ends with it behind a slash."""
 _COMMITTED = {"newest": "c.generation DESC, c.row DESC", "oldest": "c.generation, c.row"}

@@ -96,6 +96,10 @@ class CatalogWriter(Protocol):
         """Tell whether a file in this state is completely stored."""
         ...
 
+    def file_stamps(self, sources: Sequence[str]) -> dict[str, str]:
+        """Map each of these files that is completely stored to the state that it had."""
+        ...
+
     def documents_under(self, root: str) -> list[tuple[str, str]]:
         """Return id and source of every document from a file or folder."""
         ...

@@ -136,11 +136,17 @@ def document_from(row: Sequence[Any]) -> Document:
 
 
 def summary_from(row: Sequence[Any]) -> DocumentSummary:
-    """Return the entry of a listing in a row of id, title, url, source, metadata, characters and chunks."""
-    id, title, url, source, metadata, characters, chunks = row
-    facts = metadata_from_json(metadata)
+    """Return the entry of a listing in a row of id, title, url, source, metadata, characters, chunks and time."""
+    id, title, url, source, metadata, characters, chunks, added = row
     return DocumentSummary(
-        document_id=id, title=title, url=url, source=source, metadata=facts, characters=characters, chunks=chunks
+        document_id=id,
+        title=title,
+        url=url,
+        source=source,
+        metadata=metadata_from_json(metadata),
+        characters=characters,
+        chunks=chunks,
+        added=added,
     )
 
 

@@ -92,7 +92,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentSummary:
-    """A stored document without its text: the number of characters and of chunks."""
+    """A stored document without its text: the number of characters and of chunks, and when it was added or changed.
+
+    ``added`` is a time in ISO 8601, UTC.
+    """
 
     document_id: str
     title: str
@@ -101,6 +104,7 @@ class DocumentSummary:
     metadata: Metadata
     characters: int
     chunks: int
+    added: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

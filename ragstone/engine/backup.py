@@ -195,6 +195,8 @@ def _copy_files(source: Path, to: Path) -> int:
                 with new_file(temporary) as copy:
                     while piece := file.read(BLOCK_BYTES):
                         copy.write(piece)
+                state = os.fstat(file.fileno())
+                os.utime(temporary, ns=(state.st_atime_ns, state.st_mtime_ns))  # so that it counts as the file read
                 put_in_place(temporary, to / within)
                 count += 1
     except OSError as error:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from ragstone import acquire
 from ragstone.core.access import READERS, Reader, groups_in
-from ragstone.core.catalog import FIELDS, Listing
-from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.catalog import FIELDS, Listing, ListingOrder
+from ragstone.core.errors import UsageError
 from ragstone.core.layout import Box, boxes
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
@@ -110,14 +110,11 @@ class Documents:
         named = None if groups is None else groups_in(groups)
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
-            for source in sources:
-                try:
-                    for one in _read(version, [source], settings, stop, reporter, base=version.folder.resolve()):
-                        if isinstance(one, Document) and named is not None:
-                            one = replace(one, metadata={**one.metadata, READERS: named})
-                        yield one
-                except SourceError as error:
-                    yield Skipped(source=source, reason=str(error))
+            is_stored, base = _noting(version, reporter), version.folder.resolve()
+            for one in acquire.read_files(files, settings, base=base, is_stored=is_stored, stop=stop):
+                if isinstance(one, Document) and named is not None:
+                    one = replace(one, metadata={**one.metadata, READERS: named})
+                yield one
 
         intake = Intake(read=read, files=len(files), sources=sources, prune=sources)
         return await self._ingest.run(intake, on_progress, share)
@@ -137,13 +134,25 @@ class Documents:
         intake = Intake(read=_reader(sources), files=files, sources=named, prune=named)
         return await self._ingest.run(intake, on_progress, share)
 
-    async def crawl(self, what: str, on_progress: OnProgress | None = None, *, force: bool = False) -> AddReport:
+    async def add_page(self, address: str, on_progress: OnProgress | None = None) -> AddReport:
+        """Add a web page, or the entries of a feed, and nothing that it links to. Added again, it is updated.
+
+        Raises:
+            UsageError, SourceError, Locked: as of `crawl`.
+        """
+        report = await self.crawl(address, on_progress, alone=True)
+        return replace(report, skipped=tuple(one for one in report.skipped if one.source == address))
+
+    async def crawl(
+        self, what: str, on_progress: OnProgress | None = None, *, force: bool = False, alone: bool = False
+    ) -> AddReport:
         """Follow a web site: add new pages, update changed ones, remove those that are gone.
 
         Args:
             what: name of a site in ``acquire.sites``, or the address to start at.
             on_progress: called when pages are stored, and once a second meanwhile.
             force: fetch pages that have not changed, too.
+            alone: only the page to start at.
 
         Raises:
             UsageError: there is no such site, or it is no web address.
@@ -159,6 +168,7 @@ class Documents:
         ):
             refuse_other_versions(before)
             site = find_site(what, before.settings.acquire)
+            site = site.alone() if alone else site
             reporter = Reporter(on_progress, growing=True, folder=before.folder, doing="crawl")
             async with self._ingest.alone() as (version, settings):
                 state = version.folder / "crawl" / f"{site.name}.db"
@@ -273,7 +283,9 @@ class Documents:
             document = self.get(id, reader=reader)
             return boxes(version.catalog.layout(document.id), start, end)
 
-    def list(self, *, reader: Reader, q: str = "", after: str = "", limit: int = 100) -> Listing:
+    def list(
+        self, *, reader: Reader, q: str = "", after: str = "", limit: int = 100, order: ListingOrder = "id"
+    ) -> Listing:
         """Return a page of the stored documents, in the order of their ids.
 
         Args:
@@ -281,12 +293,13 @@ class Documents:
             q: characters that the id, title or address has, or, for the owner, the source; empty for any.
             after: the id that the page begins after.
             limit: documents on the page.
+            order: by id, or by when documents were added or changed, last or first; then there is no next page.
         """
         with self._versions.current() as version:
             groups, fields = None if reader.groups is None else reader.names, FIELDS
             if not reader.is_owner:  # others are not shown where on this machine a source is
                 fields = tuple(name for name in FIELDS if name != "source")
-            return version.catalog.listing(groups, q, after, limit, fields=fields)
+            return version.catalog.listing(groups, q, after, limit, fields=fields, order=order)
 
     def all(self) -> Iterator[Document]:
         """Yield every stored document, in the order of adding; for the owner's use."""

@@ -32,6 +32,16 @@ class History:
         with self._versions.current() as version:
             return version.history.conversations().turns(reader.session(session), reader.who)
 
+    def name(self, session: str, *, reader: Reader, title: str | None = None, pinned: bool | None = None) -> None:
+        """Call a conversation of this reader something, or keep it at the top; what is None stays as it is.
+
+        Raises:
+            NotFound: there is no such conversation.
+        """
+        with self._versions.current() as version:
+            if not version.history.conversations().name(reader.session(session), title=title, pinned=pinned):
+                raise NotFound("there is no such conversation")
+
     def forget(self, session: str, *, reader: Reader) -> int:
         """Delete a conversation of this reader, and return how many questions it had."""
         with self._versions.current() as version:

@@ -30,6 +30,7 @@ from ragstone.engine.documents import Documents
 from ragstone.engine.history import History
 from ragstone.engine.learning import Learning, assigned, in_use
 from ragstone.engine.opening import Opening, OpenVersions, open_versions
+from ragstone.engine.originals import Originals
 from ragstone.engine.search import Search
 from ragstone.engine.status import Status, status_of
 from ragstone.engine.versions import Versions
@@ -61,6 +62,7 @@ class KnowledgeBase:
     def __init__(self, versions: OpenVersions, change: Change | None = None) -> None:
         self._versions, self._change = versions, change
         self.documents = Documents(versions)
+        self.originals = Originals(versions)
         self.versions = Versions(versions)
         self.history = History(versions)
         self.learning = Learning(versions)
@@ -101,6 +103,7 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Let go of the files."""
+        self.originals.close()
         self._versions.close()
 
     @property

@@ -17,18 +17,23 @@ LONGEST_SESSION = 200
 _SOON = 10.0
 """Seconds within which an answer is stored after its turn."""
 
+_FORGET_NAMES = "DELETE FROM names WHERE session NOT IN (SELECT session FROM turns)"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """A stored conversation: its name, the number of turns, and the time of the last one, in seconds since 1970.
 
-    ``first`` is the oldest stored question.
+    ``first`` is the oldest stored question, ``title`` what its reader calls it, if anything; ``pinned`` says that they
+    keep it at the top.
     """
 
     name: str
     turns: int
     last: float
     first: str = ""
+    title: str = ""
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +82,8 @@ class Conversations:
                 " ORDER BY turn DESC LIMIT 1 OFFSET ?2)",
                 [session, LONGEST_SESSION],
             )
-            db.execute("DELETE FROM turns WHERE at < ?", [self._oldest(now)])
+            if db.execute("DELETE FROM turns WHERE at < ?", [self._oldest(now)]).rowcount:
+                db.execute(_FORGET_NAMES)
 
     def before(self, session: str, count: Callable[[str], int]) -> tuple[Turn, ...]:
         """Return the last turns of a session that fit, the oldest first.
@@ -130,21 +136,48 @@ class Conversations:
         ]
 
     def sessions(self, namespace: str = "") -> list[Session]:
-        """Return the stored sessions of one reader, the latest first.
+        """Return the stored sessions of one reader, those that are pinned first, then the latest.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
         sql = """
-            SELECT substr(session, length(?1) + 1), turns, last, (SELECT question FROM turns WHERE turn = first) FROM (
+            SELECT substr(s.session, length(?1) + 1), turns, last, (SELECT question FROM turns WHERE turn = first),
+                coalesce(title, ''), coalesce(pinned, 0)
+            FROM (
                 SELECT session, count(*) AS turns, max(at) AS last, min(turn) AS first, max(turn) AS newest FROM turns
                 WHERE at >= ?2 AND substr(session, 1, length(?1)) = ?1 AND (?1 <> '' OR substr(session, 1, 1) <> ?3)
-                GROUP BY session)
-            ORDER BY newest DESC
+                GROUP BY session) s
+            LEFT JOIN names USING (session)
+            ORDER BY coalesce(pinned, 0) DESC, newest DESC
         """
         with self._journal.reading() as db:
             rows = db.execute(sql, [namespace, self._oldest(self._clock()), NAMESPACE_MARK]).fetchall() if db else []
-        return [Session(name=name, turns=turns, last=last, first=first) for name, turns, last, first in rows]
+        return [
+            Session(name=name, turns=turns, last=last, first=first, title=title, pinned=bool(pinned))
+            for name, turns, last, first, title, pinned in rows
+        ]
+
+    def name(self, session: str, *, title: str | None = None, pinned: bool | None = None) -> bool:
+        """Call a session something, or keep it at the top; what is None stays as it is.
+
+        Returns:
+            Whether there is such a session.
+
+        Raises:
+            KnowledgeBaseError: it could not be stored.
+        """
+        with self._journal.reading() as db:
+            there = "SELECT 1 FROM turns WHERE session = ? AND at >= ? LIMIT 1"
+            if not db or not db.execute(there, [session, self._oldest(self._clock())]).fetchone():
+                return False
+        with self._journal.writing() as db:
+            kept = db.execute("SELECT title, pinned FROM names WHERE session = ?", [session]).fetchone() or ("", 0)
+            row = (session, kept[0] if title is None else title, kept[1] if pinned is None else int(pinned))
+            db.execute(
+                "INSERT OR REPLACE INTO names (session, title, pinned, crc) VALUES (?, ?, ?, ?)", [*row, row_crc(*row)]
+            )
+        return True
 
     def forget(self, session: str) -> int:
         """Delete a session, its pages too, and return how many turns it had.
@@ -168,6 +201,7 @@ class Conversations:
                 return 0
         with self._journal.writing() as db:
             gone = db.execute(f"DELETE FROM turns WHERE {which}", [value]).rowcount  # noqa: S608
+            db.execute(_FORGET_NAMES)
         self._journal.forget_pages()
         return gone
 

@@ -233,6 +233,20 @@ def _m008_workers(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX jobs_due ON jobs (due) WHERE ended IS NULL AND due IS NOT NULL")
 
 
+def _m009_names(db: sqlite3.Connection) -> None:
+    """What people call their conversations, and which they keep at the top."""
+    db.execute(
+        """
+        CREATE TABLE names (
+            session TEXT PRIMARY KEY,
+            title   TEXT NOT NULL,               -- empty: its first question
+            pinned  INTEGER NOT NULL,            -- 1: it stands before the others
+            crc     INTEGER NOT NULL
+        )
+        """
+    )
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _m001_conversations,
     _m002_spending,
@@ -242,11 +256,13 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _m006_served,
     _m007_learning,
     _m008_workers,
+    _m009_names,
 )
 """From nothing to format 1, from 1 to 2, and so on. A published one is never edited; a new format appends one."""
 FORMAT = len(MIGRATIONS)
 SUMS: Mapping[str, tuple[str, ...]] = {
     "turns": ("session", "at", "question", "answer"),
+    "names": ("session", "title", "pinned"),
     "keys": ("id", "name", "hash", "scopes", "groups", "limits", "made", "revoked"),
     "responses": ("id", "at", "reader", "question", "answer"),
     "feedback": ("response", "voice", "at", "vote", "reason", "correction"),

@@ -75,6 +75,11 @@ class ServeSettings(Section):
     sources: tuple[str, ...] = Field(
         default=(), description="Files, folders and sites that `POST /sync` may ingest. All others are refused."
     )
+    web_pages: bool = Field(
+        default=False,
+        description="Let callers who may write and read everything add web pages and feeds by their address. Private"
+        " addresses stay refused unless `acquire.crawl.allow_private` is set.",
+    )
     jobs: Literal["server", "workers"] = Field(
         default="server", description="Who ingests uploads and sources: the server itself, or `ragstone worker`."
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed
-from ragstone.acquire.readers.parser_process import from_json, to_json
+from ragstone.acquire.readers.parser_messages import from_json, to_json
 from ragstone.settings import AcquireSettings
 from ragstone.testing.expect import Failed, expect
 

@@ -16,7 +16,8 @@ import pytest
 from ragstone.acquire.readers import parser_process
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Mark, Parsed, Part
-from ragstone.acquire.readers.parser_process import ParserProcess, from_json, to_json
+from ragstone.acquire.readers.parser_messages import from_json, to_json
+from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.core.layout import Placed
 from ragstone.core.threads import Stopped
 from ragstone.settings import AcquireSettings

@@ -193,3 +193,24 @@ def test_a_real_manual(data_dir: Path, engine: KnowledgeBase, workdir: Path) -> 
         (workdir / "manual" / names[0]).unlink()
         assert changes(crawl(engine, f"{server.url}/"))[2] <= 1
     check_whole(parts(engine).source.path / "catalog.db")
+
+
+def test_a_page_is_added_without_what_it_links_to(engine: KnowledgeBase, site: WebSite) -> None:
+    address = f"{site.url}/docs/"
+    report = asyncio.run(engine.documents.add_page(address))
+    assert (changes(report), report.skipped) == ((1, 0, 0), ())
+    assert stored(engine, site) == ["/docs/"]
+    site.routes["/docs/"] = page("c.html", text="Welcome to the manual of the wind mill.")
+    assert changes(asyncio.run(engine.documents.add_page(address))) == (0, 1, 0)
+    with pytest.raises(SourceError):
+        asyncio.run(engine.documents.add_page(f"{site.url}/none.html"))
+
+
+def test_a_feed_is_added_by_its_entries(engine: KnowledgeBase, site: WebSite) -> None:
+    entries = "".join(
+        f"<item><title>News {n}</title><guid>{n}</guid><description>The mill ground {n} sacks.</description></item>"
+        for n in range(3)
+    )
+    feed = f'<?xml version="1.0"?><rss version="2.0"><channel><title>Mill</title>{entries}</channel></rss>'
+    site.routes["/news.xml"] = Reply(body=feed.encode(), headers={"Content-Type": "application/rss+xml"})
+    assert changes(asyncio.run(engine.documents.add_page(f"{site.url}/news.xml"))) == (3, 0, 0)

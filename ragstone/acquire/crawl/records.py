@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
@@ -60,6 +60,11 @@ class Site:
     name: str
     start: Address
     settings: CrawlSettings
+
+    def alone(self) -> Site:
+        """Return a site of its start page alone, whose progress is kept apart."""
+        limits = {"max_pages": 1, "max_depth": 0, "sitemap": False}
+        return replace(self, name=f"page-{self.name}", settings=self.settings.model_copy(update=limits))
 
 
 def find_site(what: str, settings: AcquireSettings) -> Site:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
 from ragstone.acquire.ocr.recognizer import Gray
 from ragstone.acquire.readers.decode import Unreadable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Colours = NDArray[np.uint8]
 
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
 """Pillow has many more decoders, and whoever sends a file would choose among them."""
@@ -31,14 +38,43 @@ def frames(source: Path | bytes, most: int) -> Iterator[Gray]:
     Raises:
         Unreadable: the file is no picture, is damaged, or has too many pixels.
     """
+    with _opened(source) as image:
+        for number, frame in enumerate(ImageSequence.Iterator(image)):
+            if number >= most or (number and image.format != "TIFF"):
+                break
+            yield _gray(frame)
+
+
+def coloured(path: Path, number: int, width: int, most_pixels: int) -> Colours:
+    """Return a picture of a file as it is shown, in colour, shape (height, width, 3).
+
+    Args:
+        path: of the file.
+        number: of the frame, from 0.
+        width: pixels of the result at most.
+        most_pixels: of the result.
+
+    Raises:
+        Unreadable: as for `frames`, or there is no such frame.
+    """
+    with _opened(path) as image:
+        image.seek(number)
+        _check_size(image)
+        image.draft("RGB", (width, width))
+        shown = _square(_on_paper(ImageOps.exif_transpose(image)).convert("RGB"), image.info.get("dpi"))
+        scale = min(1.0, width / shown.width, (most_pixels / (shown.width * shown.height)) ** 0.5)
+        size = (max(1, round(shown.width * scale)), max(1, round(shown.height * scale)))
+        return np.asarray(shown.resize(size, Image.Resampling.BOX))
+
+
+@contextmanager
+def _opened(source: Path | bytes) -> Generator[Image.Image]:
+    """Open a picture; what Pillow raises meanwhile becomes `Unreadable`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns of much; what matters raises.
             with Image.open(BytesIO(source) if isinstance(source, bytes) else source, formats=FORMATS) as image:
-                for number, frame in enumerate(ImageSequence.Iterator(image)):
-                    if number >= most or (number and image.format != "TIFF"):
-                        break
-                    yield _gray(frame)
+                yield image
     except UnidentifiedImageError as error:
         raise Unreadable("damaged, or no picture of a known kind") from error
     except Image.DecompressionBombError as error:
@@ -56,22 +92,29 @@ def scaled(picture: Image.Image) -> Gray:
 
 
 def _gray(frame: Image.Image) -> Gray:
-    width, height = frame.size
-    if width * height > MOST_PIXELS:
-        raise Unreadable(f"a picture of more than {MOST_PIXELS // 1_000_000} million pixels ({width} x {height})")
-    if min(width, height) < SMALLEST_SIDE:
+    _check_size(frame)
+    if min(frame.size) < SMALLEST_SIDE:
         raise Unreadable("a picture too small to hold text")
     # JPEG can decode to half of its size, and to gray, at no cost.
     frame.draft("L", (_LONGEST_SIDE, _LONGEST_SIDE))
-    image = ImageOps.exif_transpose(frame)
-    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        image = image.convert("RGBA")
-        paper = Image.new("RGBA", image.size, "white")
-        image = Image.alpha_composite(paper, image)
-    elif image.mode.startswith("I;16") or image.mode in ("I", "F"):
-        deep = np.asarray(image, np.float32)
-        image = Image.fromarray((255 * (deep - deep.min()) / max(float(np.ptp(deep)), 1.0)).astype(np.uint8))
-    return scaled(_square(image.convert("L"), frame.info.get("dpi")))
+    return scaled(_square(_on_paper(ImageOps.exif_transpose(frame)).convert("L"), frame.info.get("dpi")))
+
+
+def _check_size(picture: Image.Image) -> None:
+    width, height = picture.size
+    if width * height > MOST_PIXELS:
+        raise Unreadable(f"a picture of more than {MOST_PIXELS // 1_000_000} million pixels ({width} x {height})")
+
+
+def _on_paper(picture: Image.Image) -> Image.Image:
+    """Return a picture on white instead of nothing, and with 8 bits instead of more."""
+    if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
+        picture = picture.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
+    if picture.mode.startswith("I;16") or picture.mode in ("I", "F"):
+        deep = np.asarray(picture, np.float32)
+        return Image.fromarray((255 * (deep - deep.min()) / max(float(np.ptp(deep)), 1.0)).astype(np.uint8))
+    return picture
 
 
 def _square(image: Image.Image, dpi: object) -> Image.Image:

@@ -37,13 +37,22 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A page to draw: its number, from 0, and the width of the image in pixels."""
+
+    number: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class File:
     """A file to read.
 
     ``path`` is where its bytes are, ``name`` the id of its document, and ``source`` what people see. ``suffix``, such
     as ``.pdf``, selects the reader. For a member of an archive, ``path`` is a temporary file, ``depth`` the number of
     archives around it, and ``budget`` how much they may still give. A reader that works long calls ``at_work`` now and
-    then, at least once for each page or picture, to be given time for the next.
+    then, at least once for each page or picture, to be given time for the next. ``wanted`` is the page to draw, for a
+    function that draws one.
     """
 
     path: Path
@@ -54,6 +63,7 @@ class File:
     depth: int = 0
     budget: Budget | None = None
     at_work: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
+    wanted: Wanted | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

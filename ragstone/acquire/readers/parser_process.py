@@ -7,7 +7,6 @@ replies are JSON over a socket pair: nothing that comes back is code.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 import socket
@@ -22,14 +21,12 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any
 
 from ragstone.acquire.ocr.engines import ocr_program
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
 from ragstone.acquire.readers.office import programs
-from ragstone.acquire.readers.parsed import File, Parsed, Part
-from ragstone.core.layout import packed, unpacked
-from ragstone.core.records import Mark
+from ragstone.acquire.readers.parsed import File, Parsed
+from ragstone.acquire.readers.parser_messages import Request, from_json, to_json
 from ragstone.core.threads import Stopped, check
 from ragstone.settings import AcquireSettings
 
@@ -119,8 +116,7 @@ class ParserProcess:
         self._files += 1
         at_work = 0
         try:
-            asked = [reader, os.fsdecode(file.path), file.name, file.source, file.suffix, pictures]
-            pipe.send_bytes(json.dumps(asked).encode())
+            pipe.send_bytes(Request.of(file, reader, pictures).to_json())
             for reply in self._replies(pipe):
                 if reply != _WORKING:
                     return _parsed(reply)
@@ -219,13 +215,13 @@ def main() -> None:
     memory = _Memory(settings)
     pipe.send_bytes(b"ready")
     while request := _receive(pipe):
-        reader, path, name, source, suffix, pictures = json.loads(request)
-        own = settings.model_copy(update={"ocr_pages": pictures} if pictures else {"ocr": "off"})
+        asked = Request.from_json(request)
+        own = settings.model_copy(update={"ocr_pages": asked.pictures} if asked.pictures else {"ocr": "off"})
         at_work = partial(_at_work, pipe, own, memory)
-        file = File(path=Path(path), name=name, source=source, suffix=suffix, settings=own, at_work=at_work)
+        file = asked.file(own, at_work)
         # If the parent is gone, nothing else ends a hang.
         signal.setitimer(signal.ITIMER_REAL, settings.parse_seconds + 5)
-        reply = _reply(reader, file)
+        reply = _reply(asked.reader, file)
         del file, at_work
         memory.put_back()
         pipe.send_bytes(reply)
@@ -352,42 +348,6 @@ def _parsed(reply: bytes) -> Parsed:
     if verdict == b"unreadable":
         raise Unreadable(body.decode())
     return from_json(body)
-
-
-def to_json(parsed: Parsed) -> bytes:
-    """Return a parsed file as JSON. The bytes of its parts become text in Latin-1, one character each."""
-    return json.dumps(_as_list(parsed)).encode()
-
-
-def from_json(data: bytes) -> Parsed:
-    """Return the parsed file that `to_json` wrote."""
-    return _from_list(json.loads(data))
-
-
-def _as_list(parsed: Parsed) -> list[object]:
-    marks = [(mark.kind, mark.start, mark.end, mark.level, mark.label, mark.header) for mark in parsed.marks]
-    parts = [(part.name, part.data.decode("latin-1")) for part in parsed.parts]
-    entries = [_as_list(entry) for entry in parsed.entries]
-    placed = packed(parsed.placed).decode("latin-1") if parsed.placed else ""
-    return [parsed.text, parsed.title, parsed.url, marks, placed, dict(parsed.facts), parts, entries, parsed.key]
-
-
-def _from_list(fields: Any) -> Parsed:
-    text, title, url, marks, placed, facts, parts, entries, key = fields
-    return Parsed(
-        text=text,
-        title=title,
-        url=url,
-        marks=tuple(
-            Mark(kind=kind, start=start, end=end, level=level, label=label, header=header)
-            for kind, start, end, level, label, header in marks
-        ),
-        placed=unpacked(placed.encode("latin-1")) if placed else (),
-        facts=facts,
-        parts=tuple(Part(name=name, data=data.encode("latin-1")) for name, data in parts),
-        entries=tuple(_from_list(entry) for entry in entries),
-        key=key,
-    )
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Event
@@ -89,6 +90,11 @@ def read_files(
 ) -> Iterator[Acquired]:
     """Return the documents of files, as `read` does for a folder that holds them."""
     return _read(map(_absolute, files), settings, base.resolve(), named=False, is_stored=is_stored, stop=stop)
+
+
+def is_unchanged(stamp: str, state: os.stat_result) -> bool:
+    """Return whether a file is in the state that it had when it was read, by the stamp that its reading ended with."""
+    return stamp.split(" ")[1:] == [str(state.st_size), str(state.st_mtime_ns)]
 
 
 def _entries(source: str) -> list[Path | Skipped]:

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 from ragstone.core.records import Decoded, Skipped
 from ragstone.core.reports import AddReport
 
-Kind = Literal["upload", "sync", "add"]
+Kind = Literal["upload", "sync", "add", "page"]
 State = Literal["waiting", "running", "done", "failed"]
 UNFINISHED: tuple[State, ...] = ("waiting", "running")
 KEPT = 500

@@ -173,6 +173,8 @@ async def do_job(kb: KnowledgeBase, job: Job, documents: list[str], is_ours: Cal
         return await kb.documents.add_files(files, note, share=share)
     if job.kind == "upload":
         return await kb.documents.add_uploads(files, note, groups=job.work.groups, share=share)
+    if job.kind == "page":
+        return await kb.documents.add_page(job.work.sources[0], note)
     report = AddReport()
     for source in job.work.sources:
         if "://" in source or source in kb.settings.acquire.sites:

@@ -24,13 +24,14 @@ from ragstone.serve.http.authentication import Authenticator
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.middleware import OriginGuard, RequestLog
 from ragstone.serve.http.question_slots import QuestionSlots, slots_for
-from ragstone.serve.http.routes import ask, documents, history, jobs, openai, openai_responses, status
+from ragstone.serve.http.routes import ask, documents, history, jobs, openai, openai_responses, originals, status
 from ragstone.serve.http.service import Service
 from ragstone.settings import ServeSettings
 
 ROUTERS: tuple[APIRouter, ...] = (
     ask.router,
     documents.router,
+    originals.router,
     jobs.router,
     history.router,
     status.router,
@@ -85,7 +86,7 @@ def build_app(
     app.add_middleware(
         CORSMiddleware,
         allow_origins=own.origins,
-        allow_methods=("GET", "HEAD", "POST", "DELETE"),
+        allow_methods=("GET", "HEAD", "POST", "PATCH", "DELETE"),
         allow_headers=("accept", "authorization", "content-type", "x-request-id"),
         expose_headers=("retry-after", "x-request-id"),
     )

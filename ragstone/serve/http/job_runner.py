@@ -185,6 +185,8 @@ class JobRunner:
         if job.kind == "upload":
             files = [self._engine.folder / Path(file) for file in job.work.files]
             return await self._engine.documents.add_uploads(files, on_progress, groups=job.work.groups)
+        if job.kind == "page":
+            return await self._engine.documents.add_page(job.work.sources[0], on_progress)
         report = AddReport()
         for source in job.work.sources:
             if "://" in source or source in self._engine.settings.acquire.sites:

@@ -20,6 +20,7 @@ from ragstone.core.request import BILLION, Payer
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
 from ragstone.history.keys import Keys
 from ragstone.serve.http.authentication import Authenticator, Caller
+from ragstone.serve.http.drawing_turns import DrawingTurns
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.question_slots import QuestionSlots
@@ -48,6 +49,7 @@ class Service:
     keys: Keys
     slots: QuestionSlots
     jobs: JobRunner
+    drawing: DrawingTurns = field(default_factory=DrawingTurns)
     metrics: Metrics = field(default_factory=Metrics)
     is_ready: bool = False
 

@@ -119,6 +119,12 @@ def test_keeps_and_deletes_conversations(house: Live) -> None:
     assert "my trip/1" in [one["session"] for one in house.http.get("/conversations").json()["conversations"]]
     turns = house.http.get("/conversations/my trip/1").json()["turns"]
     assert [turn["question"] for turn in turns] == ["Where do visitors park?"]
+    changed = house.http.patch("/conversations/my trip/1", json={"title": "Parking", "pinned": True})
+    assert changed.json() == {"title": "Parking", "pinned": True}
+    first = house.http.get("/conversations").json()["conversations"][0]
+    assert (first["session"], first["title"], first["pinned"]) == ("my trip/1", "Parking", True)
+    assert house.http.patch("/conversations/none", json={"title": "x"}).status_code == 404
+    assert house.http.patch("/conversations/my trip/1", json={"title": "a\nb"}).status_code == 422
     assert house.http.delete("/conversations/my trip/1").json() == {"turns": 1}
     assert house.http.get("/conversations/my trip/1").status_code == 404
 
@@ -162,6 +168,7 @@ def test_reports_its_own_status(house: Live) -> None:
         "scopes": ["admin", "read", "write"],
         "groups": None,
         "open": True,
+        "web_pages": False,
     }
     house.ask()
     metrics = house.http.get("/metrics")

@@ -22,6 +22,7 @@ from ragstone.engine.jobs.worker import Worker
 from ragstone.history.journal import Journal
 from ragstone.serve.http import uploads
 from ragstone.serve.http.uploads import INCOMING, MAX_FILES, safe_name
+from servers.site import WebSite, page
 
 ROOM = b"Room 9 is called Lise Meitner."
 
@@ -370,3 +371,34 @@ def test_tolerates_files_that_vanish_meanwhile(kind: str, tmp_path: Path, monkey
 
 def _fields(job: Job) -> dict[str, object]:
     return {name: getattr(job, name) for name in job.__slots__}
+
+
+def test_web_pages_are_added_where_allowed(tmp_path: Path) -> None:
+    private = ("acquire.crawl.allow_private=true", "acquire.crawl.delay_seconds=0", "acquire.crawl.retries=0")
+    with WebSite() as site, closing(open_fast(tmp_path / "kb", *private)) as engine:
+        site.routes = {"/mill.html": page("more.html", text="The tide mill grinds twice a day.")}
+        with served(engine, "web_pages=true") as live:
+            assert live.http.get("/me").json()["web_pages"] is True
+            job = live.finished(live.http.post("/pages", json={"address": f"{site.url}/mill.html"}))
+            assert (job["kind"], job["state"], job["report"]["added"], job["report"]["skipped"]) == (
+                "page",
+                "done",
+                1,
+                [],
+            )
+            assert ids(live) == [f"{site.url}/mill.html"]
+            gone = live.finished(live.http.post("/pages", json={"address": f"{site.url}/none.html"}))
+            assert gone["state"] == "failed"
+            for wrong in ("file:///etc/passwd", "javascript:alert(1)", "", "http://"):
+                assert live.http.post("/pages", json={"address": wrong}).status_code == 422
+            cook = make_key(engine.folder, "cook", "read", "write", groups=["kitchen"])
+            time.sleep(0.6)
+            refused = live.http.post("/pages", json={"address": f"{site.url}/mill.html"}, headers=cook)
+            assert refused.status_code == 403
+            assert live.http.get("/me", headers=cook).json()["web_pages"] is False
+
+
+def test_web_pages_are_refused_by_default(serving: Serving) -> None:
+    live = serving()
+    assert live.http.get("/me").json()["web_pages"] is False
+    assert live.http.post("/pages", json={"address": "https://stone.example/"}).status_code == 403

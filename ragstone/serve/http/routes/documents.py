@@ -10,8 +10,10 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from fastapi import Path as Parameter
+from pydantic import Field
 
 from ragstone.core.access import OWNER
+from ragstone.core.catalog import ListingOrder
 from ragstone.core.errors import NotFound
 from ragstone.core.records import Document as DocumentRecord
 from ragstone.core.records import Span
@@ -33,10 +35,14 @@ class DocumentEntry(Response):
     metadata: Metadata
     characters: Characters
     chunks: int
+    added: str = Field(description="when it was added or last changed, in ISO 8601")
 
 
 class DocumentList(Response):
-    """Documents in the order of their ids. ``next`` is the ``after`` of the next page; null on the last page."""
+    """Documents in the order that was asked for.
+
+    ``next`` is the ``after`` of the next page; null on the last page, and in any order but that of ids.
+    """
 
     documents: list[DocumentEntry]
     total: int
@@ -51,6 +57,7 @@ class Mark(Response):
     end: Characters
     level: int
     label: str
+    header: int = Field(description="rows of column headings that a table begins with")
 
 
 class Highlight(Response):
@@ -106,9 +113,10 @@ async def documents(
     q: Annotated[str, Query(max_length=200, description="part of an id or title")] = "",
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     after: Annotated[str, Query(max_length=2_000, description="`next` of the previous page")] = "",
+    order: Annotated[ListingOrder, Query(description="by id, or by when documents were added or changed")] = "id",
 ) -> DocumentList:
-    """List the documents that the caller may read, in the order of their ids."""
-    read = partial(service.engine.documents.list, reader=caller.reader, q=q, after=after, limit=limit)
+    """List the documents that the caller may read, a page of them or the newest or oldest."""
+    read = partial(service.engine.documents.list, reader=caller.reader, q=q, after=after, limit=limit, order=order)
     page = caller.view.listing(await asyncio.to_thread(read))
     entries = [DocumentEntry.model_validate(one, from_attributes=True) for one in page.documents]
     return DocumentList(documents=entries, total=page.total, next=page.next or None)

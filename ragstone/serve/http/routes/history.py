@@ -26,13 +26,14 @@ class Session(Response):
     """A conversation. ``last`` is the time of its last question, in seconds since 1970."""
 
     session: str
-    title: str = Field(description="the first question")
+    title: str = Field(description="what the caller calls it, or else the first question")
     turns: int
     last: float
+    pinned: bool = Field(description="whether the caller keeps it at the top")
 
 
 class SessionList(Response):
-    """Conversations, most recent first."""
+    """Conversations: those that are pinned, then the others, most recent first each."""
 
     conversations: list[Session]
 
@@ -51,6 +52,15 @@ class Conversation(Response):
 
     session: str
     turns: list[Turn]
+
+
+class SessionChange(Request):
+    """What to call a conversation, and whether to keep it at the top; what is left out stays as it is."""
+
+    title: Annotated[str, Field(max_length=200, pattern=PRINTABLE)] | None = Field(
+        default=None, description="empty: the first question again"
+    )
+    pinned: bool | None = None
 
 
 class Forgotten(Response):
@@ -97,9 +107,12 @@ ResponseId = Annotated[str, Path(min_length=1, max_length=100)]
 
 @router.get("/conversations", responses={**errors.READING})
 async def conversations(service: Here, caller: Reading) -> SessionList:
-    """List the caller's conversations, most recent first."""
+    """List the caller's conversations, pinned ones first, then the most recent."""
     found = await asyncio.to_thread(partial(service.engine.history.conversations, reader=caller.reader))
-    sessions = [Session(session=one.name, title=one.first, turns=one.turns, last=one.last) for one in found]
+    sessions = [
+        Session(session=one.name, title=one.title or one.first, turns=one.turns, last=one.last, pinned=one.pinned)
+        for one in found
+    ]
     return SessionList(conversations=sessions)
 
 
@@ -111,6 +124,16 @@ async def conversation(session: SessionPath, service: Here, caller: Reading) -> 
         raise NotFound("there is no such conversation")
     turns = [Turn.model_validate(one, from_attributes=True) for one in found]
     return Conversation(session=session, turns=turns)
+
+
+@router.patch("/conversations/{session:path}", responses={**errors.CHANGING})
+async def change_conversation(
+    session: SessionPath, body: SessionChange, service: Here, caller: Reading
+) -> SessionChange:
+    """Rename or pin a conversation."""
+    name = partial(service.engine.history.name, session, title=body.title, pinned=body.pinned, reader=caller.reader)
+    await asyncio.to_thread(name)
+    return body
 
 
 @router.delete("/conversations/{session:path}", responses={**errors.READING})

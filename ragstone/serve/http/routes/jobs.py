@@ -18,12 +18,13 @@ from ragstone.core import reports
 from ragstone.core.access import EVERYONE, groups_in
 from ragstone.core.errors import KnowledgeBaseError, NotFound
 from ragstone.core.reports import AddReport
-from ragstone.engine.jobs.queue import Work
+from ragstone.engine.jobs.queue import Kind, Work
 from ragstone.serve.http import errors, uploads
 from ragstone.serve.http.authentication import Administering, Caller, Reading, Writing
 from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
 from ragstone.serve.http.job_runner import JobStatus
 from ragstone.serve.http.messages import Request, Response, Share
+from ragstone.serve.http.plain_words import plain
 from ragstone.serve.http.service import Here, Service
 from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described
 
@@ -62,10 +63,10 @@ class Report(Response):
 
     @classmethod
     def of(cls, record: AddReport, folder: str) -> Report:
-        """Return a report without the folder of the knowledge base."""
+        """Return a report for people: without the folder of the knowledge base, and without advice for its owner."""
         report = cls.model_validate(record, from_attributes=True)
         skipped = [
-            Skipped(source=one.source.removeprefix(folder), reason=one.reason.replace(folder, ""))
+            Skipped(source=one.source.removeprefix(folder), reason=plain(one.reason.replace(folder, "")))
             for one in report.skipped
         ]
         decoded = [Decoded(source=one.source.removeprefix(folder), note=one.note) for one in report.decoded]
@@ -104,12 +105,12 @@ class Job(Response):
     """A job and its state. Times are seconds since 1970."""
 
     job_id: str
-    kind: Literal["upload", "sync", "add"]
+    kind: Kind
     state: Literal["waiting", "running", "done", "failed"]
     at: float
     ended: float | None
     files: list[str] = Field(description="names of the files that are uploaded or added")
-    sources: list[str] = Field(description="the sources of a sync")
+    sources: list[str] = Field(description="the sources of a sync, or the address of a page")
     document_ids: list[str] = Field(description="stored documents, at most the first hundred")
     progress: Progress
     report: Report | None = Field(description="present once the job is done")
@@ -158,6 +159,12 @@ class SyncRequest(Request):
     """Sources to sync: all of ``serve.sources``, or some of them."""
 
     sources: Annotated[list[str], Field(max_length=100)] | None = None
+
+
+class PageRequest(Request):
+    """A web page or feed to add."""
+
+    address: Annotated[str, Field(min_length=1, max_length=2_000, pattern=r"^https?://[^\s]+$")]
 
 
 _FORM = {
@@ -220,6 +227,24 @@ async def upload(request: HttpRequest, response: HttpResponse, service: Here, ca
     status = await service.jobs.submit("upload", Work(files=files, groups=groups), caller.reader.who)
     response.headers["location"] = f"/jobs/{status.job.id}"
     return _job(status, service)
+
+
+@router.post("/pages", status_code=202, response_model=Job, responses={**errors.CHANGING})
+async def add_page(body: PageRequest, service: Here, caller: Writing, response: HttpResponse) -> Job:
+    """Add a web page, or the entries of a feed, in a job, if the setting `serve.web_pages` allows it.
+
+    Everyone may read what is added. So a key of some groups may not add pages: it could replace those of others.
+    """
+    if not may_add_pages(service, caller):
+        raise Refused("forbidden", "web pages cannot be added here with this key")
+    status = await service.jobs.submit("page", Work(sources=(body.address,)), caller.reader.who)
+    response.headers["location"] = f"/jobs/{status.job.id}"
+    return _job(status, service)
+
+
+def may_add_pages(service: Service, caller: Caller) -> bool:
+    """Return whether a caller may add web pages by their address."""
+    return service.settings.web_pages and caller.may("write") and caller.reader.groups is None
 
 
 @router.post(

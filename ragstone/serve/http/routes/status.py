@@ -15,7 +15,7 @@ from ragstone.history.keys import Scope
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Administering, Reading
 from ragstone.serve.http.messages import Response
-from ragstone.serve.http.routes.jobs import Progress
+from ragstone.serve.http.routes.jobs import Progress, may_add_pages
 from ragstone.serve.http.service import Here
 from ragstone.serve.http.telemetry import CONTENT_TYPE
 from ragstone.settings.load import leaves, written
@@ -42,6 +42,7 @@ class Me(Response):
     scopes: list[Scope]
     groups: list[str] | None = Field(description="groups whose documents the caller may read; null means all documents")
     open: bool = Field(description="true if no key is needed, because none was made")
+    web_pages: bool = Field(description="whether the caller may add web pages by their address")
 
 
 class Setting(Response):
@@ -249,7 +250,7 @@ async def ready(service: Here) -> JSONResponse:
 
 
 @router.get("/me", responses={**errors.READING})
-async def me(caller: Reading) -> Me:
+async def me(service: Here, caller: Reading) -> Me:
     """Return the caller: the name, scopes and groups of the key."""
     groups = caller.reader.groups
     return Me(
@@ -257,6 +258,7 @@ async def me(caller: Reading) -> Me:
         scopes=sorted(caller.scopes),
         groups=None if groups is None else sorted(groups),
         open=caller.key is None,
+        web_pages=may_add_pages(service, caller),
     )
 
 

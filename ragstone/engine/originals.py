@@ -1,0 +1,301 @@
+"""The files that documents were read from: their pages as images, where cited words stand on them, and their bytes.
+
+A file is shown only while it is as it was when it was read, because who may read it was decided then. It is never
+looked for anywhere but where it was read, and links are not followed: something else may have been put there since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from ragstone import acquire
+from ragstone.core.access import Reader
+from ragstone.core.errors import NotFound
+from ragstone.core.layout import Box, boxes
+from ragstone.core.records import Document
+from ragstone.engine.components import Components
+from ragstone.engine.opening import OpenVersions
+
+State = Literal["same", "changed", "gone", "part", "none"]
+"""What became of the file of a document: it is as it was read; it was changed or removed since; the document is a part
+of a file, such as a row of a table or a file in an archive; or there never was a file, as for a web page."""
+UPLOADS = "uploads/"
+"""What the ids of uploaded documents begin with: the folder of the files in that of the knowledge base."""
+MOST_HEADINGS = 4
+KEPT_BYTES = 32_000_000
+"""Bytes of drawn pages that are kept in memory."""
+_FORM = 1
+"""Increase it when pages are drawn in another way, so that browsers load them again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """The file of a document.
+
+    ``name`` is what it is called; ``may_save`` says whether the reader may have the file itself, of ``size`` bytes, and
+    ``pages`` how many of its pages can be drawn. Of a file that was changed, the reader gets neither.
+    """
+
+    document_id: str
+    state: State
+    name: str = ""
+    size: int = 0
+    may_save: bool = False
+    pages: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedPage:
+    """A page, counted from 1, and the boxes of cited words on it, in the order of the text."""
+
+    number: int
+    boxes: tuple[Box, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A document, its file, and the stamp with which reading the file ended."""
+
+    document: Document
+    state: State
+    path: Path | None = None
+    stamp: str = ""
+    has_parts: bool = False
+
+
+class Originals:
+    """The files of the documents of a knowledge base."""
+
+    def __init__(self, versions: OpenVersions) -> None:
+        self._versions = versions
+        self._drawer: acquire.PageDrawer | None = None
+        self._kept, self._lock = OrderedDict[str, bytes](), threading.Lock()
+
+    def close(self) -> None:
+        """End the process that draws pages."""
+        with self._lock:
+            drawer, self._drawer = self._drawer, None
+        if drawer:
+            drawer.close()
+
+    def find(self, id: str, *, reader: Reader) -> Original:
+        """Return what is known of the file of a document.
+
+        Args:
+            id: as for `Documents.get`.
+            reader: who asks.
+
+        Raises:
+            NotFound: this reader may read no such document, or more than one.
+        """
+        with self._versions.current() as version:
+            found = _find(version, id, reader)
+            name = found.path.name if found.path else ""
+            if found.path is None or found.state != "same":
+                return Original(document_id=found.document.id, state=found.state, name=name)
+            may_save = _may_save(version, found, reader)
+            return Original(
+                document_id=found.document.id,
+                state="part" if found.has_parts else "same",
+                name=name,
+                size=found.path.lstat().st_size if may_save else 0,
+                may_save=may_save,
+                pages=_pages(found),
+            )
+
+    def cited(self, id: str, start: int, end: int, *, reader: Reader) -> tuple[CitedPage, ...]:
+        """Return the pages on which characters of a document stand, and where.
+
+        If the places of the words are not known, it is the page that they begin on, without boxes.
+
+        Args:
+            id: as for `Documents.get`.
+            start: the first character of the document's text.
+            end: the character after the last one.
+            reader: who asks.
+
+        Raises:
+            NotFound: this reader may read no such document, or more than one.
+        """
+        with self._versions.current() as version:
+            document = version.catalog.document(id, None if reader.groups is None else reader.names)
+            placed = boxes(version.catalog.layout(document.id), start, end)
+            if placed:
+                return tuple(CitedPage(number=page + 1, boxes=own) for page, own in placed.items())
+            pages = [mark for mark in document.marks if mark.kind == "page"]
+            begun = sum(mark.start <= start for mark in pages)
+            whole = len(pages) == document.metadata.get("pages")  # otherwise empty pages are left out, and none counts
+            return (CitedPage(number=begun, boxes=()),) if whole and begun and start < end else ()
+
+    def headings(self, id: str, start: int, *, reader: Reader) -> tuple[str, ...]:
+        """Return headings of a document around a character of its text, nearest first, without that it stands under.
+
+        Args:
+            id: as for `Documents.get`.
+            start: the character.
+            reader: who asks.
+
+        Raises:
+            NotFound: this reader may read no such document, or more than one.
+        """
+        with self._versions.current() as version:
+            document = version.catalog.document(id, None if reader.groups is None else reader.names)
+            headings = [mark for mark in document.marks if mark.kind == "heading"]
+            own = max((n for n, mark in enumerate(headings) if mark.start <= start), default=0)
+            names = {headings[own].label} if headings else set[str]()
+            near = sorted(range(len(headings)), key=lambda n: (abs(n - own), -n))
+            found = dict.fromkeys(headings[n].label for n in near if headings[n].level >= headings[own].level)
+            return tuple(name for name in found if name not in names)[:MOST_HEADINGS]
+
+    def etag(self, id: str, number: int, width: int, *, reader: Reader) -> str:
+        """Return what changes whenever the drawn page does; the arguments are those of `draw`.
+
+        Raises:
+            NotFound: as of `draw`.
+        """
+        with self._versions.current() as version:
+            return _key(_drawable(version, id, number, reader), number, width)
+
+    def draw(self, id: str, number: int, width: int, *, reader: Reader) -> bytes:
+        """Return a page of the file of a document as a PNG image.
+
+        Args:
+            id: as for `Documents.get`.
+            number: of the page, from 1.
+            width: of the image in pixels. A page with very many pixels becomes smaller.
+            reader: who asks.
+
+        Raises:
+            NotFound: this reader may read no such document, its file is not as it was read, or it has no such page.
+            SourceError: the page is damaged, or takes too long to draw.
+        """
+        with self._versions.current() as version:
+            found = _drawable(version, id, number, reader)
+            assert found.path is not None
+            key = _key(found, number, width)
+            if (kept := self._kept_page(key)) is not None:
+                return kept
+            drawn = self._drawer_for(version).draw(found.path, number - 1, width)
+            # What was drawn may be of a file that took this one's place in the meantime.
+            if _state_of(found.path, found.stamp) != "same":
+                raise NotFound(f"the file of '{found.document.id}' is being changed")
+            self._keep_page(key, drawn)
+            return drawn
+
+    def open(self, id: str, *, reader: Reader) -> tuple[Original, IO[bytes]]:
+        """Open the file of a document; the caller has to close it.
+
+        Args:
+            id: as for `Documents.get`.
+            reader: who asks. They must be allowed to read every document of the file.
+
+        Raises:
+            NotFound: this reader may read no such document, may not have its file, or the file is not as it was read.
+        """
+        with self._versions.current() as version:
+            found = _find(version, id, reader)
+            refusal = NotFound(f"there is no file of '{found.document.id}' to be had")
+            if found.path is None or found.state != "same" or not _may_save(version, found, reader):
+                raise refusal
+            try:
+                handle = os.open(found.path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+            except OSError as error:
+                raise refusal from error
+            file = os.fdopen(handle, "rb")
+            state = os.fstat(handle)
+            if not acquire.is_unchanged(found.stamp, state):
+                file.close()
+                raise refusal
+            about = Original(
+                document_id=found.document.id,
+                state="part" if found.has_parts else "same",
+                name=found.path.name,
+                size=state.st_size,
+                may_save=True,
+                pages=_pages(found),
+            )
+            return about, file
+
+    def _drawer_for(self, version: Components) -> acquire.PageDrawer:
+        with self._lock:
+            if self._drawer is None:
+                self._drawer = acquire.PageDrawer(version.settings.acquire)
+            return self._drawer
+
+    def _kept_page(self, key: str) -> bytes | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def _keep_page(self, key: str, page: bytes) -> None:
+        with self._lock:
+            self._kept[key] = page
+            while sum(map(len, self._kept.values())) > KEPT_BYTES:
+                self._kept.popitem(last=False)
+
+
+def _find(version: Components, id: str, reader: Reader) -> _Found:
+    document = version.catalog.document(id, None if reader.groups is None else reader.names)
+    source = document.source
+    if not source or "://" in source:
+        return _Found(document=document, state="none")
+    ends = [at for at, char in enumerate(source) if char in "/#" and at]
+    stamps = version.catalog.file_stamps([source, *(source[:end] for end in ends)])
+    file = max(stamps, key=len, default="")
+    if not file:  # something in it could not be read, so that it is read again next time
+        return _Found(document=document, state="changed" if Path(source).exists() else "gone")
+    path, has_parts = Path(file), file != source
+    if document.id.startswith(UPLOADS) and not path.exists():  # restored into another folder
+        path = version.folder.resolve() / document.id.removesuffix(source.removeprefix(file))
+    state: State = _state_of(path, stamps[file])
+    return _Found(document=document, state=state, path=path, stamp=stamps[file], has_parts=has_parts)
+
+
+def _state_of(path: Path, stamp: str) -> State:
+    """Return the state of a file that was read with this stamp. What is reached through a link counts as changed."""
+    try:
+        state = path.lstat()
+        if path.parent.resolve() != path.parent or not stat.S_ISREG(state.st_mode):
+            return "changed"
+    except (OSError, ValueError):
+        return "gone"
+    return "same" if acquire.is_unchanged(stamp, state) else "changed"
+
+
+def _may_save(version: Components, found: _Found, reader: Reader) -> bool:
+    """Return whether a reader may have a file: who is not the owner, only one that is a single document.
+
+    A table or an archive holds more than the documents made of it, such as columns that were left out.
+    """
+    if reader.groups is None:
+        return True
+    if found.has_parts:
+        return False
+    named = version.catalog.access_groups([id for id, _ in version.catalog.documents_under(found.document.source)])
+    return not any(set(reader.names).isdisjoint(groups) for groups in named.values())
+
+
+def _pages(found: _Found) -> int:
+    if found.path is None or found.has_parts or not acquire.is_drawn(found.path):
+        return 0
+    pages = found.document.metadata.get("pages")
+    return pages if isinstance(pages, int) and pages > 0 else 0
+
+
+def _drawable(version: Components, id: str, number: int, reader: Reader) -> _Found:
+    found = _find(version, id, reader)
+    if found.state != "same" or not 1 <= number <= _pages(found):
+        raise NotFound(f"there is no page {number} of '{found.document.id}' to be drawn")
+    return found
+
+
+def _key(found: _Found, number: int, width: int) -> str:
+    return hashlib.sha256(f"{_FORM} {found.path} {found.stamp} {number} {width}".encode()).hexdigest()[:32]
