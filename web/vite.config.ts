@@ -29,7 +29,10 @@ export default defineConfig(({ command, mode }) => {
       },
     ],
     server: {
-      proxy: { "^/(query|search|documents|jobs|conversations|feedback|responses|me)": "http://127.0.0.1:8000" },
+      proxy: {
+        "^/(query|search|documents|jobs|conversations|feedback|responses|me|places|pages|originals)":
+          "http://127.0.0.1:8000",
+      },
     },
   };
 });

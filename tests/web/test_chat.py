@@ -87,7 +87,7 @@ def test_refusals_show_the_closest_passages(quoted: str, visit: Open) -> None:
     turn = at.ask("How much is a train ticket to Vilnius?")
     expect(turn.locator(".refusal-head")).to_contain_text("train ticket to Vilnius")
     expect(turn).to_contain_text(re.compile(r"Likelihood of an answer: .*\d%"))
-    card = turn.get_by_role("region", name="Closest passages").get_by_role("button").first
+    card = turn.get_by_role("group", name="Closest passages").get_by_role("button").first
     quote = card.locator(".card-quote").inner_text()
     for again in (False, True):
         if again:
@@ -118,7 +118,8 @@ def test_keeps_votes_and_conversations(quoted: str, visit: Open) -> None:
     expect(at.page.locator("aside mark").first).to_contain_text("The Romans")
     at.page.keyboard.press("Escape")
 
-    at.page.get_by_role("button", name=f"Delete: {ROMANS}").first.click()
+    at.page.get_by_role("button", name=f"More: {ROMANS}").first.click()
+    at.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     with at.page.expect_response("**/conversations/*"):
         at.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(at.page.get_by_role("heading", name="Ask your documents")).to_be_visible()
@@ -128,13 +129,14 @@ def test_uploads_asks_and_deletes_a_pdf(quoted: str, visit: Open) -> None:
     at = visit(quoted, at="#/sources")
     content = pdf(["Marble is polished with tin oxide.", "The quarry of Carrara lies in Tuscany."])
     files = [{"name": "marble.pdf", "mimeType": "application/pdf", "buffer": content}]
-    at.page.locator("input[type=file]").set_input_files(files)
+    at.page.locator("input[type=file]").first.set_input_files(files)
     expect(at.page.get_by_text("Ready for questions")).to_be_visible()
     at.page.get_by_role("link", name="New conversation").click()
     turn = at.ask("What is marble polished with?")
     expect(turn.locator(".prose")).to_contain_text("tin oxide")
     expect(turn.locator(".card-place").first).to_contain_text("page 1")
     turn.get_by_role("button", name="Citation 1").click()
+    at.page.locator("aside label", has_text="Text").click()
     expect(at.page.locator("aside")).to_contain_text("Page 2")
     expect(at.page.locator("aside mark").first).to_have_text("Marble is polished with tin oxide.")
 

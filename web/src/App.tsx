@@ -6,7 +6,9 @@ import { ofListed, ofPlace } from "./chat/target";
 import { targetsOf } from "./chat/targets";
 import { isUnderWay } from "./chat/turns";
 import { useChat } from "./chat/useChat";
+import { type Scoped, scoped } from "./filters/scope";
 import { DropZone } from "./library/DropZone";
+import type { Named } from "./library/folders";
 import { SourcesView } from "./library/SourcesView";
 import { useUploads } from "./library/useUploads";
 import { useAnnounce } from "./shell/Announcer";
@@ -21,7 +23,11 @@ import { useNarrow } from "./shell/useNarrow";
 import { useOpened } from "./shell/useOpened";
 import { SourcePanel } from "./source/SourcePanel";
 import { forgetDocuments } from "./source/useDocument";
+import { forgetOriginals } from "./source/useOriginal";
+import { useLanguage, words } from "./words/words";
 
+/** Milliseconds after which a stored conversation is on the page, to be printed. */
+const SHOWN_AFTER = 800;
 const DIGITS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 /** The whole page: the menu, the conversation or the sources, and a source beside them. */
@@ -35,6 +41,8 @@ export function App() {
   const [drawer, setDrawer] = useState(false);
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [changes, setChanges] = useState(0);
+  const [scope, setScope] = useState<readonly Scoped[]>([]);
+  useLanguage(); // everything is drawn again when it changes
   const [singleKeys, setSingleKeys] = useSingleKeys();
   const box = useRef<HTMLTextAreaElement>(null);
   const search = useRef<HTMLInputElement>(null);
@@ -51,21 +59,27 @@ export function App() {
 
   const changed = useCallback(() => {
     forgetDocuments();
+    forgetOriginals();
     setChanges((held) => held + 1);
   }, []);
   const uploads = useUploads(
     useCallback(
       (name: string) => {
         changed();
-        announce(`${name} can be asked now.`);
+        announce(words().canBeAsked(name));
       },
       [changed, announce],
     ),
   );
   const canWrite = connection.me?.scopes.includes("write") ?? false;
-  const addFiles = (files: Iterable<File>) => {
-    uploads.add(files);
+  const addFiles = (files: readonly Named[], groups: readonly string[] | null = null) => {
+    uploads.add(files, groups);
     go({ view: "sources" });
+  };
+  const askOnly = (documents: readonly Listed[]) => {
+    setScope(scoped(documents));
+    go({ view: "chat", session: session.current });
+    requestAnimationFrame(() => box.current?.focus());
   };
 
   const place = `${session.current} ${route.view === "sources" ? hashOf(route) : ""}`;
@@ -105,18 +119,29 @@ export function App() {
     singleKeys,
   );
 
+  const say = words();
   const forget = async (what: Conversation) => {
     chat.stop(what.session);
     await api.forget(what.session);
     refresh();
     if (what.session === session.current) go({ view: "chat", session: null });
-    announce("Conversation deleted.");
+    announce(say.conversationDeleted);
   };
-  const remove = async (what: Listed) => {
-    await api.remove(what.document_id);
-    changed();
-    drop();
-    announce("Document deleted.");
+  const remove = async (what: readonly Listed[]) => {
+    try {
+      for (const one of what) await api.remove(one.document_id);
+    } finally {
+      changed();
+      drop();
+    }
+    setScope((held) => held.filter((one) => what.every((gone) => gone.document_id !== one.id)));
+    announce(say.documentsDeleted(what.length));
+  };
+  const print = async (what: Conversation) => {
+    setDialog(null);
+    go({ view: "chat", session: what.session });
+    await new Promise((done) => setTimeout(done, SHOWN_AFTER));
+    window.print();
   };
   const skip = (event: MouseEvent) => {
     event.preventDefault();
@@ -127,7 +152,7 @@ export function App() {
   return (
     <div className={opened ? "app with-source" : "app"}>
       <a className="skip" href="#main" onClick={skip}>
-        {route.view === "sources" ? "Go to the search" : "Go to the question"}
+        {route.view === "sources" ? say.goToSearch : say.goToQuestion}
       </a>
       <Sidebar
         route={route}
@@ -136,14 +161,14 @@ export function App() {
         open={drawer}
         hidden={narrow && !drawer}
         onClose={() => setDrawer(false)}
-        onForget={(what) => setDialog({ kind: "forget", what })}
+        onMore={(what) => setDialog({ kind: "conversation", what })}
         onKey={() => setDialog({ kind: "key" })}
         onShortcuts={() => setDialog({ kind: "shortcuts" })}
       />
       {drawer && <div className="backdrop" aria-hidden="true" onClick={() => setDrawer(false)} />}
       <main id="main" inert={(narrow && opened !== null) || (narrow && drawer)}>
         <TopBar
-          title={route.view === "sources" ? "Sources" : (chat.turns[0]?.question ?? "Ragstone")}
+          title={route.view === "sources" ? say.sources : (chat.turns[0]?.question ?? "Ragstone")}
           drawer={drawer}
           onMenu={() => setDrawer(true)}
           onNew={newChat}
@@ -152,7 +177,7 @@ export function App() {
           <p className="banner" role="alert">
             {connection.lost}{" "}
             <button type="button" className="button small" onClick={connection.connect}>
-              Try again
+              {say.tryAgain}
             </button>
           </p>
         )}
@@ -161,10 +186,12 @@ export function App() {
             search={search}
             uploads={uploads.uploads}
             version={changes + connection.version}
-            canWrite={canWrite}
+            me={connection.me}
             onFiles={addFiles}
+            onPage={uploads.addPage}
             onClear={uploads.clear}
             onOpen={(one) => open("", [ofListed(one)], 0)}
+            onAsk={askOnly}
             onDelete={(what) => setDialog({ kind: "delete", what })}
           />
         ) : (
@@ -175,6 +202,8 @@ export function App() {
             opened={opened && { turn: opened.turn, at: opened.at }}
             onOpen={open}
             canWrite={canWrite}
+            scope={scope}
+            onScope={setScope}
           />
         )}
       </main>
@@ -188,9 +217,13 @@ export function App() {
           onSingleKeys={setSingleKeys}
           onKey={() => {
             forgetDocuments();
+            forgetOriginals();
             connection.connect();
           }}
           onForget={forget}
+          onMore={(next) => setDialog(next)}
+          onChanged={refresh}
+          onPrint={(what) => void print(what)}
           onDelete={remove}
           onClose={() => {
             setDialog(null);

@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./App";
 import { Announcer } from "./shell/Announcer";
 import { applyTheme } from "./shell/theme";
+import { language } from "./words/words";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
@@ -10,8 +11,10 @@ import "./styles/chat.css";
 import "./styles/source.css";
 import "./styles/library.css";
 import "./styles/dialogs.css";
+import "./styles/print.css";
 
 applyTheme();
+document.documentElement.lang = language();
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>
     <Announcer>

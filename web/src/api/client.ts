@@ -3,12 +3,14 @@ import { keys } from "./keys";
 import { type AnswerEvent, answerEvents } from "./query";
 import type {
   Conversation,
+  ConversationChange,
   Feedback,
   Job,
   KeptResponse,
   KeptTurn,
   Listing,
   Me,
+  Original,
   Question,
   StoredDocument,
 } from "./types";
@@ -96,17 +98,47 @@ export const api = {
   conversation: async (session: string) =>
     (await json<{ turns: KeptTurn[] }>(address(["conversations", session]))).turns,
 
+  change: (session: string, what: ConversationChange) =>
+    sent(address(["conversations", session]), { method: "PATCH", body: what }),
+
   forget: (session: string) => sent(address(["conversations", session]), { method: "DELETE" }),
 
-  documents: (q: string, after?: string, limit = 50, signal?: AbortSignal) =>
-    json<Listing>(address(["documents"], { q, after, limit }), { signal }),
+  documents: (
+    wanted: { q?: string; after?: string; order?: "id" | "newest" | "oldest"; limit?: number },
+    signal?: AbortSignal,
+  ) => json<Listing>(address(["documents"], wanted), { signal }),
 
   document: (id: string, signal?: AbortSignal) => json<StoredDocument>(address(["documents", id]), { signal }),
 
+  places: (id: string, start: number, end: number, signal?: AbortSignal) =>
+    json<Original>(address(["places", id], { start, end }), { signal }),
+
+  /** Return a page of a document's file as an image. */
+  page: async (id: string, number: number, width: number, signal?: AbortSignal) =>
+    (await sent(address(["pages", id], { number, width }), { accept: "image/png", signal })).blob(),
+
+  /** Save the file of a document. A link could not send the key. */
+  save: async (id: string, name: string) => {
+    const content = await (await sent(address(["originals", id]), { accept: "*/*" })).blob();
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(content);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  },
+
   remove: (id: string) => sent(address(["documents", id]), { method: "DELETE" }),
 
-  upload: (file: File, onProgress: (share: number) => void, signal: AbortSignal): Promise<Job> =>
-    upload(address(["documents"]), file, authorization(), onProgress, signal),
+  upload: (
+    file: File,
+    name: string,
+    groups: readonly string[] | null,
+    onProgress: (share: number) => void,
+    signal: AbortSignal,
+  ): Promise<Job> => upload(address(["documents"]), { file, name, groups }, authorization(), onProgress, signal),
+
+  /** Add a web page or feed by its address. */
+  addPage: (added: string) => json<Job>(address(["pages"]), { method: "POST", body: { address: added } }),
 
   job: (id: string) => json<Job>(address(["jobs", id])),
 };

@@ -1,3 +1,4 @@
+import { words } from "../words/words";
 /** An error of the API, with its own message. */
 export class ApiError extends Error {
   constructor(
@@ -26,9 +27,9 @@ export function errorFrom(status: number, body: string, retryAfter: string | nul
 /** Return any error as a sentence for people. */
 export function told(error: unknown): string {
   if (error instanceof ApiError) {
-    return error.retryAfter === null ? error.message : `${error.message} Try again in ${error.retryAfter} s.`;
+    return error.retryAfter === null ? error.message : words().retryIn(error.message, error.retryAfter);
   }
-  if (error instanceof TypeError) return "The server cannot be reached. Is ragstone serve running?";
+  if (error instanceof TypeError) return words().unreachable;
   return error instanceof Error ? error.message : String(error);
 }
 

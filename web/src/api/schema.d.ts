@@ -55,7 +55,7 @@ export interface paths {
         };
         /**
          * Documents
-         * @description List the documents that the caller may read, in the order of their ids.
+         * @description List the documents that the caller may read, a page of them or the newest or oldest.
          */
         get: operations["documents"];
         put?: never;
@@ -89,6 +89,88 @@ export interface paths {
          * @description Remove a document, and its file if it was uploaded, or an uploaded file that could not be read.
          */
         delete: operations["remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/places/{document_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Places
+         * @description Return what is known of the file of a document, and where characters of its text stand on the pages.
+         */
+        get: operations["places"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pages/{document_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Page
+         * @description Draw a page of a PDF or picture. It has to be as it was when it was read.
+         */
+        get: operations["page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/originals/{document_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Original
+         * @description Return the file of a document, to be saved and not to be shown: it may hold scripts.
+         */
+        get: operations["original"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add Page
+         * @description Add a web page, or the entries of a feed, in a job, if the setting `serve.web_pages` allows it.
+         *
+         *     Everyone may read what is added. So a key of some groups may not add pages: it could replace those of others.
+         */
+        post: operations["add_page"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -163,7 +245,7 @@ export interface paths {
         };
         /**
          * Conversations
-         * @description List the caller's conversations, most recent first.
+         * @description List the caller's conversations, pinned ones first, then the most recent.
          */
         get: operations["conversations"];
         put?: never;
@@ -195,7 +277,11 @@ export interface paths {
         delete: operations["forget"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change Conversation
+         * @description Rename or pin a conversation.
+         */
+        patch: operations["change_conversation"];
         trace?: never;
     };
     "/responses/{response_id}": {
@@ -640,6 +726,20 @@ export interface components {
             annotations: components["schemas"]["Annotation"][];
         };
         /**
+         * Box
+         * @description A part of a page, as shares of its width and height from its upper left corner.
+         */
+        Box: {
+            /** Left */
+            left: number;
+            /** Top */
+            top: number;
+            /** Right */
+            right: number;
+            /** Bottom */
+            bottom: number;
+        };
+        /**
          * ChatMessage
          * @description A message of a conversation.
          */
@@ -735,6 +835,16 @@ export interface components {
             section: string;
             /** Page */
             page: string;
+        };
+        /**
+         * CitedPage
+         * @description A page, counted from 1, and where cited words stand on it; no boxes if that is not known.
+         */
+        CitedPage: {
+            /** Page */
+            page: number;
+            /** Boxes */
+            boxes: components["schemas"]["Box"][];
         };
         /**
          * Completion
@@ -833,10 +943,17 @@ export interface components {
             characters: number;
             /** Chunks */
             chunks: number;
+            /**
+             * Added
+             * @description when it was added or last changed, in ISO 8601
+             */
+            added: string;
         };
         /**
          * DocumentList
-         * @description Documents in the order of their ids. ``next`` is the ``after`` of the next page; null on the last page.
+         * @description Documents in the order that was asked for.
+         *
+         *     ``next`` is the ``after`` of the next page; null on the last page, and in any order but that of ids.
          */
         DocumentList: {
             /** Documents */
@@ -1176,7 +1293,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "upload" | "sync" | "add";
+            kind: "upload" | "sync" | "add" | "page";
             /**
              * State
              * @enum {string}
@@ -1193,7 +1310,7 @@ export interface components {
             files: string[];
             /**
              * Sources
-             * @description the sources of a sync
+             * @description the sources of a sync, or the address of a page
              */
             sources: string[];
             /**
@@ -1312,6 +1429,11 @@ export interface components {
             level: number;
             /** Label */
             label: string;
+            /**
+             * Header
+             * @description rows of column headings that a table begins with
+             */
+            header: number;
         };
         /**
          * Me
@@ -1332,6 +1454,11 @@ export interface components {
              * @description true if no key is needed, because none was made
              */
             open: boolean;
+            /**
+             * Web Pages
+             * @description whether the caller may add web pages by their address
+             */
+            web_pages: boolean;
         };
         /**
          * Model
@@ -1408,6 +1535,50 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * Original
+         * @description The file that a document was read from.
+         */
+        Original: {
+            /** Document Id */
+            document_id: string;
+            /**
+             * State
+             * @description `same`: as it was read; `changed` or `gone` since; `part`: the document is a part of the file, such as a row of a table; `none`: it did not come from a file
+             * @enum {string}
+             */
+            state: "same" | "changed" | "gone" | "part" | "none";
+            /**
+             * Name
+             * @description of the file; empty if there is none
+             */
+            name: string;
+            /**
+             * Bytes
+             * @description size of the file, if the caller may have it
+             */
+            bytes: number;
+            /**
+             * May Save
+             * @description whether `GET /originals/{document_id}` returns the file
+             */
+            may_save: boolean;
+            /**
+             * Pages
+             * @description pages that `GET /pages/{document_id}` can draw
+             */
+            pages: number;
+            /**
+             * Cited
+             * @description where the characters `start` to `end` stand
+             */
+            cited: components["schemas"]["CitedPage"][];
+            /**
+             * Near
+             * @description headings of the document around `start`, but for the one it stands under
+             */
+            near: string[];
+        };
+        /**
          * OutputMessage
          * @description The answer.
          */
@@ -1462,6 +1633,14 @@ export interface components {
              * @default 0
              */
             reasoning_tokens?: number;
+        };
+        /**
+         * PageRequest
+         * @description A web page or feed to add.
+         */
+        PageRequest: {
+            /** Address */
+            address: string;
         };
         /**
          * Part
@@ -2133,17 +2312,35 @@ export interface components {
             session: string;
             /**
              * Title
-             * @description the first question
+             * @description what the caller calls it, or else the first question
              */
             title: string;
             /** Turns */
             turns: number;
             /** Last */
             last: number;
+            /**
+             * Pinned
+             * @description whether the caller keeps it at the top
+             */
+            pinned: boolean;
+        };
+        /**
+         * SessionChange
+         * @description What to call a conversation, and whether to keep it at the top; what is left out stays as it is.
+         */
+        SessionChange: {
+            /**
+             * Title
+             * @description empty: the first question again
+             */
+            title?: string | null;
+            /** Pinned */
+            pinned?: boolean | null;
         };
         /**
          * SessionList
-         * @description Conversations, most recent first.
+         * @description Conversations: those that are pinned, then the others, most recent first each.
          */
         SessionList: {
             /** Conversations */
@@ -2904,6 +3101,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the previous page */
                 after?: string;
+                /** @description by id, or by when documents were added or changed */
+                order?: "id" | "newest" | "oldest";
             };
             header?: never;
             path?: never;
@@ -3231,6 +3430,451 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Removed"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request arrived too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another process is working on the same thing. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The content type of the body is not supported. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request took too long. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    places: {
+        parameters: {
+            query?: {
+                /** @description counted as Unicode code points */
+                start?: number;
+                /** @description counted as Unicode code points */
+                end?: number;
+            };
+            header?: never;
+            path: {
+                /** @description may contain slashes */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Original"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    page: {
+        parameters: {
+            query?: {
+                /** @description counted from 1 */
+                number?: number;
+                /** @description of the image, in pixels at most */
+                width?: number;
+            };
+            header?: {
+                "if-none-match"?: string;
+            };
+            path: {
+                /** @description may contain slashes */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page as an image. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                };
+            };
+            /** @description The image is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    original: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description may contain slashes */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
                 };
             };
             /** @description The request cannot be carried out as it is. */
@@ -3967,6 +4611,150 @@ export interface operations {
             };
             /** @description Something that the request needs is unavailable; try again later. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_conversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description may contain slashes */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionChange"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request arrived too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another process is working on the same thing. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The content type of the body is not supported. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request took too long. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,10 +1,10 @@
 import { errorFrom } from "./errors";
 import type { Job } from "./types";
 
-/** Upload a file and return its job. Uses XMLHttpRequest, because `fetch` does not report upload progress. */
+/** Upload a file under a name, for the groups that may read it, and return its job. Uses XMLHttpRequest, because `fetch` does not report upload progress. */
 export function upload(
   url: URL,
-  file: File,
+  { file, name, groups }: { file: File; name: string; groups: readonly string[] | null },
   headers: Record<string, string>,
   onProgress: (share: number) => void,
   signal: AbortSignal,
@@ -24,7 +24,8 @@ export function upload(
     request.onabort = () => reject(new DOMException("stopped", "AbortError"));
     signal.addEventListener("abort", () => request.abort(), { once: true });
     const form = new FormData();
-    form.append("files", file, file.name);
+    form.append("files", file, name);
+    for (const group of groups ?? []) form.append("groups", group);
     request.send(form);
   });
 }

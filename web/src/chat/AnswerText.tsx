@@ -1,6 +1,7 @@
 import { Fragment, type ReactNode, useMemo } from "react";
 import { blocksOf } from "../text/markdown";
 import { type Passage, type Piece, type Proved, passagesOf } from "../text/proof";
+import { words as say } from "../words/words";
 
 interface Props {
   text: string;
@@ -74,7 +75,7 @@ function Sentence({ passage, proved, known, current, onOpen }: SentenceProps) {
                 key={marker}
                 type="button"
                 className="marker"
-                aria-label={`Citation ${marker}`}
+                aria-label={say().citation(marker)}
                 aria-pressed={current === marker}
                 onClick={() => onOpen(marker)}
               >
@@ -82,8 +83,8 @@ function Sentence({ passage, proved, known, current, onOpen }: SentenceProps) {
               </button>
             ))}
           {!proved.supported && (
-            <span className="marker-unproved" title="The documents do not say this">
-              not supported
+            <span className="marker-unproved" title={say().notSaid}>
+              {say().notSupported}
             </span>
           )}
         </>

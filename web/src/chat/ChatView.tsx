@@ -1,7 +1,9 @@
-import { type RefObject, useEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
+import { confined, type Scoped } from "../filters/scope";
 import { useAnnounce } from "../shell/Announcer";
-import { counted } from "../shell/time";
+import { words } from "../words/words";
 import { Composer } from "./Composer";
+import { FollowUps } from "./FollowUps";
 import { TurnView } from "./TurnView";
 import type { Target } from "./target";
 import { isUnderWay, type Turn } from "./turns";
@@ -14,12 +16,15 @@ interface Props {
   opened: { turn: string; at: number } | null;
   onOpen: (turn: string, targets: Target[], at: number) => void;
   canWrite: boolean;
+  scope: readonly Scoped[];
+  onScope: (scope: readonly Scoped[]) => void;
 }
 
-export function ChatView({ chat, box, opened, onOpen, canWrite }: Props) {
+export function ChatView({ chat, box, opened, onOpen, canWrite, scope, onScope }: Props) {
   const { turns } = chat;
   const last = turns.at(-1);
   const end = useRef<HTMLLIElement>(null);
+  const [question, setQuestion] = useState("");
   useTold(last);
 
   // A new question moves to the top and its answer grows below it, so that the text does not move while it is read.
@@ -34,7 +39,7 @@ export function ChatView({ chat, box, opened, onOpen, canWrite }: Props) {
         {turns.length === 0 && !chat.loading && (
           <Welcome onAsk={(question) => chat.ask(question, "")} canWrite={canWrite} />
         )}
-        {turns.length > 0 && <h1 className="visually-hidden">Conversation</h1>}
+        {turns.length > 0 && <h1 className="visually-hidden">{words().conversation}</h1>}
         <ol className="turns">
           {turns.map((turn) => (
             <li key={turn.id} ref={turn === last ? end : null}>
@@ -43,8 +48,19 @@ export function ChatView({ chat, box, opened, onOpen, canWrite }: Props) {
                 opened={opened?.turn === turn.id ? opened.at : null}
                 onOpen={(targets, at) => onOpen(turn.id, targets, at)}
                 onAgain={() => chat.again(turn)}
+                onEdit={() => {
+                  setQuestion(turn.question);
+                  box.current?.focus();
+                }}
                 onVote={(vote, more) => chat.vote(turn, vote, more)}
               />
+              {turn === last && !isUnderWay(turn) && (
+                <FollowUps
+                  turn={turn}
+                  asked={turns.map((one) => one.question)}
+                  onAsk={(asked) => chat.ask(asked, confined(scope, ""))}
+                />
+              )}
             </li>
           ))}
         </ol>
@@ -53,6 +69,10 @@ export function ChatView({ chat, box, opened, onOpen, canWrite }: Props) {
         box={box}
         underWay={isUnderWay(last)}
         before={last?.question ?? ""}
+        scope={scope}
+        onScope={onScope}
+        question={question}
+        onQuestion={setQuestion}
         onAsk={chat.ask}
         onStop={chat.stop}
       />
@@ -68,12 +88,12 @@ function useTold(turn: Turn | undefined): void {
   const error = turn?.error;
   const wasUnderWay = useRef(false);
   useEffect(() => {
-    if (state === "searching") announce("Searching the documents");
-    else if (wasUnderWay.current && state === "stopped") announce("Stopped");
+    if (state === "searching") announce(words().searching);
+    else if (wasUnderWay.current && state === "stopped") announce(words().stopped);
     else if (wasUnderWay.current && state === "failed") announce(error ?? "");
     else if (wasUnderWay.current && answer) {
-      const cited = answer.citations.length ? ` ${counted(answer.citations.length, "citation")}.` : "";
-      announce(`Answer: ${answer.answer}${cited}`);
+      const cited = answer.citations.length ? ` ${words().citationCount(answer.citations.length)}.` : "";
+      announce(`${words().answerIs(answer.answer)}${cited}`);
     }
     wasUnderWay.current = state === "searching" || state === "writing";
   }, [state, answer, error, announce]);

@@ -1,23 +1,34 @@
 // @vitest-environment happy-dom
 import { cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { createRef } from "react";
+import { createRef, useState } from "react";
 import { afterEach, expect, it } from "vitest";
+import type { Scoped } from "../filters/scope";
 import { Composer } from "./Composer";
 
 afterEach(cleanup);
 
-function show(underWay = false) {
+function show(underWay = false, among: readonly Scoped[] = []) {
   const asked: string[][] = [];
-  render(
-    <Composer
-      box={createRef()}
-      underWay={underWay}
-      before="The one before?"
-      onAsk={(question, where) => asked.push([question, where])}
-      onStop={() => asked.push(["stop"])}
-    />,
-  );
+  const box = createRef<HTMLTextAreaElement>();
+  function Asking() {
+    const [question, setQuestion] = useState("");
+    const [scope, setScope] = useState(among);
+    return (
+      <Composer
+        box={box}
+        underWay={underWay}
+        before="The one before?"
+        scope={scope}
+        onScope={setScope}
+        question={question}
+        onQuestion={setQuestion}
+        onAsk={(question, where) => asked.push([question, where])}
+        onStop={() => asked.push(["stop"])}
+      />
+    );
+  }
+  render(<Asking />);
   return { asked, box: screen.getByLabelText("Question") as HTMLTextAreaElement };
 }
 
@@ -40,4 +51,16 @@ it("only stops while an answer is being written", async () => {
   await userEvent.click(screen.getByRole("button", { name: "Stop" }));
   expect(asked).toEqual([["stop"]]);
   expect(box.value).toBe("a");
+});
+
+it("asks only the chosen documents, until they are removed", async () => {
+  const { asked, box } = show(false, [{ id: "a/mill.md", title: "Mill" }]);
+  await userEvent.type(box, "a{Enter}");
+  expect(screen.getByText("Only in: Mill")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Ask all documents again, not only Mill" }));
+  await userEvent.type(box, "b{Enter}");
+  expect(asked).toEqual([
+    ["a", 'id = "a/mill.md"'],
+    ["b", ""],
+  ]);
 });

@@ -1,14 +1,21 @@
 import { type FormEvent, type KeyboardEvent, type RefObject, useState } from "react";
 import { FilterPanel } from "../filters/FilterPanel";
+import { confined, type Scoped } from "../filters/scope";
 import { useFields } from "../filters/useFields";
 import { type Filter, NO_FILTER, whereOf } from "../filters/where";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
+import { words } from "../words/words";
 
 interface Props {
   box: RefObject<HTMLTextAreaElement | null>;
   underWay: boolean;
   before: string;
+  /** The documents that questions are confined to; none for all. */
+  scope: readonly Scoped[];
+  onScope: (scope: readonly Scoped[]) => void;
+  question: string;
+  onQuestion: (question: string) => void;
   onAsk: (question: string, where: string) => void;
   onStop: () => void;
 }
@@ -16,18 +23,20 @@ interface Props {
 const MOST_ROWS = 8;
 
 /** The question box, with a filter on documents. */
-export function Composer({ box, underWay, before, onAsk, onStop }: Props) {
-  const [question, setQuestion] = useState("");
+export function Composer(props: Props) {
+  const { box, underWay, before, scope, onScope, question, onQuestion, onAsk, onStop } = props;
   const [filter, setFilter] = useState<Filter>(NO_FILTER);
   const [filtering, setFiltering] = useState(false);
   const fields = useFields(filtering);
   const where = whereOf(filter, fields);
 
+  const say = words();
+
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
     if (!question.trim() || underWay) return;
-    onAsk(question.trim(), where);
-    setQuestion("");
+    onAsk(question.trim(), confined(scope, where));
+    onQuestion("");
     if (matchMedia("(pointer: coarse)").matches) box.current?.blur(); // the on-screen keyboard would cover the answer
   };
   const pressed = (event: KeyboardEvent) => {
@@ -37,22 +46,36 @@ export function Composer({ box, underWay, before, onAsk, onStop }: Props) {
       submit();
     } else if (event.key === "ArrowUp" && !question && before) {
       event.preventDefault();
-      setQuestion(before);
+      onQuestion(before);
     }
   };
 
   return (
-    <form className="composer" onSubmit={submit} aria-label="Ask a question">
+    <form className="composer" onSubmit={submit} aria-label={say.askQuestion}>
       {filtering && <FilterPanel filter={filter} fields={fields} onChange={setFilter} />}
       <div className="composer-box">
+        {scope.length > 0 && (
+          <ul className="scope">
+            {scope.map((one) => (
+              <li key={one.id}>
+                <span className="clip">{say.onlyIn(one.title)}</span>
+                <IconButton
+                  icon="close"
+                  label={say.removeScope(one.title)}
+                  onClick={() => onScope(scope.filter((other) => other !== one))}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
         <textarea
           ref={box}
-          aria-label="Question"
-          placeholder="Ask your documents"
+          aria-label={say.question}
+          placeholder={say.askYourDocuments}
           rows={Math.min(MOST_ROWS, question.split("\n").length)}
           maxLength={8000}
           value={question}
-          onChange={(event) => setQuestion(event.target.value)}
+          onChange={(event) => onQuestion(event.target.value)}
           onKeyDown={pressed}
         />
         <div className="composer-tools">
@@ -62,14 +85,14 @@ export function Composer({ box, underWay, before, onAsk, onStop }: Props) {
             aria-expanded={filtering}
             onClick={() => setFiltering(!filtering)}
           >
-            <Icon name="filter" /> <span className="clip">{where || "All documents"}</span>
+            <Icon name="filter" /> <span className="clip">{where || say.allDocuments}</span>
           </button>
-          {where && <IconButton icon="close" label="Remove the filter" onClick={() => setFilter(NO_FILTER)} />}
+          {where && <IconButton icon="close" label={say.removeFilter} onClick={() => setFilter(NO_FILTER)} />}
           <span className="grow" />
           {underWay ? (
-            <IconButton icon="stop" label="Stop" className="send" onClick={onStop} />
+            <IconButton icon="stop" label={say.stop} className="send" onClick={onStop} />
           ) : (
-            <IconButton icon="send" label="Ask" className="send" type="submit" disabled={!question.trim()} />
+            <IconButton icon="send" label={say.ask} className="send" type="submit" disabled={!question.trim()} />
           )}
         </div>
       </div>

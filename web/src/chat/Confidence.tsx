@@ -1,8 +1,9 @@
 import type { Answer } from "../api/types";
 import { Icon } from "../shell/Icon";
-import { counted } from "../shell/time";
+import { words } from "../words/words";
 
-const percent = (share: number): string => (share > 0 && share < 0.01 ? "under 1%" : `${Math.round(share * 100)}%`);
+const percent = (share: number): string =>
+  share > 0 && share < 0.01 ? words().underOne : `${Math.round(share * 100)}%`;
 const time = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
 /** The confidence of an answer, and what it rests on when opened. */
@@ -10,25 +11,24 @@ export function Confidence({ answer }: { answer: Answer }) {
   const proved = answer.statements.filter((one) => one.supported).length;
   const scores = answer.judge_scores;
   const total = answer.timings_ms.total;
+  const say = words();
   const estimated = answer.outcome !== "reply" && answer.outcome !== "clarification";
-  const rows: [string, string][] = estimated ? [["Likelihood of an answer", percent(answer.answerability)]] : [];
-  if (answer.statements.length) rows.push(["Supported sentences", `${proved} of ${answer.statements.length}`]);
+  const rows: [string, string][] = estimated ? [[say.likelihood, percent(answer.answerability)]] : [];
+  if (answer.statements.length) rows.push([say.supportedSentences, say.ofAll(proved, answer.statements.length)]);
   if (scores) {
-    rows.push([
-      "Judge, 0 to 10",
-      `relevance ${scores.relevance}, factuality ${scores.factuality}, completeness ${scores.completeness}`,
-    ]);
+    rows.push([say.judge, say.judged(scores.relevance, scores.factuality, scores.completeness)]);
   }
   if (estimated && !answer.abstained)
-    rows.push(["Written by", answer.model === "extractive" ? "no model: quoted from the documents" : answer.model]);
-  rows.push(["Search", answer.retrieval_method + (answer.web_search_triggered ? " and the web" : "")]);
+    rows.push([say.writtenBy, answer.model === "extractive" ? say.noModel : answer.model]);
+  const method = answer.retrieval_method;
+  rows.push([say.search, answer.web_search_triggered ? say.andTheWeb(method) : method]);
   if (total !== undefined) {
-    const cached = answer.usage.cached.length ? ` (cached: ${answer.usage.cached.join(", ")})` : "";
-    rows.push(["Time", time(total) + cached]);
+    const { cached } = answer.usage;
+    rows.push([say.time, cached.length ? say.cached(time(total), cached.join(", ")) : time(total)]);
   }
   if (answer.usage.model_calls) {
-    const tokens = counted(answer.usage.prompt_tokens + answer.usage.completion_tokens, "token");
-    rows.push(["Usage", answer.usage.cost === null ? tokens : `${tokens}, ${answer.usage.cost.toFixed(4)}`]);
+    const tokens = say.tokens(answer.usage.prompt_tokens + answer.usage.completion_tokens);
+    rows.push([say.usage, answer.usage.cost === null ? tokens : `${tokens}, ${answer.usage.cost.toFixed(4)}`]);
   }
   return (
     <details className="confidence">
@@ -51,11 +51,11 @@ export function Confidence({ answer }: { answer: Answer }) {
 
 /** What is said of the answer before it is opened. A reply and a question back have no estimate. */
 const summary = (answer: Answer): string => {
-  if (answer.outcome === "reply") return "No estimate: not an answer from passages";
-  if (answer.outcome === "clarification") return "Asked back";
+  if (answer.outcome === "reply") return words().noEstimate;
+  if (answer.outcome === "clarification") return words().askedBack;
   return answer.abstained
-    ? `Likelihood of an answer: ${percent(answer.answerability)}`
-    : `Confidence ${percent(answer.confidence)}`;
+    ? `${words().likelihood}: ${percent(answer.answerability)}`
+    : words().confidence(percent(answer.confidence));
 };
 
 const level = (confidence: number): string => (confidence >= 0.75 ? "high" : confidence >= 0.5 ? "middle" : "low");

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useAnnounce } from "../shell/Announcer";
 import { IconButton } from "../shell/Button";
+import { words } from "../words/words";
 import { placeOf } from "./target";
 import { targetsOf } from "./targets";
 import type { Turn } from "./turns";
@@ -23,10 +24,8 @@ export function CopyButton({ turn }: { turn: Turn }) {
   const copy = async () => {
     await navigator.clipboard.writeText(asText(turn));
     setDone(true);
-    announce("Copied.");
+    announce(words().copied);
     setTimeout(() => setDone(false), 2000);
   };
-  return (
-    <IconButton icon={done ? "check" : "copy"} label="Copy the answer and its sources" onClick={() => void copy()} />
-  );
+  return <IconButton icon={done ? "check" : "copy"} label={words().copyAnswer} onClick={() => void copy()} />;
 }

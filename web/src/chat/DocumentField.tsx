@@ -21,7 +21,7 @@ export function DocumentField({ label, value, onChange }: Props) {
     const stopper = new AbortController();
     const soon = setTimeout(() => {
       api
-        .documents(value.trim().slice(0, 200), undefined, 20, stopper.signal)
+        .documents({ q: value.trim().slice(0, 200), limit: 20 }, stopper.signal)
         .then((listing) => setFound(listing.documents))
         .catch(() => undefined); // no suggestions, then
     }, PAUSE);

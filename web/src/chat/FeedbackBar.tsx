@@ -2,15 +2,9 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { told } from "../api/errors";
 import { useAnnounce } from "../shell/Announcer";
 import { IconButton } from "../shell/Button";
+import { words } from "../words/words";
 import { DocumentField } from "./DocumentField";
 import type { Turn, Vote } from "./turns";
-
-const REASONS = [
-  "The answer is wrong",
-  "Something is missing",
-  "The citation does not support it",
-  "It does not answer my question",
-] as const;
 
 interface Props {
   turn: Turn;
@@ -26,8 +20,8 @@ export function FeedbackBar({ turn, onVote }: Props) {
   const give = async (vote: Vote, more: { reason?: string; correction?: string } = {}) => {
     try {
       await onVote(vote, more);
-      setSaid("Thank you for your feedback.");
-      announce("Thank you for your feedback.");
+      setSaid(words().thanks);
+      announce(words().thanks);
     } catch (error) {
       setSaid(told(error));
       announce(told(error));
@@ -42,14 +36,14 @@ export function FeedbackBar({ turn, onVote }: Props) {
     <>
       <IconButton
         icon="up"
-        label="Good answer"
+        label={words().goodAnswer}
         aria-pressed={turn.vote === "up"}
         onClick={() => {
           setAsking(false);
           void give("up");
         }}
       />
-      <IconButton icon="down" label="Bad answer" aria-pressed={turn.vote === "down"} onClick={down} />
+      <IconButton icon="down" label={words().badAnswer} aria-pressed={turn.vote === "down"} onClick={down} />
       {said && <span className="quiet small">{said}</span>}
       {asking && (
         <Why
@@ -81,8 +75,8 @@ function Why({ onSend, onClose }: { onSend: (reason: string, correction: string)
   return (
     <form ref={form} className="why stack" onSubmit={submit}>
       <fieldset className="reasons">
-        <legend>What was wrong?</legend>
-        {REASONS.map((one) => (
+        <legend>{words().whatWasWrong}</legend>
+        {Object.values(words().reasons).map((one) => (
           <label key={one} className="choice">
             <input type="radio" name="reason" checked={reason === one} onChange={() => setReason(one)} />
             <span>{one}</span>
@@ -90,16 +84,16 @@ function Why({ onSend, onClose }: { onSend: (reason: string, correction: string)
         ))}
       </fieldset>
       <label className="field">
-        <span>In your own words</span>
+        <span>{words().ownWords}</span>
         <textarea rows={2} maxLength={3000} value={more} onChange={(event) => setMore(event.target.value)} />
       </label>
-      <DocumentField label="The document with the right answer" value={correction} onChange={setCorrection} />
+      <DocumentField label={words().rightDocument} value={correction} onChange={setCorrection} />
       <div className="row end">
         <button type="button" className="button small" onClick={onClose}>
-          Cancel
+          {words().cancel}
         </button>
         <button type="submit" className="button small primary" disabled={!said && !correction.trim()}>
-          Send
+          {words().send}
         </button>
       </div>
     </form>

@@ -1,4 +1,5 @@
 import { Icon } from "../shell/Icon";
+import { words } from "../words/words";
 import type { Turn } from "./turns";
 
 /** Notes on how the answer came about; failures come first. */
@@ -8,7 +9,7 @@ export function Notices({ turn }: { turn: Turn }) {
   const all = [...new Set([...missing, ...told])];
   if (!all.length) return null;
   return (
-    <ul className="notices" aria-label="Notes on this answer">
+    <ul className="notices" aria-label={words().notes}>
       {all.map((text) => (
         <li key={text} className={missing.includes(text) ? "warn" : ""}>
           <Icon name={missing.includes(text) ? "warn" : "info"} />

@@ -18,6 +18,7 @@ function show(part: Partial<Turn>) {
       opened={null}
       onOpen={(_, at) => opened.push(at)}
       onAgain={() => votes.push("again")}
+      onEdit={() => undefined}
       onVote={async (vote, more) => void votes.push([vote, more ?? {}])}
     />,
   );
@@ -56,7 +57,7 @@ it("shows a refusal with the closest passages", async () => {
   const { opened } = show({ ...whole(answer), evidence: found(hit("Well. Stone is old.")) });
   expect(screen.getByText('I couldn\'t find an answer to "Why?" in these documents.')).toBeTruthy();
   expect(screen.getByText("Likelihood of an answer: under 1%")).toBeTruthy();
-  await userEvent.click(within(screen.getByRole("region", { name: "Closest passages" })).getByText("Stone is old."));
+  await userEvent.click(within(screen.getByRole("group", { name: "Closest passages" })).getByText("Stone is old."));
   expect(opened).toEqual([0]);
 });
 

@@ -1,7 +1,9 @@
 import { useMemo } from "react";
+import { shownFilter } from "../filters/scope";
+import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
-import { counted } from "../shell/time";
 import { locatedIn, provedOf } from "../text/proof";
+import { words } from "../words/words";
 import { AnswerText } from "./AnswerText";
 import { Confidence } from "./Confidence";
 import { CopyButton } from "./CopyButton";
@@ -18,13 +20,16 @@ interface Props {
   opened: number | null;
   onOpen: (targets: Target[], at: number) => void;
   onAgain: () => void;
+  /** Put the question into the box, to be asked in other words. */
+  onEdit: () => void;
   onVote: (vote: Vote, more?: { reason?: string; correction?: string }) => Promise<void>;
 }
 
 /** A question and its answer. */
-export function TurnView({ turn, opened, onOpen, onAgain, onVote }: Props) {
+export function TurnView({ turn, opened, onOpen, onAgain, onEdit, onVote }: Props) {
   const targets = useMemo(() => targetsOf(turn), [turn]);
   const underWay = isUnderWay(turn);
+  const say = words();
   const current = opened === null ? null : (targets[opened]?.marker ?? null);
   const open = (at: number) => at >= 0 && onOpen(targets, at);
   return (
@@ -32,7 +37,7 @@ export function TurnView({ turn, opened, onOpen, onAgain, onVote }: Props) {
       <h2 className="question">{turn.question}</h2>
       {turn.where && (
         <p className="quiet small">
-          <Icon name="filter" /> {turn.where}
+          <Icon name="filter" /> {shownFilter(turn.where)}
         </p>
       )}
       {underWay && <Progress turn={turn} />}
@@ -42,7 +47,7 @@ export function TurnView({ turn, opened, onOpen, onAgain, onVote }: Props) {
         <Written turn={turn} targets={targets} current={current} opened={opened} onOpen={open} />
       )}
       <Notices turn={turn} />
-      {turn.state === "stopped" && <p className="quiet small">Stopped. The text above was not fully checked.</p>}
+      {turn.state === "stopped" && <p className="quiet small">{say.stoppedEarly}</p>}
       {turn.state === "failed" && (
         <p className="notice warn" role="alert">
           <Icon name="warn" /> <span>{turn.error}</span>
@@ -50,13 +55,14 @@ export function TurnView({ turn, opened, onOpen, onAgain, onVote }: Props) {
       )}
       {(turn.state === "failed" || turn.state === "stopped") && (
         <button type="button" className="button small" onClick={onAgain}>
-          <Icon name="again" /> Ask again
+          <Icon name="again" /> {say.askAgain}
         </button>
       )}
       {turn.answer && (
         <footer className="turn-foot">
           <Confidence answer={turn.answer} />
           <div className="actions">
+            <IconButton icon="pencil" label={say.editQuestion} onClick={onEdit} />
             <CopyButton turn={turn} />
             <FeedbackBar turn={turn} onVote={onVote} />
           </div>
@@ -72,7 +78,7 @@ function Progress({ turn }: { turn: Turn }) {
   return (
     <p className="progress">
       <span className="pulse" aria-hidden="true" />
-      {found === undefined ? "Searching the documents" : `Reading ${counted(found, "passage")}`}
+      {found === undefined ? words().searching : words().reading(found)}
     </p>
   );
 }
@@ -104,14 +110,10 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
       />
       {answer && unproved > 0 && (
         <p className="notice warn">
-          <Icon name="warn" />{" "}
-          <span>
-            {unproved} of {counted(proofs.length, "sentence")} {unproved === 1 ? "is" : "are"} not supported by the
-            documents.
-          </span>
+          <Icon name="warn" /> <span>{words().unsupported(unproved, proofs.length)}</span>
         </p>
       )}
-      {answer && cited.length > 0 && <Cards label="Cited" targets={cited} opened={opened} onOpen={onOpen} />}
+      {answer && cited.length > 0 && <Cards label={words().cited} targets={cited} opened={opened} onOpen={onOpen} />}
     </>
   );
 }
@@ -123,7 +125,7 @@ function Refusal({ turn, targets, opened, onOpen }: PartProps) {
     <div className="refusal">
       <p className="refusal-head">{first}</p>
       {targets.length ? (
-        <Cards label="Closest passages" targets={targets} opened={opened} onOpen={onOpen} />
+        <Cards label={words().closest} targets={targets} opened={opened} onOpen={onOpen} />
       ) : (
         <p className="lines">{rest.join("\n")}</p>
       )}
@@ -137,7 +139,8 @@ interface CardsProps extends Omit<PartProps, "turn"> {
 
 function Cards({ label, targets, opened, onOpen }: CardsProps) {
   return (
-    <section className="cards" aria-label={label}>
+    // biome-ignore lint/a11y/useSemanticElements: each answer has one, and landmarks have to differ
+    <div className="cards" role="group" aria-label={label}>
       <h3 className="cards-title">{label}</h3>
       <ul>
         {targets.map((target, at) => (
@@ -146,6 +149,6 @@ function Cards({ label, targets, opened, onOpen }: CardsProps) {
           </li>
         ))}
       </ul>
-    </section>
+    </div>
   );
 }

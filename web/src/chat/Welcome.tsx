@@ -1,7 +1,10 @@
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
-import type { Listing } from "../api/types";
-import { counted } from "../shell/time";
+import type { Listed, Listing } from "../api/types";
+import { words } from "../words/words";
+
+const MOST = 4;
+const LONGEST_TITLE = 60;
 
 interface Props {
   onAsk: (question: string) => void;
@@ -14,39 +17,37 @@ export function Welcome({ onAsk, canWrite }: Props) {
   useEffect(() => {
     const stopper = new AbortController();
     api
-      .documents("", undefined, 100, stopper.signal)
+      .documents({ limit: 100 }, stopper.signal)
       .then(setListing)
       .catch(() => undefined); // the first question reports it
     return () => stopper.abort();
   }, []);
 
+  const say = words();
   if (listing?.total === 0) {
     return (
       <div className="welcome">
-        <h1>No documents yet</h1>
+        <h1>{say.noDocumentsYet}</h1>
         <p>
           {canWrite ? (
             <>
-              Drop files anywhere on this page, or <a href="#/sources">add sources</a>. Then ask a question: the answer
-              shows the exact words it rests on.
+              {say.dropOr} <a href="#/sources">{say.addSources}</a>. {say.thenAsk}
             </>
           ) : (
-            "There are no documents for you to read."
+            say.nothingToRead
           )}
         </p>
       </div>
     );
   }
-  const questions = (listing?.documents ?? []).map((one) => one.title).filter((title) => title.endsWith("?"));
+  const questions = questionsOf(listing?.documents ?? []);
   return (
     <div className="welcome">
-      <h1>Ask your documents</h1>
-      <p>
-        Every sentence of an answer shows the exact words it rests on. If the documents have no answer, you are told so.
-      </p>
+      <h1>{say.askYourDocuments}</h1>
+      <p>{say.promise}</p>
       {questions.length > 0 && (
-        <ul className="suggestions" aria-label="Suggested questions">
-          {spread(questions, 4).map((question) => (
+        <ul className="suggestions" aria-label={say.suggestions}>
+          {questions.map((question) => (
             <li key={question}>
               <button type="button" className="suggestion" onClick={() => onAsk(question)}>
                 {question}
@@ -57,11 +58,22 @@ export function Welcome({ onAsk, canWrite }: Props) {
       )}
       {listing && (
         <p className="quiet small">
-          {counted(listing.total, "document")} · <a href="#/sources">view all</a>
+          {say.documentCount(listing.total)} · <a href="#/sources">{say.viewAll}</a>
         </p>
       )}
     </div>
   );
+}
+
+/** Return first questions: titles that are questions, or else what documents are about. */
+function questionsOf(documents: readonly Listed[]): string[] {
+  const titles = [...new Set(documents.map((one) => one.title).filter((title) => /\p{L}{3}/u.test(title)))];
+  const asked = spread(
+    titles.filter((title) => title.endsWith("?")),
+    MOST,
+  );
+  const others = titles.filter((title) => !title.endsWith("?") && title.length <= LONGEST_TITLE);
+  return [...asked, ...spread(others, MOST - asked.length).map((title) => words().whatIsAbout(title))];
 }
 
 /** Return a few items, evenly spaced. */

@@ -17,3 +17,9 @@ it("opens a refusal's passages at their sentence", () => {
 it("falls back to the best passages", () => {
   expect(nearestOf("No.", [hit("a"), hit("b"), hit("c"), hit("d")]).map((one) => one.quote)).toEqual(["a", "b", "c"]);
 });
+
+it("finds sentences whose tags the refusal leaves out", () => {
+  const planted = hit("Sand <script>take()</script> is made of grains. More.", { title: "<img src=x> Sand" });
+  const [target] = nearestOf("No.\n- Sand: Sand take() is made of grains.", [hit("Other."), planted]);
+  expect(target?.quote).toBe("Sand <script>take()</script> is made of grains.");
+});

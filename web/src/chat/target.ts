@@ -1,5 +1,6 @@
 import type { Citation, Hit, Listed } from "../api/types";
 import type { Cited } from "../shell/route";
+import { words } from "../words/words";
 
 const WEB = "web:";
 
@@ -28,7 +29,7 @@ export function ofCitation(one: Citation, hits: readonly Hit[]): Target {
     isWeb: one.chunk_id.startsWith(WEB),
     start: one.start,
     end: one.end,
-    title: one.title || one.document_id,
+    title: one.title || nameOf(one.document_id),
     url: one.url,
     section: one.section,
     page: one.page,
@@ -44,7 +45,7 @@ export function ofHit(hit: Hit): Target {
     isWeb: hit.chunk_id.startsWith(WEB),
     start: hit.start,
     end: hit.end,
-    title: hit.title || hit.document_id,
+    title: hit.title || nameOf(hit.document_id),
     url: hit.url,
     section: "",
     page: "",
@@ -55,7 +56,7 @@ export function ofHit(hit: Hit): Target {
 
 /** Return a target for a whole document. */
 export function ofListed(one: Listed): Target {
-  const title = one.title || one.document_id;
+  const title = one.title || nameOf(one.document_id);
   const nowhere = { marker: null, isWeb: false, start: 0, end: 0, section: "", page: "", quote: "", passage: null };
   return { ...nowhere, documentId: one.document_id, title, url: one.url };
 }
@@ -63,12 +64,15 @@ export function ofListed(one: Listed): Target {
 /** Return a target for a place that an address names. */
 export function ofPlace({ documentId, start, end }: Cited): Target {
   const unknown = { marker: null, isWeb: false, url: "", section: "", page: "", quote: "", passage: null };
-  return { ...unknown, documentId, title: documentId, start, end };
+  return { ...unknown, documentId, title: "", start, end };
 }
+
+/** Return the last part of an id, which may be a path. */
+export const nameOf = (id: string): string => id.split(/[\\/]/).at(-1) || id;
 
 /** Return section and page in words. */
 export function placeOf(target: Pick<Target, "section" | "page">): string {
   const parts = [target.section.split(" > ").slice(1).join(" › ") || target.section];
-  if (target.page) parts.push(`page ${target.page}`);
+  if (target.page) parts.push(words().onPage(target.page));
   return parts.filter(Boolean).join(" · ");
 }

@@ -1,6 +1,7 @@
 import { useId } from "react";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
+import { words } from "../words/words";
 import { type Condition, type Fields, type Filter, OPERATORS, type Operator } from "./where";
 
 interface Props {
@@ -12,6 +13,7 @@ interface Props {
 /** The filter on documents for the next questions. */
 export function FilterPanel({ filter, fields, onChange }: Props) {
   const names = useId();
+  const say = words();
   const change = (at: number, part: Partial<Condition>) =>
     onChange({ ...filter, conditions: filter.conditions.map((one, n) => (n === at ? { ...one, ...part } : one)) });
   const remove = (at: number) => onChange({ ...filter, conditions: filter.conditions.filter((_, n) => n !== at) });
@@ -20,7 +22,7 @@ export function FilterPanel({ filter, fields, onChange }: Props) {
 
   return (
     <fieldset className="filters">
-      <legend>Use only documents where</legend>
+      <legend>{say.filterLegend}</legend>
       <datalist id={names}>
         {[...fields.keys()].map((name) => (
           <option key={name} value={name} />
@@ -29,14 +31,14 @@ export function FilterPanel({ filter, fields, onChange }: Props) {
       {filter.conditions.map((one, at) => (
         <div className="condition" key={at}>
           <input
-            aria-label="Field"
+            aria-label={say.field}
             list={names}
-            placeholder="field"
+            placeholder={say.fieldHint}
             value={one.field}
             onChange={(event) => change(at, { field: event.target.value.trim() })}
           />
           <select
-            aria-label="Comparison"
+            aria-label={say.comparison}
             value={one.operator}
             onChange={(event) => change(at, { operator: event.target.value as Operator })}
           >
@@ -45,9 +47,9 @@ export function FilterPanel({ filter, fields, onChange }: Props) {
             ))}
           </select>
           <input
-            aria-label="Value"
+            aria-label={say.value}
             list={`${names}-${at}`}
-            placeholder="value"
+            placeholder={say.valueHint}
             value={one.value}
             onChange={(event) => change(at, { value: event.target.value })}
           />
@@ -56,17 +58,17 @@ export function FilterPanel({ filter, fields, onChange }: Props) {
               <option key={value} value={value} />
             ))}
           </datalist>
-          <IconButton icon="close" label="Remove this condition" onClick={() => remove(at)} />
+          <IconButton icon="close" label={say.removeCondition} onClick={() => remove(at)} />
         </div>
       ))}
       <div className="row">
         <button type="button" className="button small" onClick={more}>
-          <Icon name="plus" /> Add condition
+          <Icon name="plus" /> {say.addCondition}
         </button>
         <label className="field grow">
-          <span className="visually-hidden">Filter expression</span>
+          <span className="visually-hidden">{say.filterExpression}</span>
           <input
-            placeholder='or write: lang in (en, de) and updated >= "2024"'
+            placeholder={say.filterHint}
             value={filter.written}
             onChange={(event) => onChange({ ...filter, written: event.target.value })}
           />

@@ -11,7 +11,7 @@ export function useFields(wanted: boolean): Fields {
     if (!wanted || fields !== NONE) return;
     const stopper = new AbortController();
     api
-      .documents("", undefined, 100, stopper.signal)
+      .documents({ limit: 100 }, stopper.signal)
       .then((listing) => setFields(fieldsOf(listing.documents.map((one) => one.metadata))))
       .catch(() => undefined); // without suggestions, then
     return () => stopper.abort();

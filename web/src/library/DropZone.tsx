@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from "react";
 import { Icon } from "../shell/Icon";
+import { words } from "../words/words";
+import { dropped, type Named } from "./folders";
 
-/** Accept files that are dropped anywhere on the page. */
-export function DropZone({ onFiles }: { onFiles: (files: FileList) => void }) {
+/** Accept files and folders that are dropped anywhere on the page. */
+export function DropZone({ onFiles }: { onFiles: (files: Named[]) => void }) {
   const [over, setOver] = useState(false);
   const latest = useRef(onFiles);
   latest.current = onFiles;
@@ -15,24 +17,24 @@ export function DropZone({ onFiles }: { onFiles: (files: FileList) => void }) {
     const left = (event: DragEvent) => {
       if (!event.relatedTarget) setOver(false);
     };
-    const dropped = (event: DragEvent) => {
+    const onDrop = (event: DragEvent) => {
       setOver(false);
       if (!event.dataTransfer?.files.length) return;
       event.preventDefault();
-      latest.current(event.dataTransfer.files);
+      void dropped(event.dataTransfer.items, event.dataTransfer.files).then((files) => latest.current(files));
     };
     addEventListener("dragover", entered);
     addEventListener("dragleave", left);
-    addEventListener("drop", dropped);
+    addEventListener("drop", onDrop);
     return () => {
       removeEventListener("dragover", entered);
       removeEventListener("dragleave", left);
-      removeEventListener("drop", dropped);
+      removeEventListener("drop", onDrop);
     };
   }, []);
   return over ? (
     <div className="drop-over" aria-hidden="true">
-      <Icon name="upload" /> Drop to add
+      <Icon name="upload" /> {words().dropToAdd}
     </div>
   ) : null;
 }

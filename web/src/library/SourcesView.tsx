@@ -1,107 +1,124 @@
-import { type RefObject, useState } from "react";
-import type { Listed } from "../api/types";
-import { IconButton } from "../shell/Button";
+import { type RefObject, useEffect, useState } from "react";
+import type { Listed, Me } from "../api/types";
 import { Icon } from "../shell/Icon";
-import { counted } from "../shell/time";
-import { safeLink } from "../text/links";
+import { words } from "../words/words";
+import { DocumentRow } from "./DocumentRow";
+import type { Named } from "./folders";
+import { UploadForm } from "./UploadForm";
 import { UploadList } from "./UploadList";
-import { useListing } from "./useListing";
+import { type Order, useListing } from "./useListing";
 import type { Upload } from "./useUploads";
 
 interface Props {
   search: RefObject<HTMLInputElement | null>;
   uploads: readonly Upload[];
   version: number;
-  canWrite: boolean;
-  onFiles: (files: FileList) => void;
-  onClear: (id: string) => void;
+  me: Me | null;
+  onFiles: (files: Named[], groups: readonly string[] | null) => void;
+  onPage: (address: string) => void;
+  onClear: (id?: string) => void;
   onOpen: (document: Listed) => void;
-  onDelete: (document: Listed) => void;
+  onAsk: (documents: readonly Listed[]) => void;
+  onDelete: (documents: readonly Listed[]) => void;
 }
 
-/** The list of documents, with uploading and deleting. */
-export function SourcesView({ search, uploads, version, canWrite, onFiles, onClear, onOpen, onDelete }: Props) {
+const ORDERS: readonly Order[] = ["newest", "oldest", "id"];
+/** Documents that one question may be confined to. */
+const MOST_ASKED = 20;
+
+/** The list of documents, with adding, searching, sorting, asking and deleting. */
+export function SourcesView(props: Props) {
+  const { search, uploads, version, me, onFiles, onPage, onClear, onOpen, onAsk, onDelete } = props;
   const [q, setQ] = useState("");
-  const { documents, total, next, error, more } = useListing(q, version);
+  const [order, setOrder] = useState<Order>("newest");
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const { documents, total, error, hasMore, more } = useListing(q, order, version);
+  const say = words();
+  const canWrite = me?.scopes.includes("write") ?? false;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is not listed any more is not chosen
+  useEffect(() => setChosen(new Set()), [q, version]);
+  const selected = documents.filter((one) => chosen.has(one.document_id));
+  const select = (id: string, on: boolean) =>
+    setChosen((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)));
   return (
     <div className="scroll">
       <div className="shelf">
         <header className="shelf-head">
-          <h1>Sources</h1>
-          {total !== null && <p className="quiet">{counted(total, "document")}</p>}
+          <h1>{say.sources}</h1>
+          {total !== null && <p className="quiet">{say.documentCount(total)}</p>}
         </header>
-        {canWrite && (
-          <label className="drop">
-            <Icon name="upload" />
-            <span>
-              <strong>Add files</strong> or drop them anywhere on this page
-            </span>
-            <small>PDF, Word, PowerPoint, Excel, HTML, Markdown, e-mail, CSV, archives, and more</small>
+        {canWrite && me && <UploadForm me={me} onFiles={onFiles} onPage={onPage} />}
+        <UploadList uploads={uploads} onClear={onClear} />
+        <div className="shelf-tools">
+          <label className="search grow">
+            <Icon name="search" />
+            <span className="visually-hidden">{say.findDocument}</span>
             <input
-              type="file"
-              multiple
-              className="visually-hidden"
-              onChange={(event) => {
-                if (event.target.files?.length) onFiles(event.target.files);
-                event.target.value = "";
-              }}
+              ref={search}
+              type="search"
+              placeholder={say.findByName}
+              value={q}
+              onChange={(e) => setQ(e.target.value)}
             />
           </label>
+          <label>
+            <span className="visually-hidden">{say.order}</span>
+            <select value={order} onChange={(event) => setOrder(event.target.value as Order)}>
+              {ORDERS.map((one) => (
+                <option key={one} value={one}>
+                  {say.orders[one]}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+        {selected.length > 0 && (
+          <div className="chosen" role="toolbar" aria-label={say.chosenCount(selected.length)}>
+            <span className="grow">{say.chosenCount(selected.length)}</span>
+            <button
+              type="button"
+              className="button small"
+              disabled={selected.length > MOST_ASKED}
+              onClick={() => onAsk(selected)}
+            >
+              <Icon name="chat" /> {say.askChosen}
+            </button>
+            {canWrite && (
+              <button type="button" className="button small" onClick={() => onDelete(selected)}>
+                <Icon name="trash" /> {say.deleteChosen}
+              </button>
+            )}
+            <button type="button" className="button small bare" onClick={() => setChosen(new Set())}>
+              {say.chooseNone}
+            </button>
+          </div>
         )}
-        <UploadList uploads={uploads} onClear={onClear} />
-        <label className="search">
-          <Icon name="search" />
-          <span className="visually-hidden">Find a document by name</span>
-          <input
-            ref={search}
-            type="search"
-            placeholder="Find by name"
-            value={q}
-            onChange={(e) => setQ(e.target.value)}
-          />
-        </label>
         {error && (
           <p className="notice warn" role="alert">
             <Icon name="warn" /> <span>{error}</span>
           </p>
         )}
-        {total === 0 && <p className="quiet">{q ? "No document has this name." : "There are no documents yet."}</p>}
-        <ul className="documents" aria-label="Documents">
+        {total === 0 && <p className="quiet">{q ? say.noSuchDocument : say.noDocuments}</p>}
+        <ul className="documents" aria-label={say.documents}>
           {documents.map((one) => (
-            <Row key={one.document_id} document={one} canWrite={canWrite} onOpen={onOpen} onDelete={onDelete} />
+            <DocumentRow
+              key={one.document_id}
+              document={one}
+              canWrite={canWrite}
+              selected={chosen.has(one.document_id)}
+              onSelect={(on) => select(one.document_id, on)}
+              onOpen={onOpen}
+              onAsk={(document) => onAsk([document])}
+              onDelete={(document) => onDelete([document])}
+            />
           ))}
         </ul>
-        {next && (
+        {hasMore && (
           <button type="button" className="button" onClick={() => void more()}>
-            Show more
+            {say.showMore}
           </button>
         )}
       </div>
     </div>
   );
 }
-
-interface RowProps extends Pick<Props, "canWrite" | "onOpen" | "onDelete"> {
-  document: Listed;
-}
-
-function Row({ document, canWrite, onOpen, onDelete }: RowProps) {
-  const name = document.title || document.document_id;
-  const told = [safeLink(document.url)?.host ?? fileOf(document), sizeOf(document.characters)];
-  return (
-    <li>
-      <button type="button" className="document-open" onClick={() => onOpen(document)}>
-        <span className="clip">{name}</span>
-        <small className="clip">{told.filter(Boolean).join(" · ")}</small>
-      </button>
-      {canWrite && <IconButton icon="trash" label={`Delete: ${name}`} onClick={() => onDelete(document)} />}
-    </li>
-  );
-}
-
-const fileOf = ({ source, document_id }: Listed): string => (source || document_id).split(/[\\/]/).at(-1) ?? "";
-
-const sizeOf = (characters: number): string => {
-  const words = Math.round(characters / 6);
-  return words < 1000 ? counted(Math.max(words, 1), "word") : `${Math.round(words / 1000)}k words`;
-};

@@ -1,48 +1,94 @@
-import { useCallback, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isAbort, told } from "../api/errors";
 import type { Job } from "../api/types";
 import { randomId } from "../shell/ids";
+import { words } from "../words/words";
+import type { Named } from "./folders";
 
 export interface Upload {
   id: string;
   name: string;
-  state: "sending" | "reading" | "done" | "failed";
+  state: "waiting" | "sending" | "reading" | "done" | "failed";
   /** Progress of the current step, 0 to 1. */
   share: number;
   told: string;
 }
 
-const PAUSE = 400;
+export const isOver = (upload: Upload): boolean => upload.state === "done" || upload.state === "failed";
 
-/** Upload files and follow each until questions can find it. */
+const PAUSE = 400;
+/** Files that are sent at once; the others wait. */
+const AT_ONCE = 3;
+
+/** Upload files, a few at a time, and follow each until questions can find it. */
 export function useUploads(onDone: (name: string) => void) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
+  const waiting = useRef<(() => Promise<void>)[]>([]);
+  const running = useRef(0);
 
-  const add = useCallback(
-    (files: Iterable<File>) => {
-      for (const file of files) {
-        const id = randomId();
+  const next = useCallback(() => {
+    while (running.current < AT_ONCE) {
+      const start = waiting.current.shift();
+      if (!start) return;
+      running.current++;
+      void start().finally(() => {
+        running.current--;
+        next();
+      });
+    }
+  }, []);
+  const follow = useCallback(
+    (all: readonly { name: string; begin: Begin }[]) => {
+      const added = all.map((one) => ({ id: randomId(), ...one }));
+      setUploads((held) => [
+        ...added.map(({ id, name }): Upload => ({ id, name, state: "waiting", share: 0, told: "" })),
+        ...held,
+      ]);
+      for (const { id, name, begin } of added) {
         const change = (part: Partial<Upload>) =>
           setUploads((all) => all.map((one) => (one.id === id ? { ...one, ...part } : one)));
-        setUploads((all) => [{ id, name: file.name, state: "sending", share: 0, told: "" }, ...all]);
-        taken(file, change)
-          .then((report) => {
+        waiting.current.push(async () => {
+          try {
+            change({ state: "sending" });
+            const report = await taken(begin, change);
             change({ state: "done", share: 1, told: report });
-            onDone(file.name);
-          })
-          .catch((error) => !isAbort(error) && change({ state: "failed", told: told(error) }));
+            onDone(name);
+          } catch (error) {
+            if (!isAbort(error)) change({ state: "failed", told: told(error) });
+          }
+        });
       }
+      next();
     },
-    [onDone],
+    [onDone, next],
   );
-  const clear = useCallback((id: string) => setUploads((all) => all.filter((one) => one.id !== id)), []);
-  return { uploads, add, clear };
+  const add = useCallback(
+    (files: readonly Named[], groups: readonly string[] | null) =>
+      follow(
+        files.map(({ name, file }) => ({
+          name,
+          begin: (onShare) => api.upload(file, name, groups, onShare, new AbortController().signal),
+        })),
+      ),
+    [follow],
+  );
+  const addPage = useCallback(
+    (address: string) => follow([{ name: address, begin: () => api.addPage(address) }]),
+    [follow],
+  );
+  const clear = useCallback(
+    (id?: string) => setUploads((all) => all.filter((one) => (id ? one.id !== id : !isOver(one)))),
+    [],
+  );
+  return { uploads, add, addPage, clear };
 }
 
-async function taken(file: File, change: (part: Partial<Upload>) => void): Promise<string> {
-  const stopper = new AbortController();
-  let job = await api.upload(file, (share) => change({ share }), stopper.signal);
+/** Begins an upload and returns its job; is told of the share that is sent. */
+type Begin = (onShare: (share: number) => void) => Promise<Job>;
+
+async function taken(begin: Begin, change: (part: Partial<Upload>) => void): Promise<string> {
+  let job = await begin((share) => change({ share }));
   while (job.state === "waiting" || job.state === "running") {
     change({ state: "reading", share: job.progress.share });
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
@@ -53,9 +99,9 @@ async function taken(file: File, change: (part: Partial<Upload>) => void): Promi
 
 /** Return the outcome. A file that gave no document has failed, even if its job has not. */
 function outcome({ state, error, report, document_ids }: Job): string {
-  if (state === "failed") throw new Error(error ?? "The file could not be read.");
+  if (state === "failed") throw new Error(error ?? words().unreadable);
   const skipped = report?.skipped[0]?.reason;
   if (skipped && !document_ids.length) throw new Error(skipped);
-  if (skipped) return `Ready for questions, except for a part: ${skipped}`;
-  return report?.unchanged && !document_ids.length ? "Already stored, unchanged" : "";
+  if (skipped) return words().readyExcept(skipped);
+  return report?.unchanged && !document_ids.length ? words().unchanged : "";
 }

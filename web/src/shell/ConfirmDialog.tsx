@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { told } from "../api/errors";
+import { words } from "../words/words";
 import { Modal } from "./Modal";
 
 interface Props {
@@ -35,7 +36,7 @@ export function ConfirmDialog({ title, text, action, onConfirm, onClose }: Props
         )}
         <div className="row end">
           <button type="button" className="button" onClick={onClose}>
-            Keep it
+            {words().keepIt}
           </button>
           <button type="button" className="button danger" disabled={working} onClick={() => void confirm()}>
             {action}

@@ -6,6 +6,8 @@ const PATHS = {
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   close: "M6 6l12 12M18 6L6 18",
   menu: "M4 7h16M4 12h16M4 17h16",
+  minus: "M5 12h14",
+  download: "M12 4v12M6 10l6 6 6-6M4 20h16",
   plus: "M12 5v14M5 12h14",
   search: "M16.5 16.5L21 21M18 11a7 7 0 1 1-14 0 7 7 0 0 1 14 0z",
   files: "M14 3H6v18h12V7zM14 3v4h4M9 12h6M9 16h6",
@@ -26,6 +28,8 @@ const PATHS = {
   info: "M12 11v6M12 7.5h.01M21 12a9 9 0 1 1-18 0 9 9 0 0 1 18 0z",
   again: "M20 11a8 8 0 1 0-2.3 6.3M20 5v6h-6",
   chat: "M4 5h16v11H10l-5 4v-4H4z",
+  dots: "M6 12h.01M12 12h.01M18 12h.01",
+  pencil: "M4 20l1-4L16 5l3 3L8 19zM13.5 7.5l3 3",
   more: "M6 9l6 6 6-6",
 } as const;
 

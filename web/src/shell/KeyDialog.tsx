@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from "react";
 import { keys } from "../api/keys";
+import { words } from "../words/words";
 import { Modal } from "./Modal";
 
 interface Props {
@@ -13,6 +14,7 @@ export function KeyDialog({ refused, onClose, onChanged }: Props) {
   const [key, setKey] = useState("");
   const [keep, setKeep] = useState(true);
   const [held, setHeld] = useState(keys.get() !== "");
+  const say = words();
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -27,7 +29,7 @@ export function KeyDialog({ refused, onClose, onChanged }: Props) {
   };
 
   return (
-    <Modal title="API key" onClose={onClose}>
+    <Modal title={say.apiKey} onClose={onClose}>
       <form onSubmit={submit} className="stack">
         {refused && (
           <p className="notice warn" role="alert">
@@ -35,11 +37,10 @@ export function KeyDialog({ refused, onClose, onChanged }: Props) {
           </p>
         )}
         <p className="quiet">
-          {held ? "A key is in use. A new one replaces it." : "Enter the key that the server's administrator gave you."}{" "}
-          It is sent only to this server and never appears in a URL.
+          {held ? say.keyInUse : say.enterKey} {say.keySafe}
         </p>
         <label className="field">
-          <span>Key</span>
+          <span>{say.key}</span>
           <input
             type="password"
             autoComplete="off"
@@ -52,16 +53,16 @@ export function KeyDialog({ refused, onClose, onChanged }: Props) {
         </label>
         <label className="check">
           <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
-          <span>Remember it until this tab is closed</span>
+          <span>{say.rememberKey}</span>
         </label>
         <div className="row end">
           {held && (
             <button type="button" className="button" onClick={forget}>
-              Forget the key
+              {say.forgetKey}
             </button>
           )}
           <button type="submit" className="button primary">
-            Use this key
+            {say.useKey}
           </button>
         </div>
       </form>

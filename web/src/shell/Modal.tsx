@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { words } from "../words/words";
 import { IconButton } from "./Button";
 
 /** A native dialog: it traps the focus, closes with Escape, and restores the focus. */
@@ -26,7 +27,7 @@ export function Modal({ title, onClose, children }: { title: string; onClose: ()
       <div className="modal-body">
         <header className="modal-head">
           <h2 id={heading}>{title}</h2>
-          <IconButton icon="close" label="Close" onClick={onClose} />
+          <IconButton icon="close" label={words().close} onClick={onClose} />
         </header>
         {children}
       </div>

@@ -1,3 +1,4 @@
+import { words } from "../words/words";
 import { Modal } from "./Modal";
 import { SHORTCUTS } from "./shortcuts";
 
@@ -9,20 +10,20 @@ interface Props {
 
 export function ShortcutsDialog({ singleKeys, onSingleKeys, onClose }: Props) {
   return (
-    <Modal title="Keyboard shortcuts" onClose={onClose}>
+    <Modal title={words().shortcuts} onClose={onClose}>
       <dl className="shortcuts">
         {SHORTCUTS.map(([key, what]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
             </dt>
-            <dd>{what}</dd>
+            <dd>{words().shortcutList[what]}</dd>
           </div>
         ))}
       </dl>
       <label className="check">
         <input type="checkbox" checked={singleKeys} onChange={(event) => onSingleKeys(event.target.checked)} />
-        <span>Single-key shortcuts</span>
+        <span>{words().singleKeys}</span>
       </label>
     </Modal>
   );

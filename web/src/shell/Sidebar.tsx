@@ -1,7 +1,10 @@
+import { useState } from "react";
 import type { Conversation } from "../api/types";
 import type { Chat } from "../chat/turns";
+import { words } from "../words/words";
 import { IconButton } from "./Button";
 import { Icon } from "./Icon";
+import { LanguageSwitch } from "./LanguageSwitch";
 import { hashOf, type Route } from "./route";
 import { ThemeSwitch } from "./ThemeSwitch";
 import { ago } from "./time";
@@ -15,41 +18,62 @@ interface Props {
   /** Not focusable, because it is off screen. */
   hidden: boolean;
   onClose: () => void;
-  onForget: (conversation: Conversation) => void;
+  /** Show what can be done with a conversation. */
+  onMore: (conversation: Conversation) => void;
   onKey: () => void;
   onShortcuts: () => void;
 }
 
+/** Conversations from which on they can be searched. */
+const SEARCHED = 5;
+
 export function Sidebar(props: Props) {
-  const { route, conversations, answering, open, hidden, onClose, onForget, onKey, onShortcuts } = props;
+  const { route, conversations, answering, open, hidden, onClose, onMore, onKey, onShortcuts } = props;
   const here = (one: Route) => (hashOf(one) === hashOf(route) ? "page" : undefined);
   const isComing = (session: string) => answering.some((one) => one.session === session);
-  const listed = [
+  const [q, setQ] = useState("");
+  const all = [
     ...answering.filter((one) => conversations.every((kept) => kept.session !== one.session)).map(asListed),
     ...conversations,
   ];
+  const wanted = q.trim().toLowerCase();
+  const listed = wanted ? all.filter((one) => one.title.toLowerCase().includes(wanted)) : all;
+  const say = words();
   return (
     <nav
       inert={hidden}
       className={open ? "sidebar open" : "sidebar"}
-      aria-label="Conversations and sources"
+      aria-label={say.conversationsAndSources}
       id="sidebar"
     >
       <div className="brand">
         <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="28" height="28" />
         <span>Ragstone</span>
-        <IconButton icon="close" label="Close the menu" className="drawer-only" onClick={onClose} />
+        <IconButton icon="close" label={say.closeMenu} className="drawer-only" onClick={onClose} />
       </div>
       <a className="nav-link strong" href="#/" aria-current={here({ view: "chat", session: null })} onClick={onClose}>
-        <Icon name="plus" /> New conversation
+        <Icon name="plus" /> {say.newConversation}
       </a>
       <a className="nav-link" href="#/sources" aria-current={here({ view: "sources" })} onClick={onClose}>
-        <Icon name="files" /> Sources
+        <Icon name="files" /> {say.sources}
       </a>
       <h2 className="nav-title" id="kept">
-        Conversations
+        {say.conversations}
       </h2>
-      {listed.length === 0 && <p className="quiet small pad">No conversations yet.</p>}
+      {all.length >= SEARCHED && (
+        <label className="search small">
+          <span className="visually-hidden">{say.findConversation}</span>
+          <input
+            type="search"
+            placeholder={say.findConversation}
+            value={q}
+            onChange={(event) => setQ(event.target.value)}
+          />
+        </label>
+      )}
+      {listed.length === 0 && (
+        <p className="quiet small pad">{wanted ? say.noSuchConversation : say.noConversations}</p>
+      )}
       <ul className="conversations" aria-labelledby="kept">
         {listed.map((one) => (
           <li key={one.session}>
@@ -60,18 +84,21 @@ export function Sidebar(props: Props) {
               onClick={onClose}
             >
               <span className="clip">{one.title || one.session}</span>
-              <small>{isComing(one.session) ? "answering" : ago(one.last)}</small>
+              <small>
+                {isComing(one.session) ? say.answering : `${one.pinned ? `${say.pinned} · ` : ""}${ago(one.last)}`}
+              </small>
             </a>
             {one.turns > 0 && (
-              <IconButton icon="trash" label={`Delete: ${one.title || one.session}`} onClick={() => onForget(one)} />
+              <IconButton icon="dots" label={say.more(one.title || one.session)} onClick={() => onMore(one)} />
             )}
           </li>
         ))}
       </ul>
       <div className="sidebar-foot">
         <ThemeSwitch />
-        <IconButton icon="key" label="API key" onClick={onKey} />
-        <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={onShortcuts} />
+        <LanguageSwitch />
+        <IconButton icon="key" label={say.apiKey} onClick={onKey} />
+        <IconButton icon="keyboard" label={say.shortcuts} onClick={onShortcuts} />
       </div>
     </nav>
   );
@@ -82,4 +109,5 @@ const asListed = (chat: Chat): Conversation => ({
   title: chat.turns[0]?.question ?? "",
   turns: 0,
   last: 0,
+  pinned: false,
 });

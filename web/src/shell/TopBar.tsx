@@ -1,3 +1,4 @@
+import { words } from "../words/words";
 import { IconButton } from "./Button";
 
 interface Props {
@@ -11,9 +12,9 @@ interface Props {
 export function TopBar({ title, drawer, onMenu, onNew }: Props) {
   return (
     <div className="topbar">
-      <IconButton icon="menu" label="Menu" aria-expanded={drawer} aria-controls="sidebar" onClick={onMenu} />
+      <IconButton icon="menu" label={words().menu} aria-expanded={drawer} aria-controls="sidebar" onClick={onMenu} />
       <span className="clip">{title}</span>
-      <IconButton icon="plus" label="New conversation" onClick={onNew} />
+      <IconButton icon="plus" label={words().newConversation} onClick={onNew} />
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import type { Words } from "../words/words";
 
 const NAME = "ragstone.shortcuts";
 
@@ -44,14 +45,14 @@ export function useShortcuts(bindings: Record<string, () => void>, singleKeys: b
   }, [singleKeys]);
 }
 
-export const SHORTCUTS: readonly (readonly [string, string])[] = [
-  ["/", "Go to the question"],
-  ["Enter", "Ask (with Shift: a new line)"],
-  ["↑", "In an empty box: the previous question"],
-  ["1 – 9", "Open a citation of the last answer"],
-  ["[ and ]", "Previous or next citation"],
-  ["n", "New conversation"],
-  ["s", "Open or leave the sources"],
-  ["Esc", "Close the source, or stop the answer"],
-  ["?", "Show this list"],
+export const SHORTCUTS: readonly (readonly [string, keyof Words["shortcutList"]])[] = [
+  ["/", "question"],
+  ["Enter", "ask"],
+  ["↑", "previous"],
+  ["1 – 9", "citation"],
+  ["[ ]", "move"],
+  ["n", "fresh"],
+  ["s", "sources"],
+  ["Esc", "escape"],
+  ["?", "list"],
 ];

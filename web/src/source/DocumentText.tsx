@@ -1,7 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Mark } from "../api/types";
 import { CodePoints } from "../text/codepoints";
-import { type Lit, lit, type Part, partsOf, type Range } from "../text/parts";
+import { type Part, partsOf, type Range } from "../text/parts";
+import { words } from "../words/words";
+import { Pieces } from "./Pieces";
+import { TableView } from "./TableView";
 
 interface Props {
   text: string;
@@ -37,21 +40,15 @@ export function DocumentText({ text, marks, spans }: Props) {
     <div className="document">
       {first && first !== parts[0] && (
         <button type="button" className="button small" onClick={() => setMore({ ...more, before: more.before + MORE })}>
-          Show earlier text
+          {words().earlier}
         </button>
       )}
       {shown.map((part) => (
-        <PartView
-          key={`${part.kind}${part.start}`}
-          part={part}
-          pieces={lit(text, part, ranges)}
-          main={main}
-          cited={cited}
-        />
+        <PartView key={`${part.kind}${part.start}`} text={text} part={part} ranges={ranges} cited={cited} />
       ))}
       {last && last !== parts.at(-1) && (
         <button type="button" className="button small" onClick={() => setMore({ ...more, after: more.after + MORE })}>
-          Show later text
+          {words().later}
         </button>
       )}
     </div>
@@ -59,32 +56,17 @@ export function DocumentText({ text, marks, spans }: Props) {
 }
 
 interface PartProps {
+  text: string;
   part: Part;
-  pieces: readonly Lit[];
-  main: Range;
+  ranges: readonly Range[];
   cited: React.RefObject<HTMLElement | null>;
 }
 
-function PartView({ part, pieces, main, cited }: PartProps) {
-  if (part.kind === "page") return part.label && <p className="page-label">Page {part.label}</p>;
-  const begins = part.start <= main.start && main.start < part.end;
-  const words = pieces.map((piece, at) => {
-    if (piece.range === null) return piece.text;
-    if (piece.range > 0) {
-      return (
-        <span key={at} className="also-cited">
-          {piece.text}
-        </span>
-      );
-    }
-    const first = begins && pieces.findIndex((one) => one.range === 0) === at;
-    return (
-      <mark key={at} ref={first ? cited : null}>
-        {piece.text}
-      </mark>
-    );
-  });
-  if (part.kind === "code" || part.kind === "table") return <pre className={part.kind}>{words}</pre>;
-  if (part.kind === "heading") return <p className={`heading level-${Math.min(part.level, 4)}`}>{words}</p>;
-  return <p>{words}</p>;
+function PartView({ text, part, ranges, cited }: PartProps) {
+  if (part.kind === "page") return part.label && <p className="page-label">{words().page(part.label)}</p>;
+  if (part.kind === "table") return <TableView text={text} part={part} ranges={ranges} cited={cited} />;
+  const pieces = <Pieces text={text} part={part} ranges={ranges} cited={cited} />;
+  if (part.kind === "code") return <pre className="code">{pieces}</pre>;
+  if (part.kind === "heading") return <p className={`heading level-${Math.min(part.level, 4)}`}>{pieces}</p>;
+  return <p>{pieces}</p>;
 }

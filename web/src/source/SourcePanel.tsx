@@ -1,10 +1,16 @@
-import { useEffect, useMemo, useRef } from "react";
-import { placeOf, type Target } from "../chat/target";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { api } from "../api/client";
+import { told } from "../api/errors";
+import { nameOf, placeOf, type Target } from "../chat/target";
+import { useAnnounce } from "../shell/Announcer";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
 import { safeLink } from "../text/links";
+import { words } from "../words/words";
 import { DocumentText } from "./DocumentText";
+import { PageView } from "./PageView";
 import { useDocument } from "./useDocument";
+import { useOriginal } from "./useOriginal";
 
 interface Props {
   targets: readonly Target[];
@@ -13,13 +19,24 @@ interface Props {
   onClose: () => void;
 }
 
-/** The source next to the answer: the document at the cited words, and navigation to the other citations. */
+type View = "original" | "text";
+
+/** What was chosen last; the next source opens in the same way. */
+let chosen: View = "original";
+
+/** The source next to the answer: its pages or its text at the cited words, and the other citations. */
 export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const target = targets[at] as Target;
   const heading = useRef<HTMLHeadingElement>(null);
-  const { document, error } = useDocument(target.isWeb ? null : target.documentId);
+  const announce = useAnnounce();
+  const [view, setView] = useState(chosen);
+  const id = target.isWeb ? null : target.documentId;
+  const { original, awaited } = useOriginal(id, target.start, target.end);
+  const drawn = view === "original" && (original?.pages ?? 0) > 0;
+  const { document, error } = useDocument(drawn || (view === "original" && awaited) ? null : id);
   const link = safeLink(target.url);
   const place = placeOf(target);
+  const say = words();
 
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
 
@@ -28,56 +45,105 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
     return target.end > target.start ? [target, ...same] : [];
   }, [targets, target]);
   const passage = useMemo(() => passageOf(target), [target]);
+  const show = (next: View) => {
+    chosen = next;
+    setView(next);
+  };
+  const lost = original?.state === "changed" ? say.fileChanged : original?.state === "gone" ? say.fileGone : "";
 
   return (
-    <aside className="source" aria-label="Source">
+    <aside className="source" aria-label={say.source}>
       <header className="source-head">
         <div className="source-titles">
           <h2 ref={heading} tabIndex={-1}>
             {target.marker !== null && <span className="card-number">{target.marker}</span>}{" "}
-            {target.title === target.documentId ? document?.title || target.title : target.title}
+            {target.title || document?.title || nameOf(target.documentId)}
           </h2>
           {place && <p className="source-place">{place}</p>}
           {link && (
             <a href={link.href} target="_blank" rel="noreferrer">
               {link.host} <Icon name="out" />
-              <span className="visually-hidden"> (opens a new tab)</span>
+              <span className="visually-hidden"> ({say.newTab})</span>
             </a>
           )}
         </div>
-        <IconButton icon="close" label="Close the source" onClick={onClose} />
+        <div className="source-tools">
+          {original?.may_save && (
+            <IconButton
+              icon="download"
+              label={say.save(original.name)}
+              onClick={() => void api.save(original.document_id, original.name).catch((bad) => announce(told(bad)))}
+            />
+          )}
+          <IconButton icon="close" label={say.closeSource} onClick={onClose} />
+        </div>
       </header>
-      {targets.length > 1 && (
-        <nav className="source-nav" aria-label="Citations">
-          <IconButton icon="left" label="Previous citation" disabled={at === 0} onClick={() => onMove(at - 1)} />
-          <span aria-live="polite">
-            {at + 1} of {targets.length}
-          </span>
-          <IconButton
-            icon="right"
-            label="Next citation"
-            disabled={at === targets.length - 1}
-            onClick={() => onMove(at + 1)}
-          />
-        </nav>
+      {(targets.length > 1 || (original?.pages ?? 0) > 0) && (
+        <div className="source-bar">
+          {targets.length > 1 && (
+            <nav className="source-nav" aria-label={say.citations}>
+              <IconButton icon="left" label={say.previousCitation} disabled={at === 0} onClick={() => onMove(at - 1)} />
+              <span aria-live="polite">{say.ofAll(at + 1, targets.length)}</span>
+              <IconButton
+                icon="right"
+                label={say.nextCitation}
+                disabled={at === targets.length - 1}
+                onClick={() => onMove(at + 1)}
+              />
+            </nav>
+          )}
+          <span className="grow" />
+          {(original?.pages ?? 0) > 0 && <Choice view={view} onView={show} />}
+        </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section className="source-body" aria-label="Text of the source" tabIndex={0}>
-        {document && (
-          <DocumentText key={document.document_id} text={document.text} marks={document.marks} spans={spans} />
-        )}
-        {!document && target.isWeb && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
-        {!document && !target.isWeb && !error && <p className="quiet">Loading</p>}
-        {error && (
-          <>
-            <p className="notice warn">
-              <Icon name="warn" /> <span>{error}</span>
+      {drawn && original ? (
+        <PageView key={original.document_id} original={original} quote={target.quote} />
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        <section className="source-body" aria-label={say.sourceText} tabIndex={0}>
+          {lost && (
+            <p className="notice">
+              <Icon name="info" /> <span>{lost}</span>
             </p>
-            {target.quote && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
-          </>
-        )}
-      </section>
+          )}
+          {document && (
+            <DocumentText key={document.document_id} text={document.text} marks={document.marks} spans={spans} />
+          )}
+          {!document && target.isWeb && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
+          {!document && !target.isWeb && !error && <p className="quiet">{say.loading}</p>}
+          {error && (
+            <>
+              <p className="notice warn">
+                <Icon name="warn" /> <span>{error}</span>
+              </p>
+              {target.quote && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
+            </>
+          )}
+        </section>
+      )}
     </aside>
+  );
+}
+
+function Choice({ view, onView }: { view: View; onView: (view: View) => void }) {
+  const say = words();
+  const names = { original: say.original, text: say.asText };
+  return (
+    <fieldset className="choices">
+      <legend className="visually-hidden">{say.showAs}</legend>
+      {(["original", "text"] as const).map((one) => (
+        <label key={one}>
+          <input
+            type="radio"
+            name="source-view"
+            className="visually-hidden"
+            checked={view === one}
+            onChange={() => onView(one)}
+          />
+          <span>{names[one]}</span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

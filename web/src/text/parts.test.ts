@@ -10,6 +10,7 @@ const mark = (kind: "heading" | "page" | "code", part: string, end: string, labe
   end: place(end) + Array.from(end).length,
   level: 2,
   label,
+  header: 0,
 });
 const MARKS = [
   mark("page", "🪨", "grey.", "1"),
@@ -50,8 +51,8 @@ it("joins wrapped lines without moving offsets", () => {
 it("ignores nested and trailing marks", () => {
   const points = new CodePoints("# A\ntext");
   const nested = [
-    { kind: "heading" as const, start: 0, end: 3, level: 1, label: "A" },
-    { kind: "code" as const, start: 1, end: 2, level: 0, label: "" },
+    { kind: "heading" as const, start: 0, end: 3, level: 1, label: "A", header: 0 },
+    { kind: "code" as const, start: 1, end: 2, level: 0, label: "", header: 0 },
   ];
   expect(partsOf(points, nested).map((part) => part.kind)).toEqual(["heading", "paragraph"]);
   expect(partsOf(new CodePoints(""), [])).toEqual([]);

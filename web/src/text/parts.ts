@@ -12,6 +12,8 @@ export interface Part extends Range {
   kind: "paragraph" | Mark["kind"];
   level: number;
   label: string;
+  /** Rows of column headings that a table begins with. */
+  header: number;
 }
 
 /**
@@ -55,7 +57,7 @@ function paragraphs(text: string, start: number, end: number, pages: readonly Pa
     const words = text.slice(from, until);
     if (!words.trim()) return [];
     const [left, right] = [words.length - words.trimStart().length, words.trimEnd().length];
-    return [{ kind: "paragraph", start: from + left, end: from + right, level: 0, label: "" }];
+    return [{ kind: "paragraph", start: from + left, end: from + right, level: 0, label: "", header: 0 }];
   });
 }
 

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { asJson, asMarkdown } from "./exporting";
+import { answered, cited } from "./samples";
+import { fresh } from "./turns";
+
+const turn = {
+  ...fresh("1", "Why\nstone?"),
+  text: "It is old. [1]",
+  answer: answered("It is old. [1]", { citations: [cited(1)] }),
+};
+
+it("writes questions, answers and what they cite", () => {
+  expect(asMarkdown("My\ntrip", [turn])).toBe(
+    "# My trip\n\n## Why stone?\n\nIt is old. [1]\n\n[1] About stone: “Stone”\n",
+  );
+  const read = JSON.parse(asJson({ session: "s", title: "t" }, [turn]));
+  expect([read.session, read.turns[0].question, read.turns[0].complete.citations[0].marker]).toEqual([
+    "s",
+    "Why\nstone?",
+    1,
+  ]);
+});

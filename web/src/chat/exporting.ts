@@ -1,0 +1,27 @@
+import type { Conversation } from "../api/types";
+import { asText } from "./CopyButton";
+import type { Turn } from "./turns";
+
+/** Return a conversation as Markdown: each question as a heading, its answer, and what it cites. */
+export function asMarkdown(title: string, turns: readonly Turn[]): string {
+  const parts = turns.map((turn) => `## ${line(turn.question)}\n\n${asText(turn)}`);
+  return `${[`# ${line(title)}`, ...parts].join("\n\n")}\n`;
+}
+
+/** Return a conversation as JSON, with the complete answers as the server gave them. */
+export function asJson({ session, title }: Pick<Conversation, "session" | "title">, turns: readonly Turn[]): string {
+  const told = turns.map(({ question, text, answer }) => ({ question, answer: text, complete: answer }));
+  return `${JSON.stringify({ session, title, turns: told }, null, 2)}\n`;
+}
+
+const line = (text: string): string => text.replace(/\s+/g, " ").trim();
+
+/** Save a text as a file that is named after a title. */
+export function saved(title: string, suffix: string, text: string): void {
+  const name = line(title.replace(/[\\/:*?"<>|\p{Cc}]/gu, " ")).slice(0, 80) || "conversation";
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" }));
+  link.download = `${name}.${suffix}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

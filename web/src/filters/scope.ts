@@ -1,0 +1,31 @@
+import type { Listed } from "../api/types";
+import { titleOf } from "../library/DocumentRow";
+
+/** A document that the next questions are confined to. */
+export interface Scoped {
+  id: string;
+  title: string;
+}
+
+export const scoped = (documents: readonly Listed[]): Scoped[] =>
+  documents.map((one) => ({ id: one.document_id, title: titleOf(one) }));
+
+const quoted = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&")}"`;
+
+/** Return the filter, in the filter language, on these documents and on what else is wanted. */
+export function confined(scope: readonly Scoped[], where: string): string {
+  const ids = scope.map((one) => quoted(one.id));
+  if (!ids.length) return where;
+  const own = ids.length === 1 ? `id = ${ids[0]}` : `id in (${ids.join(", ")})`;
+  return where ? `${own} and (${where})` : own;
+}
+
+/** Return a filter as it is shown: of documents, the last part of their ids. */
+export function shownFilter(where: string): string {
+  const found = /^id (?:=|in) \(?((?:"(?:[^"\\]|\\.)*"(?:, )?)+)\)?/.exec(where);
+  if (!found) return where;
+  const names = [...(found[1] as string).matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(
+    ([, id]) => (id as string).replace(/\\(.)/g, "$1").split(/[\\/]/).at(-1) as string,
+  );
+  return names.join(", ") + where.slice(found[0].length);
+}

@@ -1,0 +1,58 @@
+import type { Range } from "./parts";
+
+/** A row of a table: where its cells stand in the text of the document. */
+export interface Row {
+  kind: "header" | "section" | "body";
+  cells: Range[];
+}
+
+const DELIMITERS = /^\s*\|?[\s:|-]*-[\s:|-]*$/;
+const BAR = /(?<!\\)\|/g;
+const MOST_ROWS = 2000;
+
+/**
+ * Return the rows of a table: lines with bars between their cells, or Markdown, as `ragstone/core/table.py` reads them.
+ * `header` is the number of rows with column headings. A row with words in its first cell alone names a section.
+ */
+export function rowsOf(text: string, { start, end }: Range, header: number): Row[] {
+  const lines = linesOf(text, start, end).slice(0, MOST_ROWS);
+  const bare = (line: Range) => text.slice(line.start, line.end);
+  const isMarkdown = lines.some((line) => DELIMITERS.test(bare(line)));
+  const fenced = isMarkdown || lines.every((line) => /^\s*\|.*\|\s*$/.test(bare(line)));
+  const rows = lines.filter((line) => !DELIMITERS.test(bare(line))).map((line) => cellsOf(text, line, fenced));
+  const above = isMarkdown ? Math.max(1, header) : header;
+  return rows.map((cells, number): Row => {
+    const filled = cells.filter((cell) => cell.end > cell.start);
+    const isSection = number >= above && cells.length > 1 && filled.length === 1 && filled[0] === cells[0];
+    return { kind: number < above ? "header" : isSection ? "section" : "body", cells: isSection ? filled : cells };
+  });
+}
+
+function linesOf(text: string, start: number, end: number): Range[] {
+  const out: Range[] = [];
+  for (let at = start; at < end; ) {
+    const found = text.indexOf("\n", at);
+    const until = found < 0 || found > end ? end : found;
+    if (text.slice(at, until).trim()) out.push({ start: at, end: until });
+    at = until + 1;
+  }
+  return out;
+}
+
+function cellsOf(text: string, line: Range, fenced: boolean): Range[] {
+  let { start, end } = trimmed(text, line);
+  if (fenced) {
+    if (text[start] === "|") start++;
+    if (end - start > 1 && text[end - 1] === "|") end--;
+  }
+  const bars = [...text.slice(start, end).matchAll(BAR)].map((found) => start + found.index);
+  return [...bars, end].map((until, number) =>
+    trimmed(text, { start: number ? (bars[number - 1] as number) + 1 : start, end: until }),
+  );
+}
+
+function trimmed(text: string, { start, end }: Range): Range {
+  const words = text.slice(start, end);
+  if (!words.trim()) return { start, end: start };
+  return { start: start + words.length - words.trimStart().length, end: start + words.trimEnd().length };
+}
