@@ -181,6 +181,35 @@ def test_calculates_no_share_of_a_total_that_does_not_add_up():
     )
 
 
+YEARS = hit(
+    " | 2017 | 2018 | 2019\nRevenue | 5,120 | 4,800 | (5,400)\nStaff | 12 | 15 | 9k",
+    "Acme 10-K",
+    1,
+    caption="(In thousands)",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("How many years did revenue exceed $5,000 thousand?", "5,120 > 5,000, 4,800 ≤ 5,000, −5,400 ≤ 5,000: 1"),
+        ("In how many years was revenue less than 5.1 million?", "5,120 ≥ 5,100, 4,800 < 5,100, −5,400 < 5,100: 2"),
+    ],
+)
+def test_counts_periods_beyond_a_limit(question: str, shown: str):
+    draft = answer(question, YEARS)
+    assert draft.text.split("\n")[-1] == f"{shown} [1][2][3]"
+    assert draft.answerability > CAP
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How many years did revenue exceed $5,000?", "How many years did staff exceed 13 thousand?"],
+)
+def test_counts_nothing_of_another_scale_or_that_it_cannot_read(question: str):
+    assert read(question, YEARS) is None
+
+
 def test_shows_all_measures_that_are_compared():
     question = "How did research and development compare to net income in the three months ended July 1, 2023?"
     lines = answer(question, REPORT).text.split("\n")

@@ -17,6 +17,7 @@ from ragstone.respond.requirements.unmet import CAP, Known, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named
 from ragstone.respond.tables.calculate import calculation
 from ragstone.respond.tables.coefficients import FITTED
+from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import dates
 from ragstone.respond.tables.features import Found, is_figure
 from ragstone.respond.tables.lookup import Looked, look_up
@@ -66,7 +67,7 @@ class TableReader:
         if looked is None:
             return None
         lacks = lacking(
-            evidence.question,
+            without_limit(evidence.question),
             evidence.language,
             [looked.cells[0].hit.chunk],
             [hit.chunk for hit in evidence.hits],
@@ -157,7 +158,7 @@ def draft_of(question: str, looked: Looked) -> Draft:
     cells = looked.cells
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
     lines = [f"{named(one)}: {one.cell.text} [{n}]" for n, one in enumerate(cells, start=1)]
-    if shown := "" if looked.compared else calculation(question, [one.cell for one in cells]):
+    if shown := looked.shown or ("" if looked.compared else calculation(question, [one.cell for one in cells])):
         lines.append(f"{shown} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")
     return Draft(
         text="\n".join(lines),

@@ -13,6 +13,7 @@ from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
 from ragstone.respond.facts import Vocabulary, Word, words
 from ragstone.respond.tables.calculate import operation
+from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import Dates
 from ragstone.respond.words import lexicon, plain
 from ragstone.settings.yaml_text import read_yaml
@@ -123,6 +124,7 @@ class Asked:
 
     def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
         self.text = question
+        question = without_limit(question)
         lower = plain(question)
         frame = terms().frame | (terms().calculation if operation(question) else frozenset[str]())
         named = items(question)

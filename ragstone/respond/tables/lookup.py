@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from ragstone.core.records import Hit
 from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.calculate import Extreme, are_comparable, calculation, extreme, operation, value_of
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
+from ragstone.respond.tables.counting import Limit, counted, limit_of
 from ragstone.respond.tables.dates import dates, dates_of
 from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of, is_figure
 from ragstone.respond.tables.related import compared_with, whole_of, without_totals
@@ -37,13 +39,14 @@ class Looked:
 
     More than one are cells of one row, for the periods that the question names, or those compared to find in which
     period it was largest or smallest; then the first one answers, and ``compared`` says so. ``figure`` says that the
-    first is a figure, and that the question does not ask for a name, place or time.
+    first is a figure, and that the question does not ask for a name, place or time. ``shown`` is what is counted.
     """
 
     cells: tuple[Found, ...]
     probability: float
     compared: bool = False
     figure: bool = False
+    shown: str = ""
 
 
 def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
@@ -55,6 +58,8 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
     scored = scores(known, model.cells)
     if wanted := extreme(asked.text):
         return _compared(asked, found, known, scored, wanted, model)
+    if limit := limit_of(asked.text):
+        return _counted(asked, found, known, scored, limit, model)
     wanted = operation(asked.text)
     if wanted == "share":
         scored = _among(scored, without_totals(found))
@@ -96,6 +101,44 @@ def _compared(
     model: Model,
 ) -> Looked | None:
     """Return the figures of the row that the question names, of one kind of period, the largest or smallest first."""
+    row = _row_of_periods(asked, found, known, scored, model)
+    if row is None:
+        return None
+    # A row of losses is compared by their amounts.
+    sign = -1 if all(value <= 0 for value in row.values) else 1
+    order = sorted(range(len(row.values)), key=lambda n: sign * row.values[n], reverse=wanted == "largest")
+    if row.values[order[0]] == row.values[order[1]]:
+        return None
+    return Looked(cells=tuple(row.cells[n] for n in order), probability=row.probability, compared=True)
+
+
+def _counted(
+    asked: Asked,
+    found: Sequence[Found],
+    known: Sequence[CellFeatures],
+    scored: NDArray[np.float64],
+    limit: Limit,
+    model: Model,
+) -> Looked | None:
+    """Return the figures of the row that the question names, and how many of them are beyond a limit."""
+    row = _row_of_periods(asked, found, known, scored, model)
+    shown = counted(row.values, limit, row.cells[0].table.unit) if row else ""
+    return Looked(cells=row.cells, probability=row.probability, shown=shown) if row and shown else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """The figures of a row for periods of one kind, with their values, and the probability that it is the row."""
+
+    cells: tuple[Found, ...]
+    values: Sequence[Decimal]
+    probability: float
+
+
+def _row_of_periods(
+    asked: Asked, found: Sequence[Found], known: Sequence[CellFeatures], scored: NDArray[np.float64], model: Model
+) -> _Row | None:
+    """Return the row that the question names; None if it has one period, or a figure that is not understood."""
     dated = [n for n, one in enumerate(found) if not known[n].first and len(_years(one)) == 1]
     values = {n: value for n in dated if (value := value_of(found[n].cell.text)) is not None}
     if not values:
@@ -106,21 +149,16 @@ def _compared(
     row = [n for n in pool if found[n].row is found[best].row]
     kind = [n for n in row if _undated(found[n]) == _undated(found[best])]
     if any(_is_unread(found[n], found[best]) for n in dated if n not in values):
-        return None  # the largest may be a figure that is not understood
-    if not are_comparable([found[n].cell for n in kind]):
         return None
-    # A row of losses is compared by their amounts.
-    sign = -1 if all(values[n] <= 0 for n in kind) else 1
-    ordered = sorted(kind, key=lambda n: sign * values[n], reverse=wanted == "largest")
-    if len(ordered) < 2 or values[ordered[0]] == values[ordered[1]]:
+    if len(kind) < 2 or not are_comparable([found[n].cell for n in kind]):
         return None
     within = set(row)
     whole = sum(float(part) for n, part in zip(pool, share, strict=True) if n in within)
     certainty = certainty_of(asked, known[best], whole, lone=are_of_one(found))
-    return Looked(
-        cells=tuple(found[n] for n in ordered),
+    return _Row(
+        cells=tuple(found[n] for n in kind),
+        values=[values[n] for n in kind],
         probability=probability(certainty.calculated, model.bias, model.certainty),
-        compared=True,
     )
 
 
