@@ -33,10 +33,14 @@ PLAIN = Path(__file__).parent / "filings.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a question; if neither, the answer is a refusal."""
+    """What came of a question; if neither, the answer is a refusal.
+
+    ``stated`` is the probability with which an answer was given; None for a refusal.
+    """
 
     right: bool = False
     wrong: bool = False
+    stated: float | None = None
 
 
 async def measure(options: Options) -> Result:
@@ -55,8 +59,8 @@ async def measure(options: Options) -> Result:
         everything = [one for some in kinds.values() for one in some]
         rows.append([name, "all", *_shares(everything)])
         figures[name] = _figures(everything)
-    figures["lookup_right"], figures["lookup_wrong"] = _figures(given).values()
-    columns = ["questions", "asked of", "number", "right", "wrong"]
+    figures["lookup_right"], figures["lookup_wrong"], *_ = _figures(given).values()
+    columns = ["questions", "asked of", "number", "right", "wrong", "right of those answered", "probability stated"]
     return Result(tables=[Table(title="questions about tables", columns=columns, rows=rows)], figures=figures)
 
 
@@ -99,7 +103,7 @@ def _outcome(asked: TableQuestion, draft: Draft) -> Outcome:
     named = any(re.search(rf"\b{re.escape(one)}\b", headings) for one in asked.answers)
     headed = named and extreme(asked.text) is not None
     right = first.document_id == asked.document and (asked.is_answered_by(asked.document, first.quote) or headed)
-    return Outcome(right=right, wrong=not right)
+    return Outcome(right=right, wrong=not right, stated=draft.answerability)
 
 
 # ---------------------------------------------------------------- quarterly reports
@@ -130,7 +134,7 @@ def _of_filing(row: dict[str, Any], answer: Answer) -> Outcome:
     found = [figure in answer.answer for figure in row["answers"]]
     enough = bool(found) and (all(found) if row["all"] else any(found))
     right = enough and any(row["company"] in one.document_id for one in answer.citations)
-    return Outcome(right=right, wrong=not right)
+    return Outcome(right=right, wrong=not right, stated=answer.answerability)
 
 
 def _sec10q(folder: Path) -> list[dict[str, Any]]:
@@ -155,9 +159,13 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 def _figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     number = max(len(outcomes), 1)
+    stated = [one.stated for one in outcomes if one.stated is not None]
+    answered = max(len(stated), 1)
     return {
         "right": round(sum(one.right for one in outcomes) / number, 3),
         "wrong": round(sum(one.wrong for one in outcomes) / number, 3),
+        "right_of_answered": round(sum(one.right for one in outcomes if one.stated is not None) / answered, 3),
+        "stated": round(sum(stated) / answered, 3),
     }
 
 
