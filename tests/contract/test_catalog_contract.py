@@ -23,7 +23,7 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.catalog.versions import difference
 from ragstone.chunk import chunk_id
-from ragstone.core.catalog import FIELDS, Stamp
+from ragstone.core.catalog import FIELDS, Listing, Stamp
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.core.filters import Compare
 from ragstone.core.layout import Placed
@@ -173,6 +173,12 @@ def test_filters_let_the_same_through(tmp_path_factory, postgres, data: st.DataO
             assert one.select(where).tolist() == other.select(where).tolist(), where
 
 
+def listed(catalog: Catalog, wanted: str, after: str) -> Listing:
+    """A page of documents without the times when they were added, which differ by a second now and then."""
+    page = catalog.listing(None, wanted, after, 3)
+    return replace(page, documents=tuple(replace(one, added="") for one in page.documents))
+
+
 def test_long_and_strange_texts_are_kept_and_found(both: tuple[Catalog, Catalog]) -> None:
     long = "".join(chr(0x4E00 + i % 9000) for i in range(5000))
     names = [
@@ -215,7 +221,7 @@ def test_long_and_strange_texts_are_kept_and_found(both: tuple[Catalog, Catalog]
     )
     for wanted in ("", "a%", "A_", "ä", "\\", long[:50], "nothing"):
         for after in ("", "a_b", long):
-            assert one.listing(None, wanted, after, 3) == other.listing(None, wanted, after, 3), (wanted, after)
+            assert listed(one, wanted, after) == listed(other, wanted, after), (wanted, after)
     for name in names:
         for op in ("=", "<", ">="):
             where = Compare(key=name, op=op, value=name)

@@ -12,6 +12,9 @@ from pictures import LINES, drawn, gray
 
 from ragstone.acquire.ocr.recognizer import Recognizer, TextLine
 
+SECONDS = 120.0
+"""Time for a picture on a busy machine."""
+
 
 @pytest.fixture(scope="module", params=["rapidocr", "tesseract"])
 def engine(request: pytest.FixtureRequest) -> Recognizer:
@@ -31,7 +34,7 @@ def engine(request: pytest.FixtureRequest) -> Recognizer:
 
 @pytest.fixture(scope="module")
 def lines(engine: Recognizer) -> list[TextLine]:
-    return sorted(engine.read(gray(drawn()), ["en"]).lines, key=lambda line: line.top)
+    return sorted(engine.read(gray(drawn()), ["en"], SECONDS).lines, key=lambda line: line.top)
 
 
 def test_reads_every_line(lines: list[TextLine]) -> None:
@@ -53,7 +56,7 @@ def test_is_sure_of_clean_print(lines: list[TextLine]) -> None:
 
 
 def test_knows_text_that_is_upside_down(engine: Recognizer, lines: list[TextLine]) -> None:
-    turned = engine.read(np.ascontiguousarray(gray(drawn())[::-1, ::-1]), ["en"])
+    turned = engine.read(np.ascontiguousarray(gray(drawn())[::-1, ::-1]), ["en"], SECONDS)
     assert turned.upside_down
     found = sorted(turned.lines, key=lambda line: line.top)
     assert [line.text for line in found] == list(LINES)
@@ -61,7 +64,7 @@ def test_knows_text_that_is_upside_down(engine: Recognizer, lines: list[TextLine
 
 
 def test_finds_nothing_on_blank_paper(engine: Recognizer) -> None:
-    assert not engine.read(np.full((300, 400), 255, np.uint8), []).lines
+    assert not engine.read(np.full((300, 400), 255, np.uint8), [], SECONDS).lines
 
 
 def test_finds_language_by_itself(engine: Recognizer) -> None:
@@ -71,11 +74,11 @@ def test_finds_language_by_itself(engine: Recognizer) -> None:
         "müssen schriftlich erklärt werden, außer",
         "wenn größere Schäden ihn dazu nötigen.",
     ]
-    lines = sorted(engine.read(gray(drawn(said)), []).lines, key=lambda line: line.top)
+    lines = sorted(engine.read(gray(drawn(said)), [], SECONDS).lines, key=lambda line: line.top)
     read = "\n".join(line.text for line in lines)
     assert SequenceMatcher(None, "\n".join(said), read, autojunk=False).ratio() > 0.98
 
 
 def test_ignores_unknown_languages(engine: Recognizer) -> None:
-    lines = engine.read(gray(drawn(LINES[:2])), ["tlh", "en"]).lines
+    lines = engine.read(gray(drawn(LINES[:2])), ["tlh", "en"], SECONDS).lines
     assert sorted(line.text for line in lines) == sorted(LINES[:2])

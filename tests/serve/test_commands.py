@@ -30,6 +30,7 @@ ANSWER_FIELDS = {
     "sources",
     "confidence",
     "judge_scores",
+    "steps",
     "retrieval_method",
     "web_search_triggered",
     "timestamp",

@@ -127,7 +127,8 @@ def test_readers_see_only_their_groups_documents(guarded: Live) -> None:
     vote = {"response_id": id, "vote": "up"}
     assert guarded.http.post("/feedback", json=vote, headers=guest).status_code == 404
     assert [len(get("/conversations/pay", key).json()["turns"]) for key in (hr, guest, owner)] == [1, 1, 1]
-    assert get("/me", hr).json() == {"name": "hilda", "scopes": ["read"], "groups": ["hr"], "open": False}
+    me = {"name": "hilda", "scopes": ["read"], "groups": ["hr"], "open": False, "web_pages": False}
+    assert get("/me", hr).json() == me
 
 
 def test_limits_the_rate_of_one_key(guarded: Live) -> None:
