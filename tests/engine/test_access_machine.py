@@ -159,6 +159,6 @@ class Machine(RuleBasedStateMachine):
 
 
 Machine.TestCase.settings = settings(
-    max_examples=20, stateful_step_count=25, suppress_health_check=list(HealthCheck), deadline=None
+    max_examples=12, stateful_step_count=25, suppress_health_check=list(HealthCheck), deadline=None
 )
 test_nothing_of_others_reaches_anyone = Machine.TestCase

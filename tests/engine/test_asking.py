@@ -240,7 +240,8 @@ def test_a_stream_that_ends_anywhere_leaves_nothing_behind(
         count, own = 0, asyncio.all_tasks()
         try:
             whole = [event async for event in engine.stream(QUESTION, reader=OWNER)]
-            for stop in range(len(whole)):
+            # Every second place with one way of judging, the others with the other.
+            for stop in range(int(eager == "true"), len(whole), 2):
                 stream, seen = engine.stream(QUESTION, reader=OWNER), 0
                 while seen < stop:
                     await anext(stream)
@@ -258,7 +259,7 @@ def test_a_stream_that_ends_anywhere_leaves_nothing_behind(
             assert (await engine.ask(QUESTION, reader=OWNER)).model == "openai:gpt-4o-mini"
         finally:
             engine.close()
-        assert count > 3
+        assert count > 1
 
     asyncio.run(all_ends())
 

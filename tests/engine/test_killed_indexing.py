@@ -52,7 +52,7 @@ def start(folder: Path, count: int) -> subprocess.Popen[str]:
 def test_killed_at_random_moments(tmp_path: Path):
     rng, count, killed = random.Random(2), 400, 0
     told: set[str] = set()
-    for _ in range(15):
+    for _ in range(8):
         folder = tmp_path / "kb"
         if len(told) == count:
             shutil.rmtree(folder)

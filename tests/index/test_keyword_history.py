@@ -48,7 +48,7 @@ def fresh(folder: Path, texts: Mapping[int, str]) -> tuple[TermIndex, Catalog]:
     return followed(folder / "fresh", catalog), catalog
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(CHANGES, min_size=2, max_size=6), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4))
 def test_scores_as_if_just_built(history: list[dict[int, str | None]], asked: list[str]):
     folder, texts = Path(tempfile.mkdtemp()), dict[int, str]()
