@@ -13,13 +13,18 @@ from datetime import date, timedelta
 from ragstone import query, respond
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Compare, In
-from ragstone.engine.by_name import MAX_COMPARED, MOST_MEANT, ByName, Meant, file_name
+from ragstone.engine.by_name import MOST_MEANT, ByName, Meant, file_name
+from ragstone.respond.words import lexicon
 
 MOST_COMPANIES = 1000
 """Companies whose names are looked for in a question."""
+MOST_REPORTS = 1000
+"""Reports of a company among which one is looked for."""
 _LATE = timedelta(days=7)
 """How far into the next month a period of weeks may reach that stands for one of months."""
 _FORMS = {"quarter": ("10-Q", "6-K"), "year": ("10-K", "10-KT", "20-F", "40-F")}
+_ORDINAL = frozenset({"first", "second", "third", "fourth"})
+"""Words of quarters, and first words of names such as First Solar."""
 _WORD = re.compile(r"[^\W_]+(?:[&-][^\W_]+)*")
 _NO_NAME = frozenset(
     [
@@ -56,39 +61,73 @@ _NO_NAME = frozenset(
 
 
 def report_meant_in(question: str, by_name: ByName, language: str) -> Meant:
-    """Return the report that a question names by a period, and what it asks of it.
+    """Return the reports that a question names by a period, one of each company it names, and what it asks of them.
 
-    There is none if it names no company of the knowledge base, unless all reports are of one.
+    There is none if it names no company of the knowledge base, unless most documents are of one.
     """
+    none = Meant(documents=(), question=question)
     named = query.named_report(question, language)
     if named is None:
-        return Meant(documents=(), question=question)
-    known = [value for value, _ in by_name.common_values("company", MOST_COMPANIES)]
-    companies = known if len(known) == 1 else _named_in(question, known)
-    if not companies:
-        return Meant(documents=(), question=question)
-    of_companies = by_name.within(In(key="company", values=tuple(companies)))
+        return none
+    companies = _companies_in(question, by_name)
     forms = (named.form,) if named.form else _FORMS[named.covers] if named.covers else ()
-    if forms:
-        of_companies = of_companies.within(In(key="form", values=forms))
-    else:
-        of_companies = of_companies.within(Compare(key="period", op=">", value=""))
-    found = _of_period(of_companies.listing(MAX_COMPARED).documents, named.period)
-    if not 0 < len(found) <= MOST_MEANT:
-        return Meant(documents=(), question=question)
+    kind = In(key="form", values=forms) if forms else Compare(key="period", op=">", value="")
+    found = list[DocumentSummary]()
+    for company in companies[:MOST_MEANT]:
+        reports = by_name.within(In(key="company", values=(company,))).within(kind)
+        found += _of_period(reports.listing(MOST_REPORTS).documents, named.period)
+    if not 0 < len(found) <= MOST_MEANT or len(companies) > MOST_MEANT:
+        return none
     return Meant(documents=tuple(found), question=query.without_name(question, named.phrase, language))
 
 
+def _companies_in(question: str, by_name: ByName) -> list[str]:
+    """Return the companies that a question names; if it names none, that of most documents if there is only one."""
+    known = by_name.common_values("company", MOST_COMPANIES)
+    if not known:
+        return []
+    if found := _named_in(question, [value for value, _ in known]):
+        return found
+    ((only, count), *others) = known
+    return [only] if not others and 2 * count > by_name.listing(1).total else []
+
+
 def _named_in(question: str, companies: Iterable[str]) -> list[str]:
-    """Return the companies that a question names, all by their whole names or else all by the first word of theirs."""
-    asked = set(_words(question))
+    """Return the companies that a question names, all by their whole names or else all by the first word of theirs.
+
+    Names that it writes with a capital count before others, because "target" and "first" are names and words. A name
+    within another one that is there, as Bolt within Bolt Threads, is not meant.
+    """
     names = {one: [word for word in _words(one) if word not in _NO_NAME] for one in companies}
-    whole = [one for one, words in names.items() if words and asked.issuperset(words)]
-    return whole or [one for one, words in names.items() if words and words[0] in asked]
+    common = lexicon().stop
+    names = {one: [word for word in words if word not in common] or words for one, words in names.items() if words}
+    for asked, is_sure in ((_capitalised(question), True), (set(_words(question)), False)):
+        whole = {
+            one: set(words)
+            for one, words in names.items()
+            if asked.issuperset(words) and (is_sure or not common.issuperset(words))
+        }
+        if whole:
+            return [one for one, words in whole.items() if not any(words < other for other in whole.values())]
+        if found := [one for one, words in names.items() if words[0] in asked and _tells(words[0], is_sure=is_sure)]:
+            return found
+    return []
+
+
+def _tells(word: str, *, is_sure: bool) -> bool:
+    """Return whether the first word of a name may stand for all of it: no "T" of T. Rowe Price, no "first"."""
+    return len(word) > 1 and word not in lexicon().stop and (is_sure or word not in _ORDINAL)
+
+
+def _capitalised(question: str) -> set[str]:
+    """Return the words with a capital, in lower case; a stop word at the beginning has one anyway."""
+    found = [word for word in _WORD.findall(question) if word != word.lower()]
+    is_first = found and question.lstrip().startswith(found[0]) and found[0].casefold() in lexicon().stop
+    return {word.casefold() for word in (found[1:] if is_first else found)}
 
 
 def _words(text: str) -> list[str]:
-    return [word.removesuffix("'s") for word in _WORD.findall(text.casefold().replace("’", "'"))]
+    return _WORD.findall(text.casefold())
 
 
 def _of_period(documents: Sequence[DocumentSummary], period: str) -> list[DocumentSummary]:
@@ -125,7 +164,7 @@ def _calendar(document: DocumentSummary) -> tuple[int, int]:
     if last is None:
         return 0, 0
     last -= _LATE
-    is_yearly = document.metadata.get("form") in _FORMS["year"]
+    is_yearly = str(document.metadata.get("form", "")).removesuffix("/A") in _FORMS["year"]
     return last.year, 0 if is_yearly else (last.month + 2) // 3
 
 

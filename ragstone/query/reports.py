@@ -12,7 +12,7 @@ from ragstone.query.talk import ReportWords, words_for_reports
 
 Covers = Literal["quarter", "year"]
 """The period that reports of a kind cover."""
-_FORM = re.compile(r"(10-?[kq]t?|20-?f|40-?f|8-?k|6-?k)\b", re.IGNORECASE)
+_FORM = re.compile(r"((?:10-?[kq]t?|20-?f|40-?f|8-?k|6-?k)(?:/a)?)\b", re.IGNORECASE)
 _PERIOD = (
     r"(?:(?:q[1-4]|[1-4]q|(?:first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter(?: of)?)[ ,]*)?"
     r"(?:(?:the )?fiscal(?: year)?[ ,]*|fy ?'?)?(?:20\d\d|(?<=fy)\d\d|(?<=fy )\d\d)(?:[ ,]*q[1-4])?"
@@ -21,6 +21,7 @@ _SEVERAL = re.compile(
     r"\b(?:and|or|to|vs\.?|versus|und|oder|bis|ir|iki|dan|hingga)\s+(?:the |its |zum |den )?$|[–-]\s*$", re.IGNORECASE
 )
 """What stands before a period that is one of several: "the Q2 and Q3 2023 reports"."""
+_YEAR = re.compile(r"\b(?:fy ?'?\d\d|(?:19|20)\d\d)\b", re.IGNORECASE)
 _LONGEST_OWNER = 3
 """Words of a company's name before "'s latest report"."""
 
@@ -62,7 +63,9 @@ def named_report(question: str, language: str = "") -> NamedReport | None:
             form=_hyphened(form[0]) if form else "",
             covers=_covers(said, words.quarterly, words.yearly),
         )
-    latest = re.search(rf"\b(?:{words.newest}) (?P<span>{words.period})\b", question, re.IGNORECASE)
+    latest = re.search(rf"\b(?:{words.newest}) (?P<span>{words.period})\b(?! of\b)", question, re.IGNORECASE)
+    if latest and _YEAR.search(question):  # "in Q2 2023, compared to last year"
+        return None
     return NamedReport(covers=_covers(latest["span"], words.quarterly, words.yearly)) if latest else None
 
 

@@ -85,3 +85,63 @@ def test_asks_all_documents_otherwise(engine: KnowledgeBase, question: str) -> N
 def test_the_latest_report_is_the_latest_that_a_reader_may_read(engine: KnowledgeBase) -> None:
     answer = ask(engine, "What was the gross margin of Acme in the latest 10-Q?", Reader(groups=frozenset({"staff"})))
     assert {hit.chunk.document_id for hit in answer.hits} == {"filings/acme-3.pdf"}
+
+
+NAMES = ("Bolt Corporation", "Bolt Threads, Inc.", "On Holding AG", "First Solar, Inc.", "Target Corporation")
+
+
+@pytest.fixture
+def alike(tmp_path: Path) -> Iterator[KnowledgeBase]:
+    made = open_fast(tmp_path / "alike")
+    reports = [
+        _report(f"{name.split(',')[0]} {year}", name, "10-K", f"{year}-0{at + 1}-28", f"fiscal {year}")
+        for at, name in enumerate(NAMES)
+        for year in (2022, 2023)
+    ]
+    amended = _report("Target amended", "Target Corporation", "10-K/A", "2023-05-28", "fiscal 2023")
+    asyncio.run(made.documents.add([*reports, amended]))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What was Bolt's gross margin in its latest 10-K?", ["Bolt Corporation 2023"]),
+        ("What was Bolt Threads' gross margin in its latest 10-K?", ["Bolt Threads 2023"]),
+        ("what was the gross margin of bolt threads in its latest 10-k?", ["Bolt Threads 2023"]),
+        ("What was the target of Bolt for its gross margin in its latest 10-K?", ["Bolt Corporation 2023"]),
+        ("What was the gross margin of Target in its latest 10-K?", ["Target Corporation 2023"]),
+        ("What was the gross margin of Target in its latest 10-K/A?", ["Target amended"]),
+        ("What was the gross margin of On in its latest 10-K?", ["On Holding AG 2023"]),
+        (
+            "What were the gross margins of Bolt and Target in the latest 10-K?",
+            ["Bolt Corporation 2023", "Target Corporation 2023"],
+        ),
+    ],
+)
+def test_tells_companies_with_like_names_apart(alike: KnowledgeBase, question: str, names: list[str]) -> None:
+    answer = ask(alike, question)
+    assert {hit.chunk.document_id for hit in answer.hits} == {f"filings/{name}.pdf" for name in names}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "On what date was the latest annual report filed?",
+        "What is said on gross margins in the latest 10-K?",
+        "What was the first gross margin in the latest annual report?",
+    ],
+)
+def test_ordinary_words_are_no_companies(alike: KnowledgeBase, question: str) -> None:
+    assert not any(notice.startswith("only in") for notice in ask(alike, question).notices)
+
+
+def test_one_report_among_others_is_not_meant_by_every_report(tmp_path: Path) -> None:
+    engine = open_fast(tmp_path / "kb")
+    others = [Document(id=f"news{n}", text=f"The report on the climate of {n}.") for n in range(3)]
+    asyncio.run(engine.documents.add([_report(*REPORTS[0]), *others]))
+    for question in ("What does the latest report on the climate say?", "What does the annual report for 2022 say?"):
+        assert not any(notice.startswith("only in") for notice in ask(engine, question).notices)
+    assert ask(engine, "What was Acme's gross margin in its latest 10-Q?").notices[0].startswith("only in")
+    engine.close()

@@ -25,6 +25,7 @@ LATEST_10Q = NamedReport(phrase="in the latest 10-Q report", form="10-Q", covers
             ),
         ),
         ("How high were sales in the latest quarter?", "en", NamedReport(covers="quarter")),
+        ("What does Acme's latest 10-K/A say?", "en", NamedReport(form="10-K/A", covers="year")),
         ("What does the 2022 report say?", "en", NamedReport(period="2022")),
         ("Wie hoch war der Umsatz laut dem Geschäftsbericht 2022?", "de", NamedReport(
             period="2022", phrase="laut dem Geschäftsbericht 2022", covers="year")),
@@ -43,6 +44,8 @@ def test_names_the_report_of_a_period(question: str, language: str, report: Name
         "Compare the Q2 and Q3 2023 reports.",
         "How did sales change from the 2022 to the 2023 annual report?",
         "How do I write a report?",
+        "How did sales in Q2 2023 compare to last year?",
+        "What happened in the last year of the war?",
         "What were sales in the third quarter of fiscal 2024?",
     ],
 )
