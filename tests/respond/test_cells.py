@@ -181,6 +181,37 @@ def test_calculates_no_share_of_a_total_that_does_not_add_up():
     )
 
 
+PARTS = (
+    " | 2023 | 2022\niPhone | 200 | 190\nMac | 100 | 90\nTotal products | 300 | 280\nServices | 100 | 80\n"
+    "Total net sales | 400 | 360"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("What percentage of total net sales in 2023 was iPhone?", "200 ÷ 400 = 50.00% [1][2]"),
+        ("What percentage of net sales in 2023 was iPhone?", "200 ÷ 400 = 50.00% [1][2]"),
+        ("What percentage of total products in 2023 was iPhone?", "200 ÷ 300 = 66.67% [1][2]"),
+        ("What percentage of total net sales in 2023 were services?", "100 ÷ 400 = 25.00% [1][2]"),
+    ],
+)
+def test_calculates_shares_of_the_total_that_is_named(question: str, shown: str):
+    assert answer(question, hit(PARTS, "Acme", 1)).text.split("\n")[-1] == shown
+
+
+def test_calculates_no_share_of_another_total():
+    wrong = hit(PARTS.replace("400", "500"), "Acme", 1)
+    assert "÷" not in answer("What percentage of total net sales in 2023 was iPhone?", wrong).text
+
+
+def test_compares_within_a_section():
+    text = " | 2023\nAmericas:\nRevenue | 900\nOperating income | 300\nEurope:\nRevenue | 500\nOperating income | 100"
+    question = "How did revenue in Europe compare to operating income in 2023?"
+    lines = answer(question, hit(text, "Acme", 1)).text.split("\n")
+    assert {line.split(": ")[-1][:-4] for line in lines} == {"500", "100"}
+
+
 YEARS = hit(
     " | 2017 | 2018 | 2019\nRevenue | 5,120 | 4,800 | (5,400)\nStaff | 12 | 15 | 9k",
     "Acme 10-K",
@@ -417,6 +448,17 @@ QUARTER = "What were Apple's total net sales in the quarter ended July 1, 2023?"
 def test_amounts_are_not_answered_without_one(question: str, sentence: str, is_kept: bool):
     probability = READER.lowered(0.8, question, [(sentence, REPORT.chunk)], Request.by_owner())
     assert probability == (0.8 if is_kept else CAP)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("part", ["which year most ", "change ", "1", "$ ", "2022 ", "what ", "1 000 "])
+def test_long_texts_take_little_time(part: str):
+    text = part * (20_000 // len(part))
+    assert value_of(f"${text}x") is None
+    assert not is_figure(f"1{text}x")
+    table = hit(f" | 2023\nNet sales | {text}\nNet income | 3", "Acme", 1)
+    read(f"{text} than", table)
+    read(f"How much were net sales in 2023? {text}", table)
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=3), st.floats(0, 1))

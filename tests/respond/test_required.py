@@ -239,3 +239,10 @@ def test_place_of_all_languages():
         assert list(places(text)) == ["PL"], text
     assert list(places("the US and us")) == ["US"]
     assert places("polish the floor") == {}
+
+
+def test_reads_numbers_of_any_length():
+    digits = "3" * 5000  # Python refuses to read so many
+    assert [one.kind for one in requirements(f"Where are the digits {digits}?")] == ["number"]
+    (lack,) = lacks("Where are the digits of 1997?", hit(f"They are {digits} of 1998.").chunk)
+    assert lack.requirement.text == "1997"

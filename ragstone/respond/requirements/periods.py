@@ -59,7 +59,7 @@ class Periods:
     def __init__(self, text: str, words: Sequence[Word]) -> None:
         named = periods(text, words)
         self._others = {kind: {one.first for one in named if one.kind == kind} for kind in ("quarter", "month")}
-        self._years = {int(word.value) for word in words if word.value.isdigit() and _is_year(int(word.value))}
+        self._years = {int(word.value) for word in words if _is_year(word.value)}
         for one in named:
             if one.kind == "year":
                 self._years |= set(range(one.first, one.last + 1))
@@ -133,5 +133,6 @@ def _counts_nothing(year: Word) -> bool:
     return year.unit in ("", "s") or (year.unit == "year" and int(year.value) >= _COUNTED)
 
 
-def _is_year(value: int) -> bool:
-    return _EARLIEST <= value <= _LATEST
+def _is_year(value: str) -> bool:
+    # Not all that is a number can be read as one: Python refuses those of thousands of digits.
+    return len(value) == len(str(_LATEST)) and value.isdigit() and _EARLIEST <= int(value) <= _LATEST

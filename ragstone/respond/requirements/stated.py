@@ -134,8 +134,12 @@ def _numbers(question: str, asked: Sequence[Word], free: Sequence[Word]) -> Iter
         if before and not before.value and _takes_number(before) and between in (" ", " v", " V", " no. ", " No. "):
             text = question[_name_start(question, asked, before) : word.span.start] + shown
             yield Requirement(kind="version", text=text, words=(word,), value=shown, anchor=before)
-        elif "/" not in around and not (word.value.isdigit() and int(word.value) <= _COUNT):
+        elif "/" not in around and not _is_small(word.value):
             yield Requirement(kind="number", text=shown, words=(word,), value=word.value)
+
+
+def _is_small(value: str) -> bool:
+    return value.isdigit() and len(value) <= len(str(_COUNT)) and int(value) <= _COUNT
 
 
 def _name_start(question: str, asked: Sequence[Word], last: Word) -> int:

@@ -28,7 +28,7 @@ _PER = re.compile(r"\bper\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\bexcept\b", re.IGNORECASE)
 _AMOUNT = re.compile(
     r"[$€£¥]\s?\d|\d{1,3}(?:[,. ]\d{3})+"
-    r"|\d[\d.,]*\s?(?:hundred|thousand|million|billion|trillion|Mio|Mrd|mln|mlrd|juta|bilion)"
+    r"|(?<![\d.,])\d[\d.,]*\s?(?:hundred|thousand|million|billion|trillion|Mio|Mrd|mln|mlrd|juta|bilion)"
 )
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _CHANGED = re.compile(

@@ -12,7 +12,7 @@ from typing import Any, cast
 from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
 from ragstone.respond.facts import Vocabulary, Word, words
-from ragstone.respond.tables.calculate import operation
+from ragstone.respond.tables.calculate import MAX_QUESTION, operation
 from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import Dates
 from ragstone.respond.words import lexicon, plain
@@ -123,6 +123,7 @@ class Asked:
     """A question: what it names, the periods it asks about, and the kind of answer."""
 
     def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
+        question = question[:MAX_QUESTION]
         self.text = question
         question = without_limit(question)
         lower = plain(question)

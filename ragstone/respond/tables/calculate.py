@@ -9,6 +9,10 @@ from typing import Literal
 
 from ragstone.core.table import Cell
 
+MAX_QUESTION = 2000
+"""Characters of a question that are looked at."""
+MAX_FIGURE = 100
+"""Characters of a cell that is a figure."""
 _DIFFERENCE = re.compile(
     r"\bhow (?:much|many) (?:more|less|fewer|higher|lower|larger|smaller|greater)\b|\bby how (?:much|many)\b"
     r"|\bdifference\b|\bhow (?:much )?(?:did|has|have)\b.*\b(?:change|grow|increase|decrease|fall|rise|decline)"
@@ -89,7 +93,7 @@ def _share(values: Sequence[Decimal | None], cells: Sequence[Cell]) -> str:
 
 def operation(question: str) -> Operation | None:
     """Return what a question asks to calculate from several figures; None if nothing."""
-    lower = question.lower()
+    lower = question[:MAX_QUESTION].lower()
     difference, mean = _DIFFERENCE.search(lower), _MEAN.search(lower)
     if _REASON.search(lower):
         return None
@@ -106,7 +110,7 @@ def operation(question: str) -> Operation | None:
 
 def extreme(question: str) -> Extreme | None:
     """Return whether a question asks when something was largest or smallest; None if it asks for something else."""
-    found = _WHICH_TIME.search(question.lower())
+    found = _WHICH_TIME.search(question[:MAX_QUESTION].lower())
     if found is None:
         return None
     return "largest" if found["largest"] else "smallest"
@@ -114,7 +118,7 @@ def extreme(question: str) -> Extreme | None:
 
 def value_of(text: str) -> Decimal | None:
     """Return the number of a cell, negative in brackets; None if the cell has a unit of its own or is no number."""
-    found = _FIGURE.fullmatch(text.strip())
+    found = _FIGURE.fullmatch(text.strip()) if len(text) <= MAX_FIGURE else None
     if not found:
         return None
     try:

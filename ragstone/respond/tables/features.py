@@ -13,6 +13,7 @@ from math import log
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
+from ragstone.respond.tables.calculate import MAX_FIGURE
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of
 
 _FIGURE = re.compile(r"[(\-–−+~<>$€£¥\s]*\d[\d,.]*(?:\s\d{3}(?!\d))*[)%\s]*(?:[a-zA-Z%¢]{0,3}|million|billion)[)\s]*")
@@ -34,7 +35,7 @@ UNDATED = -0.5
 _WORD = re.compile(r"[^\W_]+")
 _MARK = re.compile(r"\(?[^\W\d_]{1,2}\)|[*†‡•▪·$€£%()\s]+")
 """A cell that only refers to a footnote, such as "(a)", or has a sign without its figure."""
-_NOTES = re.compile(r"\s*\([^()]*\)|[*†‡]")
+_NOTES = re.compile(r"(?<!\s)\s*\([^()]*\)|[*†‡]")
 """What a label says in brackets: footnotes, units, abbreviations."""
 _WHOLE = re.compile(r"100(?:\.0+)?\s*%?$")
 TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b", re.IGNORECASE)
@@ -298,7 +299,7 @@ class _RowKnown:
 
 def is_figure(text: str) -> bool:
     """Return whether a cell is a number, an amount or a share."""
-    return _FIGURE.fullmatch(text) is not None
+    return len(text) <= MAX_FIGURE and _FIGURE.fullmatch(text) is not None
 
 
 def _fits(asked: Asked, heading: str) -> float:

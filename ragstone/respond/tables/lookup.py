@@ -69,7 +69,7 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
         return None  # nothing that names the cell is in the question
     cells = of_periods(asked, found, known, scored.tolist(), best)
     certainty = certainty_of(asked, known[best], together(found, share, cells), lone=are_of_one(found))
-    if wanted == "share" and (whole := whole_of(found[best])):
+    if wanted == "share" and (whole := whole_of(asked, found[best])):
         cells = (found[best], whole)
     elif asked.compares and len(cells) == 1 and (others := compared_with(asked, found[best])):
         cells = (found[best], *others)

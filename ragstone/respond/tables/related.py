@@ -15,28 +15,49 @@ _ROUNDED = Decimal("0.51")
 """How far each figure may be rounded, in units of its last digit."""
 
 
-def whole_of(part: Found) -> Found | None:
-    """Return the total below a figure, if the figures from some row above to the total add up to it; else None."""
+def whole_of(asked: Asked, part: Found) -> Found | None:
+    """Return the total below a figure that the question names, if the figures above add up to it; else None.
+
+    A total of sub-totals is one of the figures that they are made of, too.
+    """
     rows = part.table.rows
     at = next(n for n, row in enumerate(rows) if row is part.row)
-    end = next((n for n in range(at + 1, len(rows)) if TOTAL.search(rows[n].label)), None)
-    total = _in_column(rows[end], part.cell) if end is not None else None
-    whole = value_of(total.text) if total else None
-    if end is None or total is None or whole is None:
-        return None
-    added, count = Decimal(), 0
-    for row in reversed(rows[:end]):
-        if TOTAL.search(row.label):
-            break
-        cell = _in_column(row, part.cell)
-        value = value_of(cell.text) if cell else None
-        if cell and value is None and not NOTHING.fullmatch(cell.text):
-            return None  # a figure that is not understood
-        added, count = added + (value or 0), count + (value is not None)
-        is_inside = row is part.row or row.span.start < part.row.span.start
-        if is_inside and count > 1 and abs(added - whole) <= _ROUNDED * count * Decimal(1).scaleb(_exponent(whole)):
-            return replace(part, row=rows[end], cell=total)
+    totals = [n for n in range(at + 1, len(rows)) if TOTAL.search(rows[n].label)]
+    own = asked.found_in(named_in(part.row.label))
+    named = {n: asked.weight(asked.found_in(named_in(rows[n].label)) - own) for n in totals}
+    most = max(named.values(), default=0.0)
+    firsts = _firsts(rows, part.cell, at)
+    for n in totals:
+        total = _in_column(rows[n], part.cell)
+        if total and firsts.get(n, n) <= at and named[n] == most:
+            return replace(part, row=rows[n], cell=total)
     return None
+
+
+def _firsts(rows: Sequence[Row], like: Cell, inside: int) -> dict[int, int]:
+    """Return the totals whose figures add up, each with the first row of those, if it can be up to the row ``inside``.
+
+    Both are numbers of rows. A total above counts once, for all rows that it is made of.
+    """
+    firsts = dict[int, int]()
+    for end, row in enumerate(rows):
+        total = _in_column(row, like)
+        whole = value_of(total.text) if total and TOTAL.search(row.label) else None
+        added, count, at = Decimal(), 0, end
+        while whole is not None and at > 0:
+            at -= 1
+            cell = _in_column(rows[at], like)
+            value = value_of(cell.text) if cell else None
+            if cell and value is None and not NOTHING.fullmatch(cell.text):
+                break  # a figure that is not understood
+            at = firsts.get(at, at)
+            added, count = added + (value or 0), count + (value is not None)
+            rounded = _ROUNDED * count * Decimal(1).scaleb(_exponent(whole))
+            if count > 1 and abs(added - whole) <= rounded:
+                firsts[end] = at
+                if at <= inside or end <= inside:
+                    break
+    return firsts
 
 
 def compared_with(asked: Asked, best: Found) -> tuple[Found, ...]:
@@ -46,6 +67,7 @@ def compared_with(asked: Asked, best: Found) -> tuple[Found, ...]:
     found: list[Found] = []
     for measure in others:
         rows = [row for row in best.table.rows if named_in(row.label).has(measure)]
+        rows = [row for row in rows if row.section == best.row.section] or rows
         cells = [(row, cell) for row in rows if (cell := _in_column(row, best.cell)) and "%" not in cell.text]
         if not cells:
             return ()
