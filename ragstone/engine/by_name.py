@@ -83,9 +83,15 @@ class ByName:
         return found, self._only(other, second)
 
     def _only(self, name: str, words: Sequence[str]) -> DocumentSummary | None:
-        """Return the document of a name, or else the only one whose title or file name has all its words."""
+        """Return the document of a name, or else the only one whose title or file name has all its words.
+
+        A single word names no document if it is a small part of the title: cats are not "Why cats purr at night".
+        """
         found = self.called(name) or (self.named(" ".join(words)) if words else [])
-        return found[0] if len(found) == 1 else None
+        if len(found) != 1:
+            return None
+        is_word = len(words) == 1 and not words[0].isdigit() and not IS_FILE.search(name)
+        return None if is_word and len(query.naming_words(name_of(found[0]))) > 2 else found[0]
 
     def meant_in(self, question: str, language: str) -> Meant:
         """Return the few documents that a question names, and what it asks of them."""

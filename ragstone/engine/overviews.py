@@ -129,11 +129,10 @@ class Overviews:
 
     def _themes(self, said: Said, where: Filter | None, request: Request) -> Replied | None:
         """Return the themes of the documents; a summary of each if they are few."""
-        by_name = ByName(self._version, where, request)
-        found = by_name.listing(FEW_DOCUMENTS, order="newest")
-        if found.total <= 1:
-            return None
-        with self._version.catalog.snapshot():
+        with self._version.catalog.snapshot():  # a document may be restricted in this moment
+            found = ByName(self._version, where, request).listing(FEW_DOCUMENTS, order="newest")
+            if found.total <= 1:
+                return None
             if found.total <= FEW_DOCUMENTS:
                 ids = {one.document_id: one for one in reversed(found.documents)}
                 chunks = [*self._version.catalog.chunks_of([*ids]).values()]
@@ -174,7 +173,7 @@ class Overviews:
             readable = [chunks[row] for row in rows if row in chunks and request.reader.may_read(chunks[row].metadata)]
             if readable:
                 shown.append(respond.Theme(hits=tuple(hits_of_chunks(readable)), size=int(sizes[theme])))
-        return shown, len(themes.centroids) - len(shown)
+        return shown, int((sizes > 0).sum()) - len(shown)
 
 
 def _spread(chunks: Sequence[Chunk]) -> list[Chunk]:

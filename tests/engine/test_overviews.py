@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 from kb import open_fast
 
@@ -107,6 +109,30 @@ def test_damaged_themes_are_made_again(engine: KnowledgeBase) -> None:
     assert ask(engine, "What are these documents about?").answer == before
 
 
+def test_themes_without_documents_are_not_counted(engine: KnowledgeBase) -> None:
+    ask(engine, "What are these documents about?")
+    with engine.current() as version:
+        themes = version.indexes.themes().of(None)
+        assert themes is not None
+        gone = {chunk.document_id for chunk in version.catalog.chunks(themes.members(0, 4)).values()}
+        left = (themes.sizes() > 0).sum() - (int(themes.sizes()[0]) == len(gone))
+    engine.documents.remove(sorted(gone), reader=OWNER)
+    said = ask(engine, "What are these documents about?").answer.splitlines()[0]
+    assert str(left) in said
+
+
+def test_who_asks_at_the_same_time_gets_the_same_themes(engine: KnowledgeBase) -> None:
+    made = list[object]()
+    with engine.current() as version:
+        themes = version.indexes.themes()
+        build = themes._made
+        themes._made = lambda rows: (made.append(rows), build(rows))[1]  # type: ignore[method-assign]
+        with ThreadPoolExecutor(4) as pool:
+            found = [one for one in pool.map(themes.of, [None] * 4) if one is not None]
+    assert len(made) == 1
+    assert all(np.array_equal(one.theme, found[0].theme) for one in found)
+
+
 def test_few_documents_are_shown_one_by_one(reports: KnowledgeBase) -> None:
     answer = ask(reports, "Give me an overview of the documents")
     assert {one.document_id for one in answer.citations} == {one.id for one in REPORTS}
@@ -154,6 +180,15 @@ def test_compares_two_documents(reports: KnowledgeBase, question: str) -> None:
 def test_a_comparison_of_other_things_is_searched_for(reports: KnowledgeBase) -> None:
     assert ask(reports, "What is the difference between shops and factories?").kind == "comparison"
     assert ask(reports, "What is the difference between shops and factories?").outcome != "reply"
+
+
+def test_things_in_titles_are_no_documents(tmp_path: Path) -> None:
+    engine = open_fast(tmp_path / "kb")
+    titles = ("Why cats purr at night", "Hot dogs in New York")
+    asyncio.run(engine.documents.add([Document(id=one, title=one, text=f"{one} is a riddle.") for one in titles]))
+    assert ask(engine, "What is the difference between cats and dogs?").outcome != "reply"
+    assert ask(engine, f"Compare {titles[0]} with {titles[1]}").outcome == "reply"
+    engine.close()
 
 
 def test_summarises_what_is_said_by_document(engine: KnowledgeBase) -> None:

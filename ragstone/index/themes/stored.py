@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+import zlib
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 MOST_FILES = 32
-"""Selections whose themes are kept; those asked for last stay."""
+"""Selections whose themes are kept; those that changed last stay."""
 AT_ONCE = 10_000
 """Vectors to read at once."""
 
@@ -41,7 +43,7 @@ class StoredThemes:
     """The themes of one version of a knowledge base."""
 
     def __init__(self, folder: Path, catalog: IndexedCatalog) -> None:
-        self._folder, self._catalog = folder, catalog
+        self._folder, self._catalog, self._making = folder, catalog, Lock()
 
     def of(self, where: Filter | None) -> Themes | None:
         """Return the themes of the chunks that a filter lets through; None if it lets none through.
@@ -49,7 +51,8 @@ class StoredThemes:
         Reads all vectors of the selection the first time, and later those that came since.
         """
         catalog = self._catalog
-        with catalog.snapshot() as now:
+        # Who asks at the same time waits for the file; always in this order, because callers hold snapshots.
+        with catalog.snapshot() as now, self._making:
             rows = catalog.rows_since(0) if where is None else catalog.select(where)
             rows = np.sort(rows)
             if not len(rows):
@@ -63,7 +66,7 @@ class StoredThemes:
             else:
                 themes = self._updated(known, rows)
                 themes = self._made(rows) if themes.has_drifted else themes
-        self._write(file, now, themes)
+            self._write(file, now, themes)
         return themes
 
     def _made(self, rows: Rows) -> Themes:
@@ -146,7 +149,7 @@ def _read(file: Path) -> tuple[Stamp, Themes | None]:
                 added=int(found["added"]),
                 added_fit=float(found["added_fit"]),
             )
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
         return Stamp(), None
 
 

@@ -26,6 +26,8 @@ MOST_CELLS, MOST_SENTENCES, MOST_ONLY, MOST_SHARED = 8, 6, 4, 3
 """Differing cells, differing sentences, sentences that only one document has, and sentences of both that are shown."""
 MAX_NAME = 40
 """Characters of the name of a document before a quote."""
+MOST_COMPARED = 300
+"""Sentences with which a sentence is compared."""
 LEAST_FRAME = 4
 """Words beside the figures that a sentence has, at least, to be set beside another."""
 ALIKE = 0.5
@@ -174,20 +176,26 @@ def _divided(
 
 
 def _nearest(mine: Sequence[set[str]], yours: Sequence[set[str]], rare: dict[str, float]) -> list[tuple[float, int]]:
-    """Return for each sentence the largest share of its words, by weight, that one of the others has, and which one."""
+    """Return for each sentence the largest share of its words, by weight, that one of the others has, and which one.
+
+    Only sentences with one of its rarest words are compared, as many as `MOST_COMPARED`: of two reports with thousands
+    of sentences each, a common word is in most.
+    """
     places = dict[str, list[int]]()
     for at, one in enumerate(yours):
         for word in one:
             places.setdefault(word, []).append(at)
     found = list[tuple[float, int]]()
     for one in mine:
-        whole, held = sum(rare[word] for word in one), dict[int, float]()
-        for word in one:
-            for at in places.get(word, ()):
-                held[at] = held.get(at, 0.0) + rare[word]
-        if not held or not whole:
+        whole, near = sum(rare[word] for word in one), set[int]()
+        for word in sorted(one & places.keys(), key=lambda word: (len(places[word]), word)):
+            if near and len(near) + len(places[word]) > MOST_COMPARED:
+                break
+            near.update(places[word][:MOST_COMPARED])
+        if not near or not whole:
             found.append((0.0, -1))
             continue
+        held = {at: sum(rare[word] for word in one & yours[at]) for at in near}
         best = max(held, key=lambda at: (held[at], -len(yours[at]), -at))
         found.append((1.0 if one == yours[best] else min(held[best] / whole, 0.999), best))
     return found

@@ -152,8 +152,8 @@ class OverviewWriter:
         ]
 
     def _cut(self, text: str, tokens: int) -> str:
-        """Return the beginning of a text that has at most so many tokens."""
-        while (count := self._model.count(text)) > tokens:
+        """Return the beginning of a text that has at most so many tokens; a single letter may have more."""
+        while (count := self._model.count(text)) > tokens and len(text) > 1:
             text = text[: max(1, int(len(text) * tokens / count) - 1)]
         return text
 
