@@ -185,3 +185,9 @@ def test_refuses_a_plan_without_its_key() -> None:
         plan('{"key": "planted", "searches": ["passwords"]}')
     with pytest.raises(ModelError, match="refuses"):
         plan(REFUSED)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("question", ["A " * 10_000, "A. " * 7000, "between a" + " " * 20_000 + "b", "Of " * 7000])
+def test_reads_the_parts_of_any_question_in_little_time(question: str) -> None:
+    assert len(parts_of(question)) <= 3

@@ -246,3 +246,9 @@ def test_reads_numbers_of_any_length():
     assert [one.kind for one in requirements(f"Where are the digits {digits}?")] == ["number"]
     (lack,) = lacks("Where are the digits of 1997?", hit(f"They are {digits} of 1998.").chunk)
     assert lack.requirement.text == "1997"
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("question", [f"What is a1{'a' * 60}/?", "q1 " * 7000, "a-" * 10_000, "1 " * 10_000])
+def test_reads_any_question_in_little_time(question: str):
+    assert len(requirements(question)) <= 2000

@@ -17,6 +17,8 @@ from ragstone.query.words import lexicon
 
 _END = r"(?=\s*(?:[?!.,;:]|$))"
 _ARTICLE = r"(?:(?i:the|an?|der|die|das|den|dem)\s+)?"
+MAX_QUESTION = 1000
+"""Characters of a question that are looked at."""
 _LONGEST = 5
 """Words of something compared that is not a name."""
 
@@ -41,7 +43,7 @@ def parts_of(question: str, language: str = "") -> tuple[Part, ...]:
         language: ISO 639-1 code; if it has no word list, those of all languages are used.
     """
     for pattern in _patterns(language):
-        if match := pattern.search(question):
+        if match := pattern.search(question, 0, MAX_QUESTION):
             return tuple(_parts(question, match))
     return ()
 

@@ -26,7 +26,7 @@ MOST_CELLS, MOST_SENTENCES, MOST_ONLY, MOST_SHARED = 8, 6, 4, 3
 """Differing cells, differing sentences, sentences that only one document has, and sentences of both that are shown."""
 MAX_NAME = 40
 """Characters of the name of a document before a quote."""
-MOST_COMPARED = 300
+MOST_COMPARED = 100
 """Sentences with which a sentence is compared."""
 LEAST_FRAME = 4
 """Words beside the figures that a sentence has, at least, to be set beside another."""

@@ -20,7 +20,7 @@ from ragstone.respond.words import language_of, lexicon, plain
 
 Kind = Literal["year", "quarter", "month", "version", "number", "place", "name"]
 
-_GLUED = re.compile(r"(?<![\w/])(?=\w*[^\W\d_])(?=[\w-]*\d)\w+(?:[-.]?\w+)*(?![\w/])")
+_GLUED = re.compile(r"(?<![\w/])(?=\w*[^\W\d_])(?=[\w-]*\d)\w+(?:[-.]\w+)*(?![\w/])")
 """Letters and digits in one word: H1N1, COVID-19, GPT-4, python3.10."""
 _VERSIONED = re.compile(r"([^\W\d_]{2,})-?(\d+(?:\.\d+)*)")
 _DECADE = re.compile(r"\d0['’]?(?:s|ern?)\b")
@@ -30,6 +30,8 @@ _GERMAN = re.compile(r"(?:welche[rsmn]?|wie|wer|wem|wann|warum|wieso|gibt|darf|m
 _APPOSITION = re.compile(r"(?<=\s)[A-Z][\w’'-]+, $")
 """What is before a place that only says where another one is: "Surrey, England"."""
 _PREPOSITION = re.compile(r"\b(?:in|aus|nach)$")
+MAX_QUESTION = 2000
+"""Characters of a question that are looked at."""
 _COUNT = 12
 """A number up to this without a name counts something, and the answer may list it instead."""
 _HEADLINE, _HEADLINE_WORDS = 0.85, 2
@@ -62,6 +64,7 @@ def requirements(question: str, language: str = "") -> list[Requirement]:
         question: as it was understood.
         language: ISO 639-1 code of the question, if its words do not tell.
     """
+    question = question[:MAX_QUESTION]
     asked = words(question)
     german = (language_of(question) or language) == "de" or bool(_GERMAN.match(question))
     out, taken = list[Requirement](), list[Span]()
