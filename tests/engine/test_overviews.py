@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kb import open_fast
+from numpy.typing import NDArray
 
 from ragstone.core.access import OWNER, READERS, Reader
 from ragstone.core.answers import Answer, Answered, Event, EvidenceFound, Turn
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.index.themes import StoredThemes, Themes
 from servers.openai_server import KEY, OpenAIServer
 
 TOPICS = {
@@ -121,15 +123,21 @@ def test_themes_without_documents_are_not_counted(engine: KnowledgeBase) -> None
     assert str(left) in said
 
 
+class Counted(StoredThemes):
+    """Themes that count how often they are made."""
+
+    made = 0
+
+    def _made(self, rows: NDArray[np.int64]) -> Themes:
+        self.made += 1
+        return super()._made(rows)
+
+
 def test_who_asks_at_the_same_time_gets_the_same_themes(engine: KnowledgeBase) -> None:
-    made = list[object]()
-    with engine.current() as version:
-        themes = version.indexes.themes()
-        build = themes._made
-        themes._made = lambda rows: (made.append(rows), build(rows))[1]  # type: ignore[method-assign]
-        with ThreadPoolExecutor(4) as pool:
-            found = [one for one in pool.map(themes.of, [None] * 4) if one is not None]
-    assert len(made) == 1
+    with engine.current() as version, ThreadPoolExecutor(4) as pool:
+        themes = Counted(version.source.path / "themes", version.catalog)
+        found = [one for one in pool.map(themes.of, [None] * 4) if one is not None]
+    assert themes.made == 1
     assert all(np.array_equal(one.theme, found[0].theme) for one in found)
 
 
