@@ -27,7 +27,7 @@ Known = Callable[[Sequence[str], Request], Sequence[bool]]
 """Returns for each word whether any document contains it."""
 
 _DOTTED = re.compile(r"\d+(?:\.\d+)*")
-_BETWEEN = re.compile(r"(\d+(?:\.\d+)?)\s*(?:[-–—]|to|bis|iki|hingga)\s*(\d+(?:\.\d+)?)")
+_BETWEEN = re.compile(r"(?<!\d)(\d+(?:\.\d+)?)\s*(?:[-–—]|to|bis|iki|hingga)\s*(\d+(?:\.\d+)?)")
 _ONE = frozenset({"one", "eins", "vienas", "satu"})
 _NEAR = 4
 """Words between the name of a product and its number, as in "Fairphone 4 and 5"."""
