@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 _LIMIT = re.compile(
-    r"\bhow many (?:of the )?(?:fiscal |financial |calendar )?(?:years|quarters|periods|months)\b[^?]*?"
+    r"\bhow many (?:of the )?(?:fiscal |financial |calendar )?(?:years|quarters|periods|months)\b[^?]{0,300}?"
     r"\b(?:(?P<above>exceed(?:s|ed)?|above|over|more than|greater than|higher than|larger than)"
     r"|(?P<below>below|under|less than|lower than|fewer than|smaller than))"
     r" (?:[$€£¥] ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)(?! ?%)(?: (?P<scale>thousand|million|billion))?\b"
