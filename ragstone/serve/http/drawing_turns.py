@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 
 from ragstone.serve.http.errors import Refused
 
@@ -17,10 +16,13 @@ class DrawingTurns:
 
     def __init__(self) -> None:
         self._lock, self._waiting = asyncio.Lock(), 0
+        self._under_way = set[asyncio.Task[bytes]]()
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncGenerator[None]:
-        """Wait for a turn, and hold it.
+    async def draw(self, draw: Callable[[], bytes]) -> bytes:
+        """Wait for a turn, and return what a function draws in a thread.
+
+        A request that is cancelled no longer waits, but its turn ends only when its thread does: otherwise each slow
+        page would keep one more thread from all other requests.
 
         Raises:
             Refused: too many are waiting.
@@ -29,7 +31,16 @@ class DrawingTurns:
             raise Refused("too_many", "too many pages are being drawn at once", 1)
         self._waiting += 1
         try:
-            async with self._lock:
-                yield
+            await self._lock.acquire()
         finally:
             self._waiting -= 1
+        drawing = asyncio.create_task(asyncio.to_thread(draw))
+        self._under_way.add(drawing)
+        drawing.add_done_callback(self._end)
+        return await asyncio.shield(drawing)
+
+    def _end(self, drawing: asyncio.Task[bytes]) -> None:
+        self._lock.release()
+        self._under_way.discard(drawing)
+        if not drawing.cancelled():
+            drawing.exception()  # so that an error that nobody waits for is not reported as lost

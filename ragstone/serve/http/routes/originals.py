@@ -113,8 +113,8 @@ async def page(
     headers = {"etag": f'"{etag}"', "cache-control": REVALIDATED}
     if headers["etag"] in if_none_match:
         return HttpResponse(status_code=304, headers=headers)
-    async with asyncio.timeout(service.settings.request_seconds), service.drawing.turn():
-        drawn = await asyncio.to_thread(partial(originals.draw, document_id, number, width, reader=reader))
+    async with asyncio.timeout(service.settings.request_seconds):
+        drawn = await service.drawing.draw(partial(originals.draw, document_id, number, width, reader=reader))
     return HttpResponse(drawn, media_type="image/png", headers=headers)
 
 
