@@ -138,7 +138,8 @@ class Documents:
         """Add a web page, or the entries of a feed, and nothing that it links to. Added again, it is updated.
 
         Raises:
-            UsageError, SourceError, Locked: as of `crawl`.
+            SourceError: it is not a web address, or cannot be had; what was stored before stays.
+            Locked: another process is indexing.
         """
         report = await self.crawl(address, on_progress, alone=True)
         return replace(report, skipped=tuple(one for one in report.skipped if one.source == address))
@@ -159,7 +160,7 @@ class Documents:
             SourceError: the site cannot be had; what was stored before stays.
             Locked: another process is indexing.
         """
-        from ragstone.acquire.crawl import crawl, find_site
+        from ragstone.acquire.crawl import crawl, find_site, page_at
 
         report, started = AddReport(), time.perf_counter()
         with (
@@ -167,8 +168,7 @@ class Documents:
             tracked(before.history.tracker(), "crawl", before.settings, (what,)) as done,
         ):
             refuse_other_versions(before)
-            site = find_site(what, before.settings.acquire)
-            site = site.alone() if alone else site
+            site = (page_at if alone else find_site)(what, before.settings.acquire)
             reporter = Reporter(on_progress, growing=True, folder=before.folder, doing="crawl")
             async with self._ingest.alone() as (version, settings):
                 state = version.folder / "crawl" / f"{site.name}.db"

@@ -206,6 +206,15 @@ def test_a_page_is_added_without_what_it_links_to(engine: KnowledgeBase, site: W
         asyncio.run(engine.documents.add_page(f"{site.url}/none.html"))
 
 
+@pytest.mark.parametrize(
+    "address", ["http://mill.example:22/", "http://a:b@mill.example/", "http://1.2.3/", "http://[/"]
+)
+def test_pages_at_bad_addresses_are_bad_sources(engine: KnowledgeBase, address: str) -> None:
+    """A worker ends on a usage error, so an address that a caller sends must not be one."""
+    with pytest.raises(SourceError, match="no page that can be added"):
+        asyncio.run(engine.documents.add_page(address))
+
+
 def test_a_feed_is_added_by_its_entries(engine: KnowledgeBase, site: WebSite) -> None:
     entries = "".join(
         f"<item><title>News {n}</title><guid>{n}</guid><description>The mill ground {n} sacks.</description></item>"

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from ragstone.acquire.crawl.fetch import Fetcher
 from ragstone.acquire.crawl.polite import Client
-from ragstone.acquire.crawl.records import Batch, Event, Gone, Page, Site, find_site
+from ragstone.acquire.crawl.records import Batch, Event, Gone, Page, Site, find_site, page_at
 from ragstone.acquire.crawl.run import Crawl
 from ragstone.acquire.crawl.state import State
 from ragstone.core.errors import SourceError
 from ragstone.core.records import Document, Skipped, Unchanged
 
-__all__ = ["Batch", "Site", "ToDocuments", "crawl", "find_site"]
+__all__ = ["Batch", "Site", "ToDocuments", "crawl", "find_site", "page_at"]
 
 ToDocuments = Callable[[bytes, str, str], Iterator[Document | Skipped]]
 """Return the documents of a page, given its bytes, content type and URL."""

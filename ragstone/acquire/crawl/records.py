@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
-from ragstone.core.errors import UsageError
+from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.records import Document, Skipped, Unchanged
 from ragstone.settings import AcquireSettings, CrawlSettings
 
@@ -61,11 +61,6 @@ class Site:
     start: Address
     settings: CrawlSettings
 
-    def alone(self) -> Site:
-        """Return a site of its start page alone, whose progress is kept apart."""
-        limits = {"max_pages": 1, "max_depth": 0, "sitemap": False}
-        return replace(self, name=f"page-{self.name}", settings=self.settings.model_copy(update=limits))
-
 
 def find_site(what: str, settings: AcquireSettings) -> Site:
     """Return the site for a name in ``acquire.sites`` or for a URL.
@@ -83,8 +78,25 @@ def find_site(what: str, settings: AcquireSettings) -> Site:
     except BadAddress as error:
         raise UsageError(f"'{named.start if named else what}' cannot be crawled: {error}") from error
     if named is None:
-        words = re.sub(r"[^a-z0-9]+", "-", f"{start.host}{start.path}".lower()).strip("-")[:60]
-        name = f"{words}-{hashlib.sha256(str(start).encode()).hexdigest()[:8]}"
-        return Site(name=name, start=start, settings=settings.crawl)
+        return Site(name=_name_of(start), start=start, settings=settings.crawl)
     own = {name: getattr(named, name) for name in named.model_fields_set if name != "start"}
     return Site(name=what, start=start, settings=settings.crawl.model_copy(update=own))
+
+
+def page_at(address: str, settings: AcquireSettings) -> Site:
+    """Return a site of one page alone, whose progress is kept apart.
+
+    Raises:
+        SourceError: it is not a web address. Callers send these, so it does not mean that a setting is wrong.
+    """
+    try:
+        start = parse(address)
+    except BadAddress as error:
+        raise SourceError(f"'{address}' is no page that can be added: {error}") from error
+    limits = {"max_pages": 1, "max_depth": 0, "sitemap": False}
+    return Site(name=f"page-{_name_of(start)}", start=start, settings=settings.crawl.model_copy(update=limits))
+
+
+def _name_of(start: Address) -> str:
+    words = re.sub(r"[^a-z0-9]+", "-", f"{start.host}{start.path}".lower()).strip("-")[:60]
+    return f"{words}-{hashlib.sha256(str(start).encode()).hexdigest()[:8]}"
