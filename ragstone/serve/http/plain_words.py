@@ -16,13 +16,22 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"only the first (\d+) pages were read \([\w.]+\)", r"only the first \1 pages were read"),
     (r"^.*; (?:run|install it with|install)\b.*", "this server cannot read files of this kind"),
 )  # fmt: skip
+LONGEST = 1_000
+"""Characters of a reason; it may quote the file, and whoever sent that chose how much."""
+_PRIVATE = re.compile(r"(\S{1,300}) is (?:\S+, which is )?not a public address\b.*", re.DOTALL)
 _ASIDE = re.compile(r"\s*[;(,]\s*(?:set |see )?(?:acquire|serve|chunk|index)\.[a-z_.]+[^;)]*\)?")
 
 
 def plain(reason: str) -> str:
-    """Return a reason in words that need no knowledge of the server."""
+    """Return a reason in words that need no knowledge of the server, at most `LONGEST` characters of it."""
+    reason = reason if len(reason) <= LONGEST else f"{reason[: LONGEST - 1]}…"
     for pattern, words in _WORDS:
         if re.search(pattern, reason, re.DOTALL):
             reason = re.sub(pattern, words, reason, count=1, flags=re.DOTALL)
             break
     return _ASIDE.sub("", reason)
+
+
+def without_addresses(error: str) -> str:
+    """Return why a web page was not fetched, without the address that a name has in the network of the server."""
+    return _PRIVATE.sub(r"\1 is not on the public web", error[:LONGEST])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from ragstone.core.errors import MissingExtra
-from ragstone.serve.http.plain_words import plain
+from ragstone.serve.http.plain_words import LONGEST, plain, without_addresses
 
 READERS = Path(__file__).parent.parent.parent.parent / "ragstone" / "acquire"
 NO_PICTURES = "this server reads no text in pictures"
@@ -46,3 +47,21 @@ def test_no_reason_of_a_reader_stays_technical() -> None:
     ]
     assert len(texts) > 40
     assert [text for text in texts if TECHNICAL.search(plain(text))] == []
+
+
+@pytest.mark.parametrize("piece", ["; ", " ", "(", "damaged: ", ", and acquire."])
+def test_reasons_that_quote_a_file_cost_little(piece: str) -> None:
+    begun = time.perf_counter()
+    assert len(plain(f"row 2: an earlier row has the same id, {piece * 100_000}")) <= LONGEST
+    assert time.perf_counter() - begun < 0.5
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "https://wiki.corp/robots.txt: wiki.corp is 10.1.2.3, which is not a public address; set a.b=true to allow it",
+        "https://wiki.corp/robots.txt: wiki.corp is not a public address; acquire.crawl.allow_private allows it",
+    ],
+)
+def test_errors_of_pages_tell_no_private_address(error: str) -> None:
+    assert without_addresses(error) == "https://wiki.corp/robots.txt: wiki.corp is not on the public web"

@@ -24,7 +24,7 @@ from ragstone.serve.http.authentication import Administering, Caller, Reading, W
 from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
 from ragstone.serve.http.job_runner import JobStatus
 from ragstone.serve.http.messages import Request, Response, Share
-from ragstone.serve.http.plain_words import plain
+from ragstone.serve.http.plain_words import plain, without_addresses
 from ragstone.serve.http.service import Here, Service
 from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described
 
@@ -119,7 +119,9 @@ class Job(Response):
     @classmethod
     def of(cls, status: JobStatus, folder: str) -> Job:
         job, report = status.job, status.job.report
-        now = status.progress
+        now, error = status.progress, job.error.replace(folder, "")
+        if job.kind == "page":  # its caller named the address, and must not learn of the network from it
+            error = without_addresses(error)
         if report:  # all counts of a job that is over are those of its report
             stored = report.added + report.updated
             now = replace(now, documents=stored, chunks=report.chunks, seconds=report.seconds, files=1, total=1)
@@ -134,7 +136,7 @@ class Job(Response):
             document_ids=list(job.documents),
             progress=Progress.of(now),
             report=Report.of(report, folder) if report else None,
-            error=job.error.replace(folder, "") or None,
+            error=error or None,
         )
 
 
