@@ -8,6 +8,8 @@ from dataclasses import replace
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Document, Skipped
 
+LONGEST_ID = 2_000
+"""Characters of an id, as many as a URL may name. The work on an id with many slashes grows with their square."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -22,6 +24,9 @@ def storable(document: Document) -> Document | Skipped:
             source=_clean(document.source or document.id),
             reason="its id is empty or has characters that cannot be stored",
         )
+    if len(document.id) > LONGEST_ID:
+        reason = f"its id is longer than {LONGEST_ID:,} characters"
+        return Skipped(source=_clean(document.source or document.id), reason=reason)
     if not document.text.strip():
         return Skipped(source=_clean(document.source or document.id), reason="there is no text in it")
     metadata: dict[str, Scalar | tuple[Scalar, ...]] = {}

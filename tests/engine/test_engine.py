@@ -196,7 +196,7 @@ def test_metadata_that_cannot_be_kept_skips_only_its_document(engine: KnowledgeB
     assert "metadata 'k'" in skipped.reason
 
 
-@pytest.mark.parametrize("id", ["", "a\0b", "\ud800"])
+@pytest.mark.parametrize("id", ["", "a\0b", "\ud800", "/" * 2_001])
 def test_ids_that_cannot_be_kept(engine: KnowledgeBase, id: str):
     report = add(engine, Document(id=id, text="apple"), Document(id="good", text="pear"))
     assert report.added == 1
