@@ -11,7 +11,7 @@ from ragstone.chunk.ruler import Ruler
 from ragstone.chunk.text import pack, sentences_of
 from ragstone.core.records import Mark, Span
 
-_DELIMITERS = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*")
+_DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
 """The line below the headings of a Markdown table."""
 _TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
 

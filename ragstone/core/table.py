@@ -14,7 +14,7 @@ from itertools import groupby
 from ragstone.core.records import Chunk, Span
 
 _BAR = re.compile(r"(?<!\\)\|")
-_DELIMITERS = re.compile(r"(?=[\s:|]*-)[\s:|-]+")
+_DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
 """The line below the headings of a Markdown table."""
 _TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
 _UNIT = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,3 +75,12 @@ def test_rows_are_never_divided(rows: list[list[str]], header: int, size: int) -
         chunks = split(document(lines, header), ChunkSettings(strategy=strategy, size=size, overlap=0), tokens)
         found = [line.rstrip() for one in chunks if one.facts.get("is_table") for line in one.text.split("\n")]
         assert found == [line.rstrip() for line in lines]
+
+
+def test_long_rows_of_dashes_cost_no_more_than_their_length() -> None:
+    begun = time.perf_counter()
+    split_rows = split(
+        document([" | a | b", f"{' ' * 2_000}{'-' * 2_000}x | 1"], header=1), ChunkSettings(size=4_000), tokens
+    )
+    assert split_rows
+    assert time.perf_counter() - begun < 2

@@ -1,5 +1,7 @@
 """Tables of chunks: cells with exact spans, column headings and labels."""
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,3 +92,9 @@ def test_spans_hold_the_words_of_cells(text: str, header: str, rows: int, sectio
             assert cell.span.of(text) == cell.text
             assert row.span.start <= cell.span.start <= cell.span.end <= row.span.end
             assert cell.header == table.columns[cell.column] if table else True
+
+
+def test_long_lines_of_dashes_cost_no_more_than_their_length():
+    begun = time.perf_counter()
+    assert table_of(chunk(f"a | b\n{' ' * 2_000}{'-' * 2_000}x | 1", is_table=True, header_rows=1))
+    assert time.perf_counter() - begun < 1
