@@ -160,3 +160,21 @@ def test_reads_wordperfect(read_one: Read) -> None:
 @needs_office
 def test_says_that_libreoffice_cannot_read_it(why_skipped: Why) -> None:
     assert why_skipped("a.wpd", b"\xffWPC" + bytes(40), parse_seconds=240).startswith(("LibreOffice cannot", "empty"))
+
+
+@pytest.mark.parametrize("may_unshare", [True, False])
+def test_a_file_that_fails_is_not_tried_again_with_a_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may_unshare: bool
+) -> None:
+    log, program, unshare = tmp_path / "log", tmp_path / "soffice", tmp_path / "unshare"
+    program.write_text(f'#!/bin/sh\necho "${{NETWORK:-there}}" >> {log}\n')
+    unshare.write_text('#!/bin/sh\nshift 3\nNETWORK=none exec "$@"\n' if may_unshare else "#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    unshare.chmod(0o755)
+    monkeypatch.setattr(office, "programs", lambda: (str(program), str(unshare)))
+    path = tmp_path / "a.wpd"
+    path.write_bytes(b"damaged")
+    file = File(path=path, name="a", source="a", suffix=".wpd", settings=AcquireSettings())
+    with pytest.raises(Unreadable, match="LibreOffice cannot read it"), office.converted(file, "docx"):
+        pass
+    assert log.read_text() == ("none\n" if may_unshare else "there\n")

@@ -89,18 +89,21 @@ def converted(file: File, kind: str) -> Generator[Path]:
         )
         command = [found[0], f"-env:UserInstallation={home.as_uri()}", "--headless", "--norestore", "--nologo"]
         command += ["--nolockcheck", "--convert-to", kind, "--outdir", str(made.parent), str(given)]
-        if len(found) < 2 or not _run([found[1], *_ALONE, "--", *command], home, made):
-            _run(command, home, made)
+        alone = [found[1], *_ALONE, "--"] if len(found) > 1 else []
+        # A trial of its own: a file that fails to convert must not be tried again with a network.
+        if alone and _run([*alone, "true"], home) == 0:
+            command = [*alone, *command]
+        _run(command, home)
         if not made.is_file():
             raise Unreadable(f"LibreOffice cannot read it; save it as .{kind}")
         yield made
 
 
-def _run(command: Sequence[str], home: Path, made: Path) -> bool:
-    """Return whether a program makes a file."""
+def _run(command: Sequence[str], home: Path) -> int:
+    """Run a program to its end, and return its exit status."""
     # Nothing of the user's own: neither settings nor a display.
     environment = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
     environment |= {"HOME": str(home), "TMPDIR": str(home)}
     quiet = subprocess.DEVNULL
-    subprocess.run(command, stdin=quiet, stdout=quiet, stderr=quiet, env=environment, cwd=home, check=False)
-    return made.is_file()
+    done = subprocess.run(command, stdin=quiet, stdout=quiet, stderr=quiet, env=environment, cwd=home, check=False)
+    return done.returncode
