@@ -9,7 +9,7 @@ from __future__ import annotations
 from ragstone.acquire.metadata.groups import with_groups
 from ragstone.acquire.readers import left_out
 from ragstone.acquire.sources.drawn import PageDrawer, is_drawn
-from ragstone.acquire.sources.files import count, files_of, is_unchanged, read, read_files, root
+from ragstone.acquire.sources.files import count, files_of, is_unchanged, read, read_files, root, size_in
 from ragstone.acquire.sources.pages import Pages
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "read",
     "read_files",
     "root",
+    "size_in",
     "with_groups",
 ]

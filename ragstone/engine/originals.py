@@ -31,6 +31,10 @@ UPLOADS = "uploads/"
 MOST_HEADINGS = 4
 KEPT_BYTES = 32_000_000
 """Bytes of drawn pages that are kept in memory."""
+KEPT_PAGES = 1_000
+"""Drawn pages that are kept. Small ones would take much more memory than their bytes."""
+_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+"""Follow no link, do not wait for the other end of a pipe, and change no line ends on Windows."""
 _FORM = 1
 """Increase it when pages are drawn in another way, so that browsers load them again."""
 
@@ -105,7 +109,7 @@ class Originals:
                 document_id=found.document.id,
                 state="part" if found.has_parts else "same",
                 name=name,
-                size=found.path.lstat().st_size if may_save else 0,
+                size=acquire.size_in(found.stamp) if may_save else 0,
                 may_save=may_save,
                 pages=_pages(found),
             )
@@ -205,7 +209,7 @@ class Originals:
             if found.path is None or found.state != "same" or not _may_save(version, found, reader):
                 raise refusal
             try:
-                handle = os.open(found.path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+                handle = os.open(found.path, _FLAGS)
             except OSError as error:
                 raise refusal from error
             file = os.fdopen(handle, "rb")
@@ -238,7 +242,7 @@ class Originals:
     def _keep_page(self, key: str, page: bytes) -> None:
         with self._lock:
             self._kept[key] = page
-            while sum(map(len, self._kept.values())) > KEPT_BYTES:
+            while len(self._kept) > KEPT_PAGES or sum(map(len, self._kept.values())) > KEPT_BYTES:
                 self._kept.popitem(last=False)
 
 
@@ -248,15 +252,24 @@ def _find(version: Components, id: str, reader: Reader) -> _Found:
     if not source or "://" in source:
         return _Found(document=document, state="none")
     ends = [at for at, char in enumerate(source) if char in "/#" and at]
-    stamps = version.catalog.file_stamps([source, *(source[:end] for end in ends)])
+    files = [source, *(source[:end] for end in ends)]
+    stamps = version.catalog.file_stamps(files)
     file = max(stamps, key=len, default="")
     if not file:  # something in it could not be read, so that it is read again next time
-        return _Found(document=document, state="changed" if Path(source).exists() else "gone")
+        return _Found(document=document, state="changed" if any(map(_is_file, files)) else "gone")
     path, has_parts = Path(file), file != source
-    if document.id.startswith(UPLOADS) and not path.exists():  # restored into another folder
+    if document.id.startswith(UPLOADS) and not _is_file(file):  # restored into another folder
         path = version.folder.resolve() / document.id.removesuffix(source.removeprefix(file))
     state: State = _state_of(path, stamps[file])
     return _Found(document=document, state=state, path=path, stamp=stamps[file], has_parts=has_parts)
+
+
+def _is_file(path: str) -> bool:
+    """Return whether there is such a file. No name that is too long is one, nor one in a folder that is closed."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _state_of(path: Path, stamp: str) -> State:

@@ -20,6 +20,7 @@ from benchmarks.access_originals import wrongly_shown
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.errors import NotFound, SourceError
 from ragstone.core.records import Document
+from ragstone.engine import originals
 from ragstone.engine.backup import backup, restore
 from ragstone.engine.knowledge_base import KnowledgeBase
 
@@ -184,6 +185,23 @@ def test_restored_uploads_are_found_in_their_new_folder(tmp_path: Path) -> None:
     engine = open_fast(tmp_path / "restored", create=False)
     assert engine.originals.find("uploads/mill.pdf", reader=OWNER).pages == 2
     engine.close()
+
+
+def test_files_read_in_part_are_not_gone(engine: KnowledgeBase, tmp_path: Path) -> None:
+    """A row that cannot be read leaves the whole file without a stamp; ids may be longer than names of files."""
+    long = "x" * 400
+    (tmp_path / "part.csv").write_text(f"id,text\n{long},The hall seats ninety.\n2,\n")
+    add(engine, str(tmp_path / "part.csv"))
+    assert engine.originals.find(f"part.csv#{long}", reader=MILLERS).state == "changed"
+    (tmp_path / "part.csv").unlink()
+    assert engine.originals.find(f"part.csv#{long}", reader=MILLERS).state == "gone"
+
+
+def test_few_of_many_small_pages_are_kept(engine: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(originals, "KEPT_PAGES", 3)
+    for width in range(16, 26):
+        engine.originals.draw("mill.pdf", 1, width, reader=OWNER)
+    assert len(engine.originals._kept) == 3  # pyright: ignore[reportPrivateUsage]
 
 
 def test_damaged_pages_are_said_to_be_damaged(engine: KnowledgeBase, tmp_path: Path) -> None:

@@ -97,6 +97,11 @@ def is_unchanged(stamp: str, state: os.stat_result) -> bool:
     return stamp.split(" ")[1:] == [str(state.st_size), str(state.st_mtime_ns)]
 
 
+def size_in(stamp: str) -> int:
+    """Return the bytes that a file had when it was read, by the stamp that its reading ended with."""
+    return int(stamp.split(" ")[1])
+
+
 def _entries(source: str) -> list[Path | Skipped]:
     path = Path(source)
     try:
