@@ -168,10 +168,13 @@ class Conversations:
             KnowledgeBaseError: it could not be stored.
         """
         with self._journal.reading() as db:
-            there = "SELECT 1 FROM turns WHERE session = ? AND at >= ? LIMIT 1"
-            if not db or not db.execute(there, [session, self._oldest(self._clock())]).fetchone():
+            if db is None:
                 return False
         with self._journal.writing() as db:
+            # In the same transaction, because another process may forget the session in this moment.
+            there = "SELECT 1 FROM turns WHERE session = ? AND at >= ? LIMIT 1"
+            if not db.execute(there, [session, self._oldest(self._clock())]).fetchone():
+                return False
             kept = db.execute("SELECT title, pinned FROM names WHERE session = ?", [session]).fetchone() or ("", 0)
             row = (session, kept[0] if title is None else title, kept[1] if pinned is None else int(pinned))
             db.execute(
