@@ -131,7 +131,7 @@ def test_skips_urls_of_files_without_text() -> None:
         *("169.254.169.254", "100.64.0.1", "192.0.0.8", "192.0.2.1", "198.18.0.1", "224.0.0.1", "240.0.0.1"),
         *("255.255.255.255", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1"),
         *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "2002:7f00:1::", "64:ff9b::7f00:1", "2001:0:1::1"),
-        *("64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "3fff::1", "not an address"),
+        *("64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "::ffff:0:7f00:1", "3fff::1", "not an address"),
     ],
 )
 def test_private_and_reserved_addresses_are_not_public(address: str) -> None:
