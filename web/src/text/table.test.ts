@@ -40,3 +40,9 @@ it("keeps every word of any text exactly once", () => {
     ).toEqual(words.split(/\s+/).filter(Boolean));
   }
 });
+
+it("takes long lines of dashes in a time that grows with their length", () => {
+  const begun = performance.now();
+  shown(`| a | b |\n${" ".repeat(5000)}${"-".repeat(5000)}x | 1`, 1);
+  expect(performance.now() - begun).toBeLessThan(500);
+});
