@@ -144,17 +144,18 @@ class Asked:
         self.dates = dates
         self.number = lexicon().asks_number.search(lower) is not None
         self.name = not self.number and lexicon().asks_name.search(lower) is not None
-        is_share = operation(question) == "share"  # which is calculated from amounts
-        self.percent = terms().percents.search(lower) is not None and not is_share
+        self.percent = terms().percents.search(lower) is not None
         self.wanted = [*_wanted(lower, named)]
         self.place = _WHERE.search(lower) is not None
         self.person = _WHO.search(lower) is not None
         self.time = _WHEN.search(lower) is not None
         undated = terms().recent.sub(" ", lower)  # "latest" orders nothing if it is the latest period
         self.recent = undated != lower
-        self.change = terms().changes.search(lower) is not None and operation(question) is None
+        # Between two periods the figures are shown, and not a column of changes.
+        between = operation(question) is not None and len(dates.years) > 1
+        self.change = terms().changes.search(lower) is not None and not between
         self.calculates = terms().calculates.search(lower) is not None
-        self.total = terms().total.search(lower) is not None and not is_share
+        self.total = terms().total.search(lower) is not None
         self.compares = _COMPARES.search(lower) is not None
         self.orders = terms().orders.search(undated) is not None
 

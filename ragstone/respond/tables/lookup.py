@@ -60,18 +60,15 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
         return _compared(asked, found, known, scored, wanted, model)
     if limit := limit_of(asked.text):
         return _counted(asked, found, known, scored, limit, model)
-    wanted = operation(asked.text)
-    if wanted == "share":
-        scored = _among(scored, without_totals(found))
+    if operation(asked.text) == "share" and (part := _share_of_total(asked, found, known, scored, model)):
+        return part
     share = shares(scored)
     best = int(np.argmax(scored))
     if known[best].row + known[best].column + known[best].others == 0:
         return None  # nothing that names the cell is in the question
     cells = of_periods(asked, found, known, scored.tolist(), best)
     certainty = certainty_of(asked, known[best], together(found, share, cells), lone=are_of_one(found))
-    if wanted == "share" and (whole := whole_of(asked, found[best])):
-        cells = (found[best], whole)
-    elif asked.compares and len(cells) == 1 and (others := compared_with(asked, found[best])):
+    if asked.compares and len(cells) == 1 and (others := compared_with(asked, found[best])):
         cells = (found[best], *others)
         certainty = certainty.compared(asked.weight_of(asked.measures))
     if calculation(asked.text, [one.cell for one in cells]):
@@ -80,6 +77,31 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
         cells=cells,
         probability=probability(certainty, model.bias, model.certainty),
         figure=is_figure(found[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
+    )
+
+
+def _share_of_total(
+    asked: Asked,
+    found: Sequence[Found],
+    known: Sequence[CellFeatures],
+    scored: NDArray[np.float64],
+    model: Model,
+) -> Looked | None:
+    """Return the amount that a share is asked of, and the total that it is part of; None if no total adds up."""
+    # The share is calculated from amounts, so that a percentage is no better; a total is no part.
+    scored = scored - model.cells["percent"] * np.array([one.percent for one in known])
+    scored = scored - model.cells["total"] * np.array([one.total for one in known])
+    parts = [n for n in without_totals(found) if "%" not in found[n].cell.text]
+    scored = _among(scored, parts)
+    best = int(np.argmax(scored))
+    whole = whole_of(asked, found[best])
+    if whole is None or known[best].row + known[best].column + known[best].others == 0:
+        return None
+    certainty = certainty_of(asked, known[best], together(found, shares(scored), [found[best]]), lone=are_of_one(found))
+    return Looked(
+        cells=(found[best], whole),
+        probability=probability(certainty.calculated, model.bias, model.certainty),
+        figure=True,
     )
 
 
