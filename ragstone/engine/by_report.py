@@ -26,37 +26,10 @@ _FORMS = {"quarter": ("10-Q", "6-K"), "year": ("10-K", "10-KT", "20-F", "40-F")}
 _ORDINAL = frozenset({"first", "second", "third", "fourth"})
 """Words of quarters, and first words of names such as First Solar."""
 _WORD = re.compile(r"[^\W_]+(?:[&-][^\W_]+)*")
-_NO_NAME = frozenset(
-    [
-        "the",
-        "inc",
-        "incorporated",
-        "corp",
-        "corporation",
-        "co",
-        "company",
-        "companies",
-        "ltd",
-        "limited",
-        "llc",
-        "lp",
-        "plc",
-        "ag",
-        "se",
-        "gmbh",
-        "nv",
-        "sa",
-        "spa",
-        "ab",
-        "asa",
-        "oyj",
-        "holding",
-        "holdings",
-        "group",
-        "com",
-        "and",
-    ]
-)
+_NO_NAME = frozenset([
+    "the", "inc", "incorporated", "corp", "corporation", "co", "company", "companies", "ltd", "limited", "llc", "lp",
+    "plc", "ag", "se", "gmbh", "nv", "sa", "spa", "ab", "asa", "oyj", "holding", "holdings", "group", "com", "and",
+])  # fmt: skip
 """Words of the names of companies that questions leave out."""
 
 

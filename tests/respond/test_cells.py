@@ -71,7 +71,7 @@ def looked(question: str, *hits: Hit) -> Looked:
 
 
 def answer(question: str, *hits: Hit) -> Draft:
-    return draft_of(question, looked(question, *hits))
+    return draft_of(looked(question, *hits))
 
 
 @pytest.mark.parametrize(
@@ -405,7 +405,7 @@ def test_any_table_and_question_give_a_probability(question: str, text: str, hea
     )
     if found is not None:
         assert 0 <= found.probability <= 1
-        for citation in draft_of(question, found).citations:
+        for citation in draft_of(found).citations:
             assert citation.quote == text[citation.start - 100 : citation.end - 100]
 
 

@@ -124,7 +124,7 @@ class ExtractiveAnswerer:
         if cells and cells.probability >= self._abstain_below:
             quotes = _with_chunks(found) if found else []
             if self._tables.outweighs(cells, quotes, answerability, question, request):
-                return draft_of(question, cells)
+                return draft_of(cells)
         if found is None:
             rows = [ClosestPassage(hit=one.hit, span=one.row.span) for one in cells.cells[:1]] if cells else []
             return abstained(evidence, answerability, rows, self._settings)

@@ -15,7 +15,6 @@ from ragstone.respond.facts import Word, words
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named
-from ragstone.respond.tables.calculate import calculation
 from ragstone.respond.tables.coefficients import FITTED
 from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import dates
@@ -153,13 +152,13 @@ def _is_amount(word: Word) -> bool:
     return word.value[:1].isdigit() and not (word.value.isdigit() and len(word.value) == len("2023"))
 
 
-def draft_of(question: str, looked: Looked) -> Draft:
-    """Return the answer: each cell with what names its row and column, and the calculation if one is asked for."""
+def draft_of(looked: Looked) -> Draft:
+    """Return the answer: each cell with what names its row and column, and what is calculated from them."""
     cells = looked.cells
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
     lines = [f"{named(one)}: {one.cell.text} [{n}]" for n, one in enumerate(cells, start=1)]
-    if shown := looked.shown or ("" if looked.compared else calculation(question, [one.cell for one in cells])):
-        lines.append(f"{shown} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")
+    if looked.calculation:
+        lines.append(f"{looked.calculation} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")
     return Draft(
         text="\n".join(lines),
         citations=citations,

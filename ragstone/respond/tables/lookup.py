@@ -37,16 +37,16 @@ class Model:
 class Looked:
     """The cells that answer a question most likely, and the probability that they are right.
 
-    More than one are cells of one row, for the periods that the question names, or those compared to find in which
-    period it was largest or smallest; then the first one answers, and ``compared`` says so. ``figure`` says that the
-    first is a figure, and that the question does not ask for a name, place or time. ``shown`` is what is counted.
+    More than one are cells of one row, for the periods that the question names, or those among which the first is the
+    largest or smallest; or a part and its total, or measures that are compared. ``figure`` says that the first is a
+    figure, and that the question does not ask for a name, place or time. ``calculation`` is what is calculated or
+    counted from the cells, as it is shown; empty if nothing is.
     """
 
     cells: tuple[Found, ...]
     probability: float
-    compared: bool = False
     figure: bool = False
-    shown: str = ""
+    calculation: str = ""
 
 
 def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
@@ -71,10 +71,12 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
     if asked.compares and len(cells) == 1 and (others := compared_with(asked, found[best])):
         cells = (found[best], *others)
         certainty = certainty.compared(asked.weight_of(asked.measures))
-    if calculation(asked.text, [one.cell for one in cells]):
+    calculated = calculation(asked.text, [one.cell for one in cells])
+    if calculated:
         certainty = certainty.calculated
     return Looked(
         cells=cells,
+        calculation=calculated,
         probability=probability(certainty, model.bias, model.certainty),
         figure=is_figure(found[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
     )
@@ -100,6 +102,7 @@ def _share_of_total(
     certainty = certainty_of(asked, known[best], together(found, shares(scored), [found[best]]), lone=are_of_one(found))
     return Looked(
         cells=(found[best], whole),
+        calculation=calculation(asked.text, [found[best].cell, whole.cell]),
         probability=probability(certainty.calculated, model.bias, model.certainty),
         figure=True,
     )
@@ -131,7 +134,7 @@ def _compared(
     order = sorted(range(len(row.values)), key=lambda n: sign * row.values[n], reverse=wanted == "largest")
     if row.values[order[0]] == row.values[order[1]]:
         return None
-    return Looked(cells=tuple(row.cells[n] for n in order), probability=row.probability, compared=True)
+    return Looked(cells=tuple(row.cells[n] for n in order), probability=row.probability)
 
 
 def _counted(
@@ -145,7 +148,7 @@ def _counted(
     """Return the figures of the row that the question names, and how many of them are beyond a limit."""
     row = _row_of_periods(asked, found, known, scored, model)
     shown = counted(row.values, limit, row.cells[0].table.unit) if row else ""
-    return Looked(cells=row.cells, probability=row.probability, shown=shown) if row and shown else None
+    return Looked(cells=row.cells, probability=row.probability, calculation=shown) if row and shown else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
