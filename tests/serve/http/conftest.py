@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import openai
 import pytest
 from kb import READY, add, open_fast
 from live import DOCUMENTS, Live, Serving, served
 
 from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +36,17 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
             return stack.enter_context(served(engine, *settings))
 
         yield serve
+
+
+@pytest.fixture(scope="module")
+def url(engine: KnowledgeBase) -> Iterator[str]:
+    """The address of a server over the module's own ``engine``."""
+    with served(engine) as live:
+        yield live.url
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[openai.OpenAI]:
+    """The client of OpenAI's protocol, for this server."""
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
+        yield client

@@ -40,18 +40,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
         yield engine
 
 
-@pytest.fixture(scope="module")
-def url(engine: KnowledgeBase) -> Iterator[str]:
-    with served(engine) as live:
-        yield live.url
-
-
-@pytest.fixture
-def client(url: str) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
-        yield client
-
-
 @pytest.fixture
 def description(data_dir: Path) -> Description:
     path = data_dir / "peer_suites" / "openai_openapi" / "openapi.yaml"
