@@ -25,8 +25,8 @@ TOLD = {
 
 @pytest.fixture(scope="module")
 def talked(kb: Path) -> Iterator[str]:
-    """The address of a server of these tests' own."""
-    with served(kb) as url:
+    """The address of a server of these tests' own, in whose knowledge base nobody else has conversations."""
+    with served(kb.with_name("talked")) as url:
         yield url
 
 
@@ -43,6 +43,7 @@ def test_conversations_are_renamed_pinned_and_found(talked: str, visit: Open) ->
     for question in (ROMANS, SLATE, "What is BM25?", "Was ist BM25?", "What is sandstone made of?"):
         at.ask(question)
         at.page.get_by_role("link", name="New conversation").click()
+        expect(at.page.locator("article.turn")).to_have_count(0)
     more(at, ROMANS)
     dialog = at.page.get_by_role("dialog", name="Conversation")
     assert at.violations() == []
