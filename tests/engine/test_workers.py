@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -298,6 +299,36 @@ def test_a_worker_that_is_told_to_end_gives_its_job_back(engine: KnowledgeBase, 
     assert engine.documents.jobs.counts().running == 0
     jobs = engine.documents.jobs.last(9)
     assert [(job.state, job.tries) for job in jobs] == [("waiting", 0)] * len(jobs)
+
+
+def test_a_worker_that_is_told_to_end_while_it_takes_a_job_gives_it_back(
+    engine: KnowledgeBase, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.documents.queue_add([str(docs)])
+    told: list[str] = []
+    worker = Worker(engine, lambda job: told.append(job.id), told.append)
+    taken, go_on = threading.Event(), threading.Event()
+    real = engine.documents.jobs.take
+
+    def take(name: str, lease: float) -> Job | None:
+        job = real(name, lease)
+        taken.set()
+        go_on.wait(30)
+        return job
+
+    async def told_to_end() -> None:
+        running = asyncio.ensure_future(worker.run())
+        await asyncio.to_thread(taken.wait, 30)
+        running.cancel()
+        asyncio.get_running_loop().call_later(0.05, go_on.set)
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    monkeypatch.setattr(engine.documents.jobs, "take", take)
+    asyncio.run(told_to_end())
+    jobs = engine.documents.jobs.last(9)
+    assert [(job.state, job.tries) for job in jobs] == [("waiting", 0)] * len(jobs)
+    assert told == []
 
 
 def test_uploads_keep_their_groups(engine: KnowledgeBase) -> None:

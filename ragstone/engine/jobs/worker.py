@@ -34,6 +34,8 @@ POLL_SECONDS = 0.5
 """Seconds between polls of an empty or unavailable queue."""
 RENEWALS_PER_LEASE = 4
 """Renewals of a lease within its duration."""
+TAKE_SECONDS = 5.0
+"""Longest wait for the queue when a worker is told to end while it takes a job."""
 MAX_RETRY_SECONDS = 300.0
 """Longest wait before a failed job is tried again."""
 MAX_DOCUMENTS = 100
@@ -64,13 +66,25 @@ class Worker:
             MissingExtra: the job needs a package that is not installed; the job is released.
         """
         while True:
-            job = await self._call_queue(lambda: self._queue.take(self.name, self._lease))
+            job = await self._take()
             if job is not None:
                 await self._do(job)
             elif until_empty and not (await self._call_queue(self._queue.counts)).unfinished:
                 return
             else:
                 await asyncio.sleep(POLL_SECONDS)
+
+    async def _take(self) -> Job | None:
+        """Take a job; one that is taken in the moment in which this is cancelled is released."""
+        taking = asyncio.ensure_future(self._call_queue(lambda: self._queue.take(self.name, self._lease)))
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            done, _ = await asyncio.wait([taking], timeout=TAKE_SECONDS)
+            if done and not taking.exception() and (job := taking.result()):
+                await self._give_back(job)
+            taking.cancel()
+            raise
 
     async def _do(self, job: Job) -> None:
         documents: list[str] = []
