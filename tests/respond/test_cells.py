@@ -53,8 +53,19 @@ def hit(text: str, title: str, header: int, *, caption: str = "") -> Hit:
     return Hit(chunk=made, score=1.0)
 
 
+ISSUED = (
+    "Year | Q1 | Q2 | Q3 | Q4 | Total\n"
+    "2004 | 34.7 | 36.2 | 44.5 | 51.3 | 166.7\n"
+    "2005 | 58.1 | 63.4 | 61.6 | 55.2 | 238.4"
+)
+DIED = (
+    "Sex | Heart disease | Heart disease | Stroke | Stroke\n | no. | Rate | no. | Rate\n"
+    "Female | 200,915 | 103.1 | 82,595 | 42.6\nMale | 224,510 | 176.5 | 54,524 | 43.9"
+)
 REPORT = hit(INCOME, "Apple 10-Q", 2, caption="Statements of operations (In millions, except per share amounts)")
 GAMES = hit(HOSTS, "Winter games", 1)
+ISSUES = hit(ISSUED, "eu-002.pdf", 1, caption="Table 3 - European ABCP issuance")
+DEATHS = hit(DIED, "Deaths from heart disease and stroke in 2006", 2)
 READER = TableReader(
     known=lambda words, _request: [True] * len(words), weigh=lambda words, _request: [1.0] * len(words)
 )
@@ -89,6 +100,19 @@ def answer(question: str, *hits: Hit) -> Draft:
 def test_looks_up_measure_and_period(question: str, value: str):
     found = looked(question, REPORT, GAMES)
     assert [one.cell.text for one in found.cells] == [value]
+
+
+def test_looks_up_a_period_in_a_table_about_one_measure():
+    found = looked("What was the European ABCP issuance in the third quarter of 2005?", ISSUES)
+    assert [one.cell.text for one in found.cells] == ["61.6"]
+    assert found.probability > 0.7
+    assert read("What was the Asian bond issuance in the third quarter of 2007?", ISSUES) is None
+
+
+def test_reads_how_many_from_a_column_that_counts():
+    found = looked("How many women died of a stroke in 2006?", DEATHS)
+    assert [one.cell.text for one in found.cells] == ["82,595"]
+    assert found.probability > 0.7
 
 
 def test_cites_the_cell_exactly():

@@ -23,6 +23,9 @@ _SHORT = 3
 _WHERE = re.compile(r"\bwhere\b|\b(?:what|which) (?:city|place|venue|location|stadium|country)\b")
 _WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|season|month)\b")
+_HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bwie ?viele?\b|\bkiek\b|\bberapa (?:banyak|ramai|orang|buah)\b")
+_ROWS = re.compile(r"\bhow many (?!points|people|goals|votes|seats|employees)")
+"""Questions that may ask how many rows there are."""
 _AMOUNT = re.compile(
     r"\bhow (?:much|high|large)\b|\bwhat (?:was|were|is|are)\b"
     r"|\bhow did\b.*\b(?:change|develop|grow|increase|decrease)\b"
@@ -157,6 +160,8 @@ class Asked:
         self.calculates = terms().calculates.search(lower) is not None
         self.total = terms().total.search(lower) is not None
         self.compares = _COMPARES.search(lower) is not None
+        self.counts = _HOW_MANY.search(lower) is not None
+        self.rows = _ROWS.search(undated) is not None
         self.orders = terms().orders.search(undated) is not None
 
     @cached_property

@@ -32,8 +32,8 @@ class Certainty:
     ``time`` is -1 if the cell is of another time than the question asks for.
     ``mistyped`` is 1 if the cell is no number although the question asks for one, or the other way round.
     ``calculates`` and ``orders`` are 1 if the question asks for what several cells give together, or for a first or
-    largest; ``words`` is the logarithm of the things it names. ``first`` is 1 for a cell of the first column, ``lone``
-    if all tables are of one document.
+    largest, or for how many there are and no heading of the cell says that it counts; ``words`` is the logarithm of the
+    things it names. ``first`` is 1 for a cell of the first column, ``lone`` if all tables are of one document.
     """
 
     lead: float
@@ -86,7 +86,7 @@ def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool) 
         time=-float(-1.0 in (best.year, best.day, best.length)),
         mistyped=float(best.kind < 0),
         calculates=float(asked.calculates),
-        orders=float(asked.orders),
+        orders=float(asked.orders or (asked.rows and best.asks <= 0)),
         words=math.log(1 + len(asked.items)),
         first=best.first,
         lone=float(lone),

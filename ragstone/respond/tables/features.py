@@ -19,6 +19,7 @@ from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_
 _FIGURE = re.compile(r"[(\-–−+~<>$€£¥\s]*\d[\d,.]*(?:\s\d{3}(?!\d))*[)%\s]*(?:[a-zA-Z%¢]{0,3}|million|billion)[)\s]*")
 NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
 _PLACES = re.compile(r"\b(?:venue|location|city|place|country|stadium|site|town|state|headquarters|ort|vieta|lokasi)\b")
+_COUNTS = re.compile(r"\b(?:number|numbers|no|n|count|counts|anzahl|skaičius|bilangan)\b|#")
 _PEOPLE = re.compile(
     r"\b(?:name|player|driver|rider|winner|artist|actor|director|author|candidate|person|president|nation|team|producer)\b"
 )
@@ -61,8 +62,8 @@ class CellFeatures:
     in the title of the document, ``own`` that in the cell itself. Words of the title count only in the latter three.
     ``label`` is the share of the words of the label that the question has, ``heading`` the same of the headings;
     ``section`` is minus the share of the words of the section that it lacks; ``literal`` is 1 if the question has the
-    label as it is written. ``asks`` is 1 if the headings name what "which", "who" or "where" asks for, ``dated`` 1 if
-    the question asks when and the cell is a date, -1 if it is none.
+    label as it is written. ``asks`` is 1 if the headings name what "which", "who", "where" or "how many"
+    asks for, ``dated`` 1 if the question asks when and the cell is a date, -1 if it is none.
 
     ``year``, ``day`` and ``length`` say how far the cell is of the year, the day, month or quarter, and the length of
     time asked for, -1 if it is of another; ``latest`` is 1 in the latest column if no year is asked for. ``kind`` is 1
@@ -303,8 +304,9 @@ def is_figure(text: str) -> bool:
 
 
 def _fits(asked: Asked, heading: str) -> float:
-    """Return 1 if a heading is one of people or places, and the question asks who or where."""
-    return float((asked.place and bool(_PLACES.search(heading))) or (asked.person and bool(_PEOPLE.search(heading))))
+    """Return 1 if a heading is one of people, places or counts, and the question asks who, where or how many."""
+    kinds = ((asked.person, _PEOPLE), (asked.place, _PLACES), (asked.counts, _COUNTS))
+    return float(any(wanted and pattern.search(heading) for wanted, pattern in kinds))
 
 
 def _plain(text: str) -> str:

@@ -22,6 +22,8 @@ from ragstone.respond.tables.related import compared_with, whole_of, without_tot
 _RANGE = re.compile(r"\d{4}\s*(?:-|–|to|until|through)\s*(?:\w+ )?\d{4}|\bfrom\b.*\bto\b", re.IGNORECASE)
 _SIGNS = re.compile(r"[\s$€£]")
 _NUMBER = re.compile(r"[\W\d_]+")
+_WHOLLY = 0.999
+"""Share of a question that a table names together with its titles, up to rounding, if it names all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +66,8 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
         return part
     share = shares(scored)
     best = int(np.argmax(scored))
-    if known[best].row + known[best].column + known[best].others == 0:
-        return None  # nothing that names the cell is in the question
+    if not _is_named(known[best]):
+        return None
     cells = of_periods(asked, found, known, scored.tolist(), best)
     certainty = certainty_of(asked, known[best], together(found, share, cells), lone=are_of_one(found))
     if asked.compares and len(cells) == 1 and (others := compared_with(asked, found[best])):
@@ -97,7 +99,7 @@ def _share_of_total(
     scored = _among(scored, parts)
     best = int(np.argmax(scored))
     whole = whole_of(asked, found[best])
-    if whole is None or known[best].row + known[best].column + known[best].others == 0:
+    if whole is None or not _is_named(known[best]):
         return None
     certainty = certainty_of(asked, known[best], together(found, shares(scored), [found[best]]), lone=are_of_one(found))
     return Looked(
@@ -106,6 +108,11 @@ def _share_of_total(
         probability=probability(certainty.calculated, model.bias, model.certainty),
         figure=True,
     )
+
+
+def _is_named(known: CellFeatures) -> bool:
+    """Return whether the question names the row or column; or the period, in a table about the rest of it."""
+    return known.row + known.column + known.others > 0 or (known.year > 0 and known.all > _WHOLLY)
 
 
 def _among(scored: NDArray[np.float64], some: Sequence[int]) -> NDArray[np.float64]:
