@@ -29,6 +29,13 @@ _STEP = re.compile(r"[ \t]*\(?\d{1,2}[.)][ \t]")
 _INDENTED = re.compile(r"[ \t]{2,}\S")
 _INDENTED_CODE = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _TABLE = ("|", "+--", "+==")
+_CAPTION = re.compile(
+    r"(?:table|figure|fig|exhibit|chart|graph|tabelle|tab|abbildung|abb|lentelė|pav|jadual|rajah)"
+    r"\.?\s+(?:[A-Z]{1,2}[-.]?)?\d[\d. \-]*[a-z]?\s*[.:|–—-](?:\s|$)|(?:sources?|quellen?|šaltini(?:s|ai)|sumber):",
+    re.IGNORECASE,
+)
+_CAPTION_WORDS = 14
+"""Words of a sentence with a full stop after the number of a table that is still taken to be its name only."""
 _DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|parsed-literal|math)::.*")
 _ASIDE = re.compile(r"\([^()]*\)")
 _LEAST_ITEMS = 2
@@ -67,6 +74,20 @@ def is_table(text: str, span: Span) -> bool:
 def is_directive(text: str, span: Span) -> bool:
     """Return whether a sentence begins in a reStructuredText directive, which is not shown: ``.. _place:``."""
     return _line_of(text, span).startswith(".. ")
+
+
+def is_caption(text: str, span: Span) -> bool:
+    """Return whether a sentence names a table or figure, or its source.
+
+    It begins a line as "Table 3:", or follows that there. A long one with a full stop says something.
+    """
+    line = text[text.rfind("\n", 0, span.start) + 1 : span.end].lstrip(" \t*_>#")
+    label = _CAPTION.match(line)
+    if label is None:
+        return False
+    rest = line[label.end() :].strip(_CLOSING + " \t")
+    says = rest.endswith(_ENDS) and len(rest.split()) > _CAPTION_WORDS
+    return not says and len(line[label.end() :]) <= len(span.of(text)) + 1
 
 
 def is_item(text: str, span: Span) -> bool:

@@ -269,3 +269,25 @@ def test_refusal_shows_the_closest_row(model: MiniLM):
     draft = answer(model, "What did the shop of the castle in Vilnius lose to thieves?", hits(model, TABLE))
     assert draft.outcome == "refusal"
     assert "Shop | 25 | 31" in draft.text
+
+
+def test_captions_and_sources_are_no_answers(model: MiniLM):
+    text = (
+        "Table 6.11: The 20 largest grocery wholesalers of the country\n\n"
+        "Source: Institute of Wholesale, The largest grocery wholesalers\n\n"
+        "The company with the highest sales is Kruse, a wholesaler of groceries in Kiel."
+    )
+    draft = answer(model, "Which is the largest grocery wholesaler?", hits(model, Document(id="w", text=text), HOURS))
+    assert [text[one.start : one.end].split()[0] for one in draft.citations] == ["The"]
+
+
+def test_how_many_is_answered_with_a_number(model: MiniLM):
+    text = "The chloroplasts of many lineages were lost in the course of time."
+    one = Document(id="c", title="Chloroplasts", text=text)
+    draft = answer(model, "How many lineages of chloroplasts were lost?", hits(model, one, HOURS))
+    assert draft.outcome != "answer"
+    assert answer(model, "When were lineages of chloroplasts lost?", hits(model, one, HOURS)).answerability > 0.2
+    counted = Document(id="c", title="Chloroplasts", text=text.replace("many", "three"))
+    assert (
+        answer(model, "How many lineages of chloroplasts were lost?", hits(model, counted, HOURS)).outcome == "answer"
+    )

@@ -15,6 +15,7 @@ from ragstone.respond.passage_structure import (
     ends_in_code,
     has_lines,
     introduces_next_chunk,
+    is_caption,
     is_directive,
     is_heading,
     is_table,
@@ -163,3 +164,36 @@ def test_a_signature_is_one_block():
     assert block_around(text, Span(start=0, end=11)) is None
     prose = "The officer who signs is named\nbelow, as in any other report of the year, by his function.\n"
     assert block_around(prose, Span(start=0, end=10)) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "is_one"),
+    [
+        ("Table 3: Unemployment by sex (in %)", True),
+        ("Table A-1. Summary of assumptions to 2021.", True),
+        ("| Fig. 2 – Sales", False),
+        ("Abbildung 4.2: Umsatz", True),
+        ("SOURCE: Department of Education, 1997", True),
+        ("Table 3 shows that sales rose by 5%.", False),
+        (
+            "Figure 2: The encoder reads the sentence once and hands the states of all of its layers to the decoder.",
+            False,
+        ),
+        ("The table has two columns.", False),
+    ],
+)
+def test_captions_name_a_table_and_say_nothing(line: str, is_one: bool):
+    text = f"Before that.\n{line}\nAfter that."
+    assert is_caption(text, at_line(text, line)) is is_one
+
+
+def test_the_rest_of_a_caption_is_one():
+    text = "Table 3. Enrollment in public schools, by grade: 1996 to 2021\nIt rises."
+    rest = text.index("Enrollment")
+    assert is_caption(text, Span(start=rest, end=text.index("\n")))
+    assert not is_caption(text, Span(start=text.index("It"), end=len(text)))
+
+
+def at_line(text: str, line: str) -> Span:
+    start = text.index(line)
+    return Span(start=start, end=start + len(line))

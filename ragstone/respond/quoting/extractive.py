@@ -39,7 +39,7 @@ from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
-from ragstone.respond.requirements.unmet import Known, Lack, lacking, lowered, of_one_step
+from ragstone.respond.requirements.unmet import CAP, Known, Lack, lacking, lowered, of_one_step
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.settings import RespondSettings
 
@@ -197,7 +197,10 @@ class ExtractiveAnswerer:
         return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))
 
     def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
-        estimate = self._estimate(self._features(found, evidence, request))
+        features = self._features(found, evidence, request)
+        estimate = self._estimate(features)
+        if features.mistyped and QuestionWords(evidence.question, self._weigh, request).counts:
+            estimate = min(CAP, estimate)
         titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate
 

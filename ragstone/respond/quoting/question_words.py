@@ -26,13 +26,17 @@ class Match:
 
 
 class QuestionWords:
-    """The content words of a question with their weights, and what kind of word it asks for."""
+    """The content words of a question with their weights, and what kind of word it asks for.
+
+    ``counts`` says that its answer has a number in any case, as that of "How many are there?".
+    """
 
     def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
         found = words(question)
         self._content = [word for word in found if not word.stop] or found
         self._weights = [weight + 1e-6 for weight in weigh([word.lower for word in self._content], request)]
         self._number = lexicon().asks_number.search(plain(question)) is not None
+        self.counts = lexicon().asks_count.search(plain(question)) is not None
         self._name = not self._number and lexicon().asks_name.search(plain(question)) is not None
 
     def __len__(self) -> int:

@@ -11,6 +11,7 @@ from ragstone.core.protocols import SentenceSplitter, TokenMatcher
 from ragstone.core.records import Chunk, Evidence, Hit, Span, TokenMatches
 from ragstone.core.request import Request
 from ragstone.core.table import table_of
+from ragstone.respond.passage_structure import is_caption
 
 PASSAGES = 3
 """Best chunks that are read sentence by sentence."""
@@ -62,14 +63,15 @@ def _scored(hit: Hit, match: TokenMatches, place: int, split: SentenceSplitter) 
 
 
 def _quotable(spans: Sequence[Span], chunk: Chunk) -> list[Span]:
-    """Return the sentences that can be quoted: complete, without leading markup, not in a table or fence."""
-    kept = [span for span in map(partial(_bare, chunk.text), spans) if span.of(chunk.text)[:1] not in _MARKUP]
+    """Return the sentences that can be quoted: complete, without markup in front, no captions, tables or code."""
+    said = [span for span in spans if not is_caption(chunk.text, span)]
+    kept = [span for span in map(partial(_bare, chunk.text), said) if span.of(chunk.text)[:1] not in _MARKUP]
     # The edges of a chunk may cut its first and last sentence.
     if chunk.index > 0 and kept and kept[0].start <= _EDGE and kept[0].of(chunk.text)[:1].islower():
         kept = kept[1:]
     if chunk.index < chunk.total - 1 and kept and kept[-1].of(chunk.text)[-1:].isalnum():
         kept = kept[:-1]
-    return kept or list(spans)
+    return kept or said
 
 
 def _bare(text: str, span: Span) -> Span:

@@ -28,12 +28,12 @@ class Lexicon:
 
     ``negations`` negate a sentence; ``denials`` such as "lacks" may do the same. ``opposites`` maps a word to the words
     that contradict it. ``numbers`` maps words to values, ``units`` all spellings of a unit to one name. ``asks_number``
-    and ``asks_name`` match questions that only a number, or a name, can answer. ``ordinals`` maps the beginnings of
-    ordinal numbers to values; ``quarters`` are the beginnings of the word for three months and ``centuries`` words for
-    a hundred years. ``parts`` are words whose number is a name, such as "section"; ``endings`` are those of names, and
-    ``general`` words look like names but name nothing in particular. ``agrees`` and
-    ``disagrees`` are answers on their own. ``documents``, ``says`` and ``frame`` match words for documents, for what
-    documents do, and words that only introduce or arrange an answer.
+    and ``asks_name`` match questions that only a number, or a name, can answer, ``asks_count`` those whose answer never
+    does without a number. ``ordinals`` maps the beginnings of ordinal numbers to values; ``quarters`` are the
+    beginnings of the word for three months and ``centuries`` words for a hundred years. ``parts`` are words whose
+    number is a name, such as "section"; ``endings`` are those of names, and ``general`` words look like names but name
+    nothing in particular. ``agrees`` and ``disagrees`` are answers on their own. ``documents``, ``says`` and ``frame``
+    match words for documents, for what documents do, and words that only introduce or arrange an answer.
     """
 
     negations: frozenset[str]
@@ -45,6 +45,7 @@ class Lexicon:
     units: Mapping[str, str]
     stop: frozenset[str]
     asks_number: re.Pattern[str]
+    asks_count: re.Pattern[str]
     asks_name: re.Pattern[str]
     ordinals: Mapping[str, str]
     quarters: tuple[str, ...]
@@ -182,6 +183,7 @@ def lexicon() -> Lexicon:
         units={plain(word): unit for table in tables for unit, some in table["units"].items() for word in some},
         stop=_all(table["stop"] for table in tables),
         asks_number=_any(table["asks"]["number"] for table in tables),
+        asks_count=_any(table["asks"]["count"] for table in tables),
         asks_name=_any(table["asks"]["name"] for table in tables),
         ordinals={plain(word): str(value) for table in tables for word, value in table["ordinals"].items()},
         quarters=_sorted(table["quarters"] for table in tables),
