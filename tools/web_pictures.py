@@ -49,7 +49,7 @@ def story(camera: Camera) -> None:
     camera.take("web-1-ask")
     camera.ask(FUSION)
     camera.take("web-2-answer")
-    page.get_by_role("button", name="Citation 2").click()
+    page.get_by_role("button", name="Citation 1").click()
     page.locator("aside mark").first.wait_for()
     camera.take("web-3-source")
     page.keyboard.press("Escape")
@@ -66,7 +66,7 @@ def other_views(dark: Camera, phone: Camera) -> None:
     dark.take("web-dark")
     phone.ask(FUSION)
     left = phone.shot()
-    phone.page.get_by_role("button", name="Citation 2").click()
+    phone.page.get_by_role("button", name="Citation 1").click()
     phone.page.locator("aside mark").first.wait_for()
     right = phone.shot()
     both = Image.new("RGB", (left.width + right.width + 24, left.height), "#8a8d84")
@@ -113,8 +113,10 @@ def written(name: str, picture: Image.Image) -> None:
 def served(folder: Path) -> Generator[str]:
     """Serve the demonstration's knowledge base; yield its address."""
     for source in SOURCES:
-        copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
-        copy(ROOT / source, folder / Path(source).name)
+        if (ROOT / source).is_dir():  # OCR would read the pictures of the page itself
+            shutil.copytree(ROOT / source, folder / source, ignore=shutil.ignore_patterns("*.webp", "*.png", "*.svg"))
+        else:
+            shutil.copy(ROOT / source, folder / Path(source).name)
     kb = str(folder / "kb")
     names = [str(path) for path in sorted(folder.iterdir())]
     subprocess.run([sys.executable, "-c", START, "add", *names, "--kb", kb], check=True, stdout=subprocess.DEVNULL)
