@@ -147,6 +147,10 @@ def test_omits_the_unit_that_excepts_shares():
     draft = answer("What was basic earnings per share in the nine months ended July 1, 2023?", REPORT)
     assert "in millions" not in draft.text
     assert "$4.69 [1]" in draft.text
+    rows = "| 2023 | 2022\nNet income | 22,291 | 17,556\nDiluted earnings per share | 2.99 | 2.35"
+    summary = hit(rows, "Microsoft", 1, caption="Summary (In millions)")
+    assert answer("What was diluted earnings per share in 2023?", summary).text.endswith("· 2023: 2.99 [1]")
+    assert "in millions" in answer("What was net income in 2023?", summary).text
 
 
 def test_shows_both_years_and_their_difference():
@@ -465,6 +469,12 @@ QUARTER = "What were Apple's total net sales in the quarter ended July 1, 2023?"
             "Total deferred revenue and revenue from services was $12.5 billion in 2023.",
             False,
         ),
+        (
+            "What effective tax rate did Apple report in its latest quarterly filing?",
+            "The effective tax rate for the third quarter of 2023 was lower than that for the third quarter of 2022.",
+            False,
+        ),
+        ("Which products did revenue come from in 2023?", "Revenue came from telephones in 2023.", True),
         ("What is revenue?", "Revenue is what customers pay.", True),
         ("In which year was it founded?", "It was founded by two brothers.", True),
     ],

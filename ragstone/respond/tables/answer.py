@@ -24,6 +24,7 @@ from ragstone.respond.tables.lookup import Looked, look_up
 WORTH_READING = 0.3
 """Probability of a cell from which on a language model is given its table, too."""
 _PER = re.compile(r"\bper\b", re.IGNORECASE)
+_PER_SHARE = re.compile(r"\b(?:per (?:\w+ ){0,2}share|je (?:\w+ )?aktie|eps)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\bexcept\b", re.IGNORECASE)
 _AMOUNT = re.compile(
     r"[$€£¥]\s?\d|\d{1,3}(?:[,. ]\d{3})+"
@@ -183,7 +184,8 @@ def unit_of(one: Found) -> str:
     unit, around = one.table.unit, " ".join([*one.cell.label, *one.cell.header])
     if not unit or not is_figure(one.cell.text) or "%" in one.cell.text or _PERCENT.search(around):
         return ""
-    return "" if _PER.search(around) and _EXCEPT.search(one.table.caption) else unit
+    apart = _PER_SHARE.search(around) or (_PER.search(around) and _EXCEPT.search(one.table.caption))
+    return "" if apart else unit
 
 
 def _statements(lines: Sequence[str], cells: int) -> list[Statement]:

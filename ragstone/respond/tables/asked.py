@@ -173,12 +173,14 @@ class Asked:
     def figure(self) -> bool:
         """Whether it asks how much a measure is, so that only a number can answer."""
         otherwise = self.name or self.person or self.place or self.time or _WHY.search(plain(self.text))
-        return bool(self.measures) and not otherwise and _AMOUNT.search(plain(self.text)) is not None
+        named = any(one in self.measures for one in self.wanted)  # "What tax rate did it report?"
+        return bool(self.measures) and not otherwise and (named or _AMOUNT.search(plain(self.text)) is not None)
 
     @property
     def amount(self) -> bool:
-        """Whether it asks how much a measure is in a period."""
-        return self.figure and bool(self.dates.years or self.dates.quarters or self.dates.days or self.dates.length)
+        """Whether it asks how much a measure is in a period, perhaps the latest."""
+        when = self.dates
+        return self.figure and bool(when.years or when.quarters or when.days or when.length or self.recent)
 
     def found_in(self, text: Named) -> frozenset[int]:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
