@@ -19,7 +19,7 @@ from ragstone.catalog.database import Database, Transaction
 from ragstone.catalog.filters import Selections
 from ragstone.catalog.listing import common_values, listing
 from ragstone.catalog.protocol import IdOf, Prepared
-from ragstone.catalog.readable import ReadableCounts
+from ragstone.catalog.readable import ReadableDocuments
 from ragstone.catalog.rows import (
     CHUNKS,
     DOCUMENTS,
@@ -61,7 +61,7 @@ class SqlCatalog:
         self.database = database
         self.selections = Selections(self._one, database.dialect)
         self._dialect = database.dialect
-        self._readable = ReadableCounts(database)
+        self._readable = ReadableDocuments(database)
         self._keys = dict[tuple[str, ...] | None, frozenset[str]]()
         self._keys_stamp, self._asking_keys = Stamp(), threading.Lock()
 
@@ -162,7 +162,8 @@ class SqlCatalog:
                 rows=rows,
                 order=order,
                 exactly=exactly,
-                count=lambda named: self._readable.of(named, now),
+                hidden=self._readable,
+                stamp=now,
             )
 
     def common_values(

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ragstone.catalog.readable import numbers
 from ragstone.catalog.rows import summary_from
 from ragstone.core.access import READERS
-from ragstone.core.catalog import Listing, ListingOrder
+from ragstone.core.catalog import DocumentSummary, Listing, ListingOrder, Stamp
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from ragstone.catalog.database import Database
+    from ragstone.catalog.readable import ReadableDocuments
+
+    Rows = NDArray[np.int64]
 
 MAX_LISTED = 1000
 """Documents on a page."""
+MOST_NAMED = 20_000
+"""The most documents of a selection that a page names by their numbers."""
 _SUMMARY = "SELECT d.id, d.title, d.url, d.source, d.metadata, length(t.text), d.chunks, d.added_at"
 _IS = "{0} = ? OR lower({0}) = ? OR lower({0}) LIKE ? ESCAPE '\\'"
 """The condition that a field is a text, or ends with it behind a slash."""
@@ -32,12 +39,15 @@ def listing(
     limit: int,
     *,
     fields: Sequence[str],
-    rows: NDArray[np.int64] | None,
+    rows: Rows | None,
     order: ListingOrder,
     exactly: bool,
-    count: Callable[[Sequence[str] | None], int],
+    hidden: ReadableDocuments,
+    stamp: Stamp,
 ) -> Listing:
     """Return a page of documents; `ragstone.core.catalog.CatalogReader.listing` describes it.
+
+    All documents are read page by page. Those that a text or a filter selects are found once, by number.
 
     Args:
         database: the catalog's tables.
@@ -48,52 +58,77 @@ def listing(
         fields: to look for the text in.
         rows: chunks of the documents that a filter lets through; None for all.
         order: of the documents.
-        exactly: the text is all of a field, or what follows its last slash; such documents are not counted beyond the
-            page.
-        count: returns the number of documents that groups may read.
+        exactly: the text is all of a field, or what follows its last slash.
+        hidden: knows which documents are hidden from a reader.
+        stamp: the commit that the caller's snapshot shows.
     """
     dialect = database.dialect
-    chosen, values = "TRUE", list[Any]()
+    limit = max(1, min(limit, MAX_LISTED))
+    number = "d.document" if order == "id" else "c.document"
+    chosen, values = dialect.readable(groups)
+    if rows is None and not wanted:
+        total = hidden.readable(groups, stamp)
+    else:
+        selected, selecting = _selected(database, wanted, fields, rows, exactly=exactly)
+        found = numbers(database, f"SELECT d.document AS row FROM documents d WHERE {selected}", selecting)
+        found = np.setdiff1d(found, hidden.of(groups, stamp), assume_unique=True)
+        total = len(found)
+        if total <= MOST_NAMED:  # else a page is soon full, and reading on finds it faster
+            chosen, values = f"{number} {dialect.in_values}", [dialect.values(found.tolist())]
+        else:
+            chosen, values = f"{chosen} AND {selected}", [*values, *selecting]
+    page = _page(database, order, after, (chosen, values), limit + 1) if total else []
+    more = order == "id" and len(page) > limit
+    next = page[limit - 1].document_id if more else ""
+    return Listing(documents=tuple(page[:limit]), total=total, next=next)
+
+
+def _selected(
+    database: Database, wanted: str, fields: Sequence[str], rows: Rows | None, *, exactly: bool
+) -> tuple[str, list[Any]]:
+    """Return the condition on documents ``d`` with a text in their fields, or a chunk among some rows, or both."""
+    dialect = database.dialect
+    parts, values = list[str](), list[Any]()
     if rows is not None:
-        chosen = f"{chosen} AND d.document IN (SELECT document FROM chunks WHERE row {dialect.in_values})"
-        values = [dialect.values(rows.tolist())]
+        parts.append(f"d.document IN (SELECT document FROM chunks WHERE row {dialect.in_values})")
+        values.append(dialect.values(rows.tolist()))
     if wanted and exactly:
         found = [(dialect.named(wanted, name), _IS.format(name)) for name in fields]
         each = [f"SELECT document FROM documents WHERE {named} AND ({same})" for (named, _), same in found]
-        chosen = f"{chosen} AND d.document IN ({' UNION '.join(each)})"
+        parts.append(f"d.document IN ({' UNION '.join(each)})")
         for (_, last), _ in found:
             values += [*last, wanted, wanted.lower(), f"%/{_escaped(wanted.lower())}"]
     elif wanted:
         # Databases fold the case of some letters only; for the others, common spellings are tried.
         forms = sorted({wanted, wanted.lower(), wanted.upper(), wanted.title(), wanted.capitalize()})
         containing, patterns = dialect.containing([f"%{_escaped(form)}%" for form in forms], fields)
-        chosen, values = f"{chosen} AND {containing}", [*values, *patterns]
-    behind, start = dialect.after(after)
-    readable, names = dialect.readable(groups)
-    limit = max(1, min(limit, MAX_LISTED))
-    with database.snapshot():
-        total = 0
-        if chosen == "TRUE":
-            total = count(groups)
-        elif not exactly:
-            visible, hidden = _visible(database, groups, "d.document")
-            sql = f"SELECT count(*) FROM documents d WHERE {visible} AND {chosen}"
-            ((total,),) = database.rows(sql, [*hidden, *values])
-        if order == "id":
-            sql = f"""
-                {_SUMMARY} FROM documents d JOIN contents t USING (content)
-                WHERE {behind} AND {readable} AND {chosen} ORDER BY {dialect.by_id} LIMIT ?
-            """
-            found = [summary_from(row) for row in database.rows(sql, [*start, *names, *values, limit + 1])]
-        else:
-            sql = f"""
-                {_SUMMARY} FROM chunks c JOIN documents d USING (document) JOIN contents t USING (content)
-                WHERE c.position = 0 AND {readable} AND {chosen} ORDER BY {_COMMITTED[order]} LIMIT ?
-            """
-            found = [summary_from(row) for row in database.rows(sql, [*names, *values, limit])]
-    more = len(found) > limit
-    total = max(total, len(found))
-    return Listing(documents=tuple(found[:limit]), total=total, next=found[limit - 1].document_id if more else "")
+        parts.append(containing)
+        values += patterns
+    return " AND ".join(parts), values
+
+
+def _page(
+    database: Database, order: ListingOrder, after: str, chosen: tuple[str, list[Any]], limit: int
+) -> list[DocumentSummary]:
+    """Return the first documents in an order that a condition lets through, and in the order of ids those after one.
+
+    Only theirs are the texts that are read to count characters.
+    """
+    condition, values = chosen
+    if order == "id":
+        behind, start = database.dialect.after(after)
+        condition, values = f"{behind} AND {condition}", [*start, *values]
+        source, ordered = "documents d", database.dialect.by_id
+    else:
+        condition = f"c.position = 0 AND {condition}"
+        source, ordered = "chunks c JOIN documents d USING (document)", _COMMITTED[order]
+    first = f"SELECT d.document FROM {source} WHERE {condition} ORDER BY {ordered} LIMIT ?"
+    also = "" if order == "id" else "c.position = 0 AND"
+    sql = f"""
+        {_SUMMARY} FROM {source} JOIN contents t USING (content)
+        WHERE {also} d.document IN ({first}) ORDER BY {ordered}
+    """
+    return [summary_from(row) for row in database.rows(sql, [*values, limit])]
 
 
 def _escaped(text: str) -> str:
@@ -116,7 +151,7 @@ def _visible(database: Database, groups: Sequence[str] | None, number: str) -> t
 
 
 def common_values(
-    database: Database, groups: Sequence[str] | None, key: str, limit: int, *, rows: NDArray[np.int64] | None
+    database: Database, groups: Sequence[str] | None, key: str, limit: int, *, rows: Rows | None
 ) -> list[tuple[str, int]]:
     """Return the commonest texts that documents have under a key of their metadata, and how many have each.
 

@@ -1,4 +1,4 @@
-"""How many documents a reader may read, counted once a commit."""
+"""Which documents are hidden from a reader, found once a commit."""
 
 from __future__ import annotations
 
@@ -12,46 +12,75 @@ from ragstone.core.access import READERS
 from ragstone.core.catalog import Stamp
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ragstone.catalog.database import Database
 
+    Rows = NDArray[np.int64]
+
+MOST_NUMBERS = 4_000_000
+"""Numbers of documents that are kept until the next commit, 8 bytes each."""
 MOST_READERS = 1000
-"""Readers whose numbers are kept until the next commit."""
+"""Readers for whom they are kept."""
 
 
-class ReadableCounts:
-    """The numbers of documents that readers may read, at the commit that was asked for last."""
+class ReadableDocuments:
+    """The documents that are hidden from readers, at the commit that was asked for last."""
 
     def __init__(self, database: Database) -> None:
         self._database, self._asking = database, threading.Lock()
-        self._stamp, self._counts = Stamp(), dict[tuple[str, ...] | None, int]()
+        self._stamp, self._hidden = Stamp(), dict[tuple[str, ...], "Rows"]()
+        self._whole: int | None = None
 
-    def of(self, groups: Sequence[str] | None, stamp: Stamp) -> int:
+    def readable(self, groups: Sequence[str] | None, stamp: Stamp) -> int:
         """Return the number of documents that groups may read, all for the owner; call it within a snapshot.
 
         Args:
             groups: groups of the reader; None for the owner.
             stamp: the commit that the snapshot shows.
         """
-        reader = None if groups is None else tuple(sorted(groups))
+        hidden = len(self.of(groups, stamp))
         with self._asking:
-            if stamp != self._stamp or len(self._counts) >= MOST_READERS:
-                self._stamp = stamp
-                self._counts.clear()
-            if reader not in self._counts:
-                self._counts[reader] = self._count(reader)
-            return self._counts[reader]
+            self._begin(stamp)
+            if self._whole is None:
+                ((self._whole,),) = self._database.rows("SELECT count(*) FROM documents")
+            return self._whole - hidden
 
-    def _count(self, groups: Sequence[str] | None) -> int:
-        ((whole,),) = self._database.rows("SELECT count(*) FROM documents")
+    def of(self, groups: Sequence[str] | None, stamp: Stamp) -> Rows:
+        """Return the numbers, ascending, of the documents that are hidden from groups; call it within a snapshot.
+
+        Args:
+            groups: groups of the reader; None for the owner, from whom nothing is hidden.
+            stamp: the commit that the snapshot shows.
+        """
         if groups is None:
-            return whole
+            return np.empty(0, dtype=np.int64)
+        reader = tuple(sorted(groups))
+        with self._asking:
+            self._begin(stamp)
+            if reader not in self._hidden:
+                found = self._found(reader)
+                kept = sum(map(len, self._hidden.values())) + len(found)
+                if kept > MOST_NUMBERS or len(self._hidden) >= MOST_READERS:
+                    self._hidden.clear()
+                self._hidden[reader] = found
+            return self._hidden[reader]
+
+    def _begin(self, stamp: Stamp) -> None:
+        if stamp != self._stamp:
+            self._stamp, self._whole = stamp, None
+            self._hidden.clear()
+
+    def _found(self, groups: Sequence[str]) -> Rows:
         dialect = self._database.dialect
         having, key = dialect.has_key(READERS)
         restricted = f"SELECT document AS row FROM facts WHERE {having} AND chunk IS NULL"
         own = f"{restricted} AND value {dialect.in_values}"
-        return whole - self._distinct(restricted, key) + self._distinct(own, [*key, dialect.values(groups)])
+        every = numbers(self._database, restricted, key)
+        return np.setdiff1d(every, numbers(self._database, own, [*key, dialect.values(groups)]), assume_unique=True)
 
-    def _distinct(self, sql: str, values: Sequence[object]) -> int:
-        """Return how many documents a query finds; as one text they are read several times faster than one by one."""
-        ((text,),) = self._database.rows(self._database.dialect.joined.format(sql), values)
-        return len(np.unique(np.fromstring(text or "", dtype=np.int64, sep=",")))
+
+def numbers(database: Database, sql: str, values: Sequence[object]) -> Rows:
+    """Return the numbers that a query finds, ascending; as one text they are read faster than one by one."""
+    ((text,),) = database.rows(database.dialect.joined.format(sql), values)
+    return np.unique(np.fromstring(text or "", dtype=np.int64, sep=","))

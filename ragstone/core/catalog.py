@@ -211,7 +211,7 @@ class CatalogReader(Protocol):
             where: filter on metadata.
             order: by id, or by when documents were committed; then there is no next page, and a document without
                 text is left out.
-            exactly: the text must be all of a field, in any case, or what follows a slash; ``total`` counts the page.
+            exactly: the text must be all of a field, in any case, or what follows a slash.
         """
         ...
 
