@@ -255,6 +255,10 @@ class Matches:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def first(self, count: int) -> Matches:
+        """Return the best matches, at most this many."""
+        return self if len(self) <= count else Matches(rows=self.rows[:count], scores=self.scores[:count])
+
     def reaching(self, least: float) -> Matches:
         """Return the matches with at least this score."""
         count = int((self.scores >= least).sum())

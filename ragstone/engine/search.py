@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from ragstone.core.access import both
 from ragstone.core.answers import Turn
 from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
 from ragstone.core.filters import Compare, Filter
-from ragstone.core.protocols import WeighedEmbedder
 from ragstone.core.records import Considered, Evidence, Hit, Matches, Question, Trace
 from ragstone.core.request import Request
 from ragstone.core.timing import TimeBudget, Timings
@@ -25,24 +25,19 @@ from ragstone.engine.legs import Legs
 from ragstone.engine.steps import FirstSearch, Steps, within
 from ragstone.settings import BoostSettings
 
-FAMILIAR = 0.4
-"""Share of known words from which on the embedder is trusted fully; below, its weight falls in proportion."""
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 TABLES = 20
 """Tables to read for an answer. The table with a figure often reads unlike the question, and stands below the hits; of
 the questions that ``tools/fit_tables.py`` makes of quarterly reports, nine of ten have it among so many."""
+TABLES_DEPTH = 400
+"""Chunks that each leg fetches, at least, where there are tables; they are looked for among more candidates."""
 _IS_TABLE = Compare(key="is_table", op="=", value=True)
-VARIATIONS_WEIGHT = 0.5
-"""Weight of all variations of a question together, relative to the question itself."""
-CONTEXT_WEIGHT, CONTEXT_WEIGHT_ALONE = 0.5, 0.3
-"""Weight of the search for the question with what was said before it, relative to the question itself; the smaller one
-if the question can be understood alone. Chosen on the development part of MTRAG-UN, where both together raise nDCG@10
-of last turns from .866 to .924, and lose .013 after a turn of another conversation (``benchmarks.conversation``)."""
 CHUNKS_PER_DOCUMENT = 5
 """Chunks to fetch for each document wanted, if the evidence has one chunk of each document."""
 ALSO, FURTHER = 60, 5
 """Chunks that each leg fetches for a further search, and hits that it may add."""
-UNMEASURED_WEIGHT = 0.5
-"""Weight of the vectors of an embedder that nothing was measured for; keyword search has as much."""
 
 
 class Search:
@@ -145,9 +140,13 @@ class Search:
                 room |= query.further_legs(further, own)
             per_document = CHUNKS_PER_DOCUMENT if settings.rank.diversify == "one_per_document" else 1
             wide = {name: count * per_document for name, count in room.items()}
-            found, missing = await self._legs.search(asked, wide, allowed, request)
-            weights = self._weights(asked, found)
+            table_rows = self._version.catalog.select(_IS_TABLE)
+            deep = {name: max(count, TABLES_DEPTH) for name, count in wide.items()} if len(table_rows) else wide
+            everything, missing = await self._legs.search(asked, deep, allowed, request)
+            found = {name: matches.first(wide[name]) for name, matches in everything.items()}
+            weights = self._legs.weights(asked, found)
             fused = query.fuse(found, weights, settings.query, wide)
+            with_tables = fused if deep == wide else query.fuse(everything, weights, settings.query, deep)
             if per_document > 1:
                 found = self._documents(found, fused.rows.tolist(), room)
                 fused = query.fuse(found, weights, settings.query, room)
@@ -155,7 +154,7 @@ class Search:
             candidates = max(settings.rank.pool, k)
             with self._version.catalog.snapshot():  # all chunks of a document are of the same commit
                 read = self._read(fused, max(candidates, shown))
-                tables = self._tables(fused)
+                tables = self._tables(with_tables, table_rows)
             ranked, skipped = await self._reranked(asked, read[:candidates], budget, request)
         with timings.stage("steps"):
             first = FirstSearch(
@@ -199,7 +198,7 @@ class Search:
         other = replace(asked, asked=text, text=text, variations=(), context="")
         room = query.allocate(other.analysis, ALSO, self._settings.query.allocation)
         found, _ = await self._legs.search(other, room, where, request)
-        return self._read(query.fuse(found, self._weights(other, found), self._settings.query, room), FURTHER)
+        return self._read(query.fuse(found, self._legs.weights(other, found), self._settings.query, room), FURTHER)
 
     def _documents(
         self, found: Mapping[str, Matches], order: Sequence[int], room: Mapping[str, int]
@@ -288,28 +287,6 @@ class Search:
         # The first question reads word lists, which would hold up the event loop.
         return await asyncio.to_thread(self.understand, question, request, analysed=analysed)
 
-    def _weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
-        """Return the weight of each leg; legs for variations share a part of the weight of the question's own."""
-        own = self._own_weights(asked, {name: legs[name] for name in legs if name == query.leg_of(name)})
-        varied = VARIATIONS_WEIGHT / max(1, len(asked.variations))
-        depends = query.may_depend_on_context(asked.text, asked.language)
-        context = CONTEXT_WEIGHT if depends else CONTEXT_WEIGHT_ALONE
-        share = {name: context if name.endswith(query.CONTEXT) else varied for name in legs}
-        return {name: own.get(name, own.get(query.leg_of(name), 1.0) * share[name]) for name in legs}
-
-    def _own_weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
-        """Return the weight of each leg; an embedder that does not know the question's words counts less."""
-        if len(legs) < 2:
-            return dict.fromkeys(legs, 1.0)
-        vector, embedder = self._settings.query.vector_weight, self._version.models.embedder()
-        if vector == "auto":
-            measured = isinstance(embedder, WeighedEmbedder)
-            coverage = self._legs.coverage(asked, legs["bm25"]) if measured else 0.0
-            vector = embedder.vector_weight(coverage) if isinstance(embedder, WeighedEmbedder) else UNMEASURED_WEIGHT
-        if self._settings.query.adapt:
-            vector *= min(1.0, embedder.familiarity(asked.text) / FAMILIAR)
-        return {"vector": vector, "bm25": 1 - vector}
-
     def _read(self, fused: query.Fused, count: int) -> list[Hit]:
         """Return the best ``count`` candidates with their texts; of chunks with the same text, the best one.
 
@@ -330,9 +307,11 @@ class Search:
                 break
         return list(hits.values())[:count]
 
-    def _tables(self, fused: query.Fused) -> list[Hit]:
-        """Return the best tables among the candidates."""
-        is_table = np.isin(fused.rows, self._version.catalog.select(_IS_TABLE))
+    def _tables(self, fused: query.Fused, rows: NDArray[np.int64]) -> list[Hit]:
+        """Return the best tables among the candidates, given the rows of all tables."""
+        if not len(rows):
+            return []
+        is_table = np.isin(fused.rows, rows)
         best = [one for at in np.flatnonzero(is_table)[:TABLES].tolist() for one in fused.candidates(at, at + 1)]
         chunks = self._version.catalog.chunks([one.row for one in best])
         return [Hit(chunk=chunks[one.row], score=one.score, why=one.why) for one in best if one.row in chunks]

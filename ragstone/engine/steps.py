@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from ragstone.core.errors import Damaged, ModelError, RagstoneError
 from ragstone.core.filters import Filter
-from ragstone.core.records import Chunk, Hit, Question, Step
+from ragstone.core.records import Chunk, Hit, Matches, Question, Step
 from ragstone.core.request import Request
 from ragstone.core.search_step import SearchStep
 from ragstone.engine.components import Components
@@ -198,15 +198,21 @@ class _Search:
         language, where = self._first.asked.language, self._first.where
         searches = [keywords.search(analyzer(name, language), PER_NAME, where) for name in names]
         found = await asyncio.gather(*searches, return_exceptions=True)
+        best_of = dict[str, Matches]()
         for name, matches in zip(names, found, strict=True):
             if isinstance(matches, RagstoneError):
                 continue  # the first search reported the index
             if isinstance(matches, BaseException):
                 raise matches
-            chunks = self._version.catalog.chunks(matches.rows.tolist())
-            scores = dict(zip(matches.rows.tolist(), matches.scores.tolist(), strict=True))
-            why = {row: Step(stage=f"bm25 {STAGE}", score=scores[row], rank=1, note=name) for row in chunks}
-            self._add((Hit(chunk=chunk, score=0.0, why=(why[row],)) for row, chunk in chunks.items()), scored=False)
+            best_of[name] = matches
+        chunks = self._version.catalog.chunks([row for matches in best_of.values() for row in matches.rows.tolist()])
+        hits = [
+            Hit(chunk=chunks[row], score=0.0, why=(Step(stage=f"bm25 {STAGE}", score=score, rank=1, note=name),))
+            for name, matches in best_of.items()
+            for row, score in sorted(zip(matches.rows.tolist(), matches.scores.tolist(), strict=True))
+            if row in chunks
+        ]
+        self._add(hits, scored=False)
 
     async def _plan(self) -> None:
         """Search for what a model plans, until it needs nothing more or nothing new comes."""

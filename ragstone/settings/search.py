@@ -47,7 +47,7 @@ class QuerySettings(Section):
         description="Reduce the weight of vectors if the embedder does not know the words of the question.",
     )
     fetch_k: int = Field(
-        default=400,
+        default=200,
         ge=1,
         description="Chunks that each search returns before fusion; documents, with `rank.diversify=one_per_document`.",
     )

@@ -13,7 +13,7 @@ from ragstone import query
 from ragstone.core.access import OWNER
 from ragstone.core.errors import UsageError
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.engine.search import UNMEASURED_WEIGHT
+from ragstone.engine.legs import UNMEASURED_WEIGHT
 from ragstone.learning.observation import ReplayCase
 from ragstone.learning.proposals import Proposal
 from ragstone.review.questions import read_questions

@@ -11,7 +11,7 @@ import numpy as np
 from ragstone.core.protocols import Embedder, Role, TokenEmbedder, WeighedEmbedder
 from ragstone.core.records import Span, TokenVectors
 from ragstone.core.request import Request
-from ragstone.engine.search import UNMEASURED_WEIGHT
+from ragstone.engine.legs import UNMEASURED_WEIGHT
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector

@@ -49,17 +49,20 @@ class Statistics:
 
     def having(self, term: str, field: str = "terms") -> int:
         """Return the number of chunks that have a term."""
-        count = self.searcher.doc_freq(field, term)
-        if not self.removed or not count:
-            return count
         known = self._counts.get((field, term))
         if known is None:
             if len(self._counts) >= _REMEMBERED:
                 self._counts.clear()
-            query = tantivy.Query.term_query(self._schema, field, term, "basic")
-            found: Any = self.searcher.search(query, 1, count=True)
-            known = self._counts[field, term] = int(found.count)
+            known = self._counts[field, term] = self._counted(term, field)
         return known
+
+    def _counted(self, term: str, field: str) -> int:
+        count = self.searcher.doc_freq(field, term)
+        if not self.removed or not count:
+            return count
+        query = tantivy.Query.term_query(self._schema, field, term, "basic")
+        found: Any = self.searcher.search(query, 1, count=True)
+        return int(found.count)
 
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of a term."""
@@ -68,7 +71,7 @@ class Statistics:
     def correction(self, term: str) -> float:
         """Return what to multiply tantivy's weight of a term by; 0 if no chunk has the term."""
         if not self.removed:
-            return float(self.searcher.doc_freq("terms", term) > 0)
+            return float(self.having(term) > 0)
         known = self._corrections.get(term)
         if known is None:
             if len(self._corrections) >= _REMEMBERED:

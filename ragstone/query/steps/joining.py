@@ -126,9 +126,9 @@ class Joining:
             covered = self.covered(chosen)
             taken = {one.place for one in chosen}
             rest = [place for place in range(len(self._candidates)) if place not in taken]
-            found = [self._valued(place, chosen, covered) for place in rest]
-            best = max(range(len(found)), key=lambda at: (found[at][0], -at))
-            chosen.append(found[best][1])
+            values = [product(self.features(place, chosen, covered), self._weigh) for place in rest]
+            best = max(range(len(rest)), key=lambda at: (values[at], -at))
+            chosen.append(self._chosen(rest[best], chosen, covered))
         return chosen
 
     def covered(self, chosen: Iterable[Chosen]) -> frozenset[str]:
@@ -143,26 +143,34 @@ class Joining:
 
     def features(self, place: int, chosen: Sequence[Chosen], covered: frozenset[str]) -> Coefficients:
         """Return the features of a candidate, given those chosen and the words that they have."""
-        links = [link for one in chosen for link in self._from(one.place)[place]]
+        adds = self._asked.share(self._has[place] - covered)
+        score, named = self._scores[place], float(self._named[place])
+        links = [link for link, _ in self._links_from(chosen, place)]
+        if not links:
+            return Coefficients(score=score, named=named, linked=0.0, near=0.0, back=0.0, shared=0.0, adds=adds)
         near = {kind: [link.near for link in links if link.kind == kind] for kind in ("title", "back", "name")}
         return Coefficients(
-            score=self._scores[place],
-            named=float(self._named[place]),
+            score=score,
+            named=named,
             linked=float(bool(near["title"])),
             near=max(near["title"], default=0.0),
             back=float(bool(near["back"])),
             shared=max(near["name"], default=0.0),
-            adds=self._asked.share(self._has[place] - covered),
+            adds=adds,
         )
 
-    def _valued(self, place: int, chosen: Sequence[Chosen], covered: frozenset[str]) -> tuple[float, Chosen]:
-        value = product(self.features(place, chosen, covered), self._weigh)
+    def _chosen(self, place: int, chosen: Sequence[Chosen], covered: frozenset[str]) -> Chosen:
+        """Return a candidate as the next one, with what leads to it from those before."""
         adds = self._has[place] - covered
-        links = [(link, one.place) for one in chosen for link in self._from(one.place)[place]]
+        links = self._links_from(chosen, place)
         if not links:
-            return value, Chosen(place=place, adds=adds)
+            return Chosen(place=place, adds=adds)
         link, by = max(links, key=lambda some: (some[0].kind == "title", some[0].near))
-        return value, Chosen(place=place, adds=adds, by=by, link=link)
+        return Chosen(place=place, adds=adds, by=by, link=link)
+
+    def _links_from(self, chosen: Sequence[Chosen], place: int) -> list[tuple[Link, int]]:
+        """Return what leads from those chosen to a candidate, each with the place that it comes from."""
+        return [(link, one.place) for one in chosen for link in self._from(one.place)[place]]
 
     def _from(self, place: int) -> list[tuple[Link, ...]]:
         """Return how a candidate leads to each other one."""
@@ -196,13 +204,15 @@ class Joining:
         """Return the rare names of a passage that the question has not, those nearest to the question first."""
         asked = set(words(self._asked.text))
         found = [
-            (name, self._near(passage, sentence))
+            (sentence, [name for name in sentence.names if name != passage.title and not asked.issuperset(name)])
             for sentence in passage.sentences
-            for name in sentence.names
-            if name != passage.title and not asked.issuperset(name)
         ]
-        rare = self._rare({name for name, _ in found}, NAME_RARE)
-        links = [Link(kind="name", name=name, near=near) for name, near in found if name in rare]
+        rare = self._rare({name for _, names in found for name in names}, NAME_RARE)
+        links = list[Link]()
+        for sentence, names in found:
+            if linking := [name for name in names if name in rare]:
+                near = self._near(passage, sentence)
+                links += [Link(kind="name", name=name, near=near) for name in linking]
         return sorted(links, key=lambda link: -link.near)
 
     def _rare(self, names: Iterable[tuple[str, ...]], least: float) -> set[tuple[str, ...]]:

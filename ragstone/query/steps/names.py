@@ -7,7 +7,6 @@ a name may be a plain noun there; whoever uses names weighs them by how rare the
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -30,7 +29,8 @@ MAX_TEXT = 4000
 
 def words(text: str) -> list[str]:
     """Return the words of a text in lower case, in order, without a possessive ending."""
-    return _WORD.findall(_POSSESSIVE.sub(" ", text.lower()))
+    lower = text.lower()
+    return _WORD.findall(_POSSESSIVE.sub(" ", lower) if "'" in lower or "’" in lower else lower)
 
 
 def content(text: str) -> list[str]:
@@ -65,21 +65,25 @@ class Mentions:
 
     def __init__(self, text: str) -> None:
         self.words = words(text)
-        self._places: defaultdict[str, list[int]] = defaultdict(list)
-        for place, word in enumerate(self.words):
-            self._places[word[:_STEM]].append(place)
+        self._beginnings = [word[:_STEM] for word in self.words]
+        self._known = frozenset(self._beginnings)
 
     def has(self, name: Sequence[str]) -> bool:
         """Return whether the words of a name follow each other in the text."""
+        if not name or name[0][:_STEM] not in self._known:  # most names that are looked for are not there
+            return False
         return next(self.places(name), None) is not None
 
     def places(self, name: Sequence[str]) -> Iterator[int]:
         """Yield where the words of a name begin."""
-        if name:
-            for place in self._places.get(name[0][:_STEM], ()):
-                there = self.words[place : place + len(name)]
-                if len(there) == len(name) and all(map(_same, there, name)):
-                    yield place
+        if not name:
+            return
+        beginning, place = name[0][:_STEM], -1
+        for _ in range(self._beginnings.count(beginning)):
+            place = self._beginnings.index(beginning, place + 1)
+            there = self.words[place : place + len(name)]
+            if len(there) == len(name) and all(map(_same, there, name)):
+                yield place
 
 
 def _same(one: str, other: str) -> bool:

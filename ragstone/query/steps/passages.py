@@ -97,19 +97,27 @@ def leading_names(asked: Weighed, passages: Sequence[Passage], limit: int) -> li
     known, found = set(words(asked.text)), dict[str, float]()
     for passage in passages:
         for sentence in passage.sentences:
-            near = asked.covered(sentence.all, passage.heading)
-            for name in names(sentence.text):
-                if not known.issuperset(words(name)) and tuple(words(name)) != passage.title:
-                    found[name] = max(near, found.get(name, 0.0))
+            new = [name for name in names(sentence.text) if _is_new(tuple(words(name)), known, passage.title)]
+            near = asked.covered(sentence.all, passage.heading) if new else 0.0
+            for name in new:
+                found[name] = max(near, found.get(name, 0.0))
     return sorted(found, key=lambda name: -found[name])[:limit]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _is_new(name: tuple[str, ...], known: set[str], title: tuple[str, ...]) -> bool:
+    return not known.issuperset(name) and name != title
+
+
+@dataclass(frozen=True, kw_only=True)
 class Weighed:
     """The content words of a question and how rare each is; ``text`` is the question."""
 
     text: str
     weights: Mapping[str, float]
+
+    @cached_property
+    def _total(self) -> float:
+        return sum(self.weights.values())
 
     def words_in(self, text: Mentions) -> frozenset[str]:
         """Return the content words of the question that a text has, in any form."""
@@ -117,7 +125,7 @@ class Weighed:
 
     def share(self, words: Iterable[str]) -> float:
         """Return the share of the question, by weight, that these of its words are; 0 to 1."""
-        total = sum(self.weights.values())
+        total = self._total
         return min(1.0, sum(self.weights[word] for word in words) / total) if total > 0 else 0.0
 
     def covered(self, *texts: Mentions) -> float:
