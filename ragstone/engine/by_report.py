@@ -1,4 +1,4 @@
-"""The report of a company that a question names by its period: "its latest 10-Q", "the annual report for 2022".
+"""The report of a company that a question names by its period: "its latest 10-Q", "the quarter ended July 1, 2023".
 
 What a report is comes from its cover, when it is read: the company, the form, the last day, and the fiscal period.
 """
@@ -12,7 +12,7 @@ from datetime import date, timedelta
 
 from ragstone import query, respond
 from ragstone.core.catalog import DocumentSummary
-from ragstone.core.filters import Compare, In
+from ragstone.core.filters import Compare, Filter, In
 from ragstone.engine.by_name import MOST_MEANT, ByName, Meant, file_name
 from ragstone.respond.words import lexicon
 
@@ -36,22 +36,34 @@ _NO_NAME = frozenset([
 def report_meant_in(question: str, by_name: ByName, language: str) -> Meant:
     """Return the reports that a question names by a period, one of each company it names, and what it asks of them.
 
-    There is none if it names no company of the knowledge base, unless most documents are of one.
+    A day names the report whose period ends on it. There is none if it names no company of the knowledge base, unless
+    most documents are of one.
     """
     none = Meant(documents=(), question=question)
     named = query.named_report(question, language)
-    if named is None:
+    day = None if named else respond.only_day(question)
+    if named is None and day is None:
         return none
     companies = _companies_in(question, by_name)
-    forms = (named.form,) if named.form else _FORMS[named.covers] if named.covers else ()
-    kind = In(key="form", values=forms) if forms else Compare(key="period", op=">", value="")
     found = list[DocumentSummary]()
     for company in companies[:MOST_MEANT]:
-        reports = by_name.within(In(key="company", values=(company,))).within(kind)
-        found += _of_period(reports.listing(MOST_REPORTS).documents, named.period)
+        reports = by_name.within(In(key="company", values=(company,)))
+        if named:
+            found += _of_period(reports.within(_of_kind(named)).listing(MOST_REPORTS).documents, named.period)
+        elif day:
+            found += (
+                reports.within(Compare(key="period", op="=", value=day.isoformat())).listing(MOST_REPORTS).documents
+            )
     if not 0 < len(found) <= MOST_MEANT or len(companies) > MOST_MEANT:
         return none
-    return Meant(documents=tuple(found), question=query.without_name(question, named.phrase, language))
+    asked = query.without_name(question, named.phrase, language) if named else question
+    return Meant(documents=tuple(found), question=asked)
+
+
+def _of_kind(named: query.NamedReport) -> Filter:
+    """Return a filter on reports of the form that a question names, or of those that cover such a period."""
+    forms = (named.form,) if named.form else _FORMS[named.covers] if named.covers else ()
+    return In(key="form", values=forms) if forms else Compare(key="period", op=">", value="")
 
 
 def _companies_in(question: str, by_name: ByName) -> list[str]:

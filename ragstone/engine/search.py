@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 TABLES = 20
 """Tables to read for an answer. The table with a figure often reads unlike the question, and stands below the hits; of
 the questions that ``tools/fit_tables.py`` makes of quarterly reports, nine of ten have it among so many."""
+CONFINED_TABLES = 80
+"""The same where a filter confines the question, perhaps to one report: its statements are all read."""
 TABLES_DEPTH = 400
 """Chunks that each leg fetches, at least, where there are tables; they are looked for among more candidates."""
 _IS_TABLE = Compare(key="is_table", op="=", value=True)
@@ -154,7 +156,7 @@ class Search:
             candidates = max(settings.rank.pool, k)
             with self._version.catalog.snapshot():  # all chunks of a document are of the same commit
                 read = self._read(fused, max(candidates, shown))
-                tables = self._tables(with_tables, table_rows)
+                tables = self._tables(with_tables, table_rows, CONFINED_TABLES if where else TABLES)
             ranked, skipped = await self._reranked(asked, read[:candidates], budget, request)
         with timings.stage("steps"):
             first = FirstSearch(
@@ -307,12 +309,12 @@ class Search:
                 break
         return list(hits.values())[:count]
 
-    def _tables(self, fused: query.Fused, rows: NDArray[np.int64]) -> list[Hit]:
+    def _tables(self, fused: query.Fused, rows: NDArray[np.int64], most: int) -> list[Hit]:
         """Return the best tables among the candidates, given the rows of all tables."""
         if not len(rows):
             return []
         is_table = np.isin(fused.rows, rows)
-        best = [one for at in np.flatnonzero(is_table)[:TABLES].tolist() for one in fused.candidates(at, at + 1)]
+        best = [one for at in np.flatnonzero(is_table)[:most].tolist() for one in fused.candidates(at, at + 1)]
         chunks = self._version.catalog.chunks([one.row for one in best])
         return [Hit(chunk=chunks[one.row], score=one.score, why=one.why) for one in best if one.row in chunks]
 

@@ -34,7 +34,7 @@ from ragstone.respond.replies import (
     plain_reply,
     tallied,
 )
-from ragstone.respond.tables.dates import year_and_quarter
+from ragstone.respond.tables.dates import only_day, year_and_quarter
 from ragstone.respond.words import language_of, replies
 from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import RespondSettings
@@ -64,6 +64,7 @@ __all__ = [
     "is_choice",
     "language_of",
     "listed",
+    "only_day",
     "outline",
     "overview",
     "parts_of",

@@ -62,6 +62,8 @@ def ask(engine: KnowledgeBase, question: str, reader: Reader = OWNER) -> Answer:
         ("What was Bolt's gross margin in its 10-Q for the first quarter of fiscal 2024?", ["2023 Q4 BOLT"]),
         ("What was Bolt's gross margin in its Q1 2023 10-Q?", ["2023 Q2 BOLT"]),  # the calendar
         ("What was Acme's gross margin in the latest quarter?", ["acme-5"]),
+        ("What was Acme's gross margin in the quarter ended July 1, 2023?", ["acme-3"]),
+        ("What was the gross margin of Acme and Bolt on September 30, 2023?", ["acme-4", "2023 Q4 BOLT"]),
     ],
 )
 def test_asks_the_report_of_the_period(engine: KnowledgeBase, question: str, names: list[str]) -> None:
@@ -76,6 +78,8 @@ def test_asks_the_report_of_the_period(engine: KnowledgeBase, question: str, nam
         "What was the gross margin in the latest 10-Q?",  # of which company?
         "What was Acme's gross margin in its Q2 2019 10-Q?",
         "What was Crane's gross margin in its latest 10-Q?",
+        "What was Acme's gross margin on July 2, 2023?",
+        "How did Acme's gross margin change from April 1, 2023 to July 1, 2023?",
     ],
 )
 def test_asks_all_documents_otherwise(engine: KnowledgeBase, question: str) -> None:

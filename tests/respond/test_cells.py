@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from ragstone.core.table import Cell, as_markdown, table_of
 from ragstone.respond.requirements.unmet import CAP
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.respond.tables.calculate import calculation, value_of
-from ragstone.respond.tables.dates import Dates
+from ragstone.respond.tables.dates import Dates, only_day
 from ragstone.respond.tables.features import is_figure
 from ragstone.respond.tables.lookup import Looked
 
@@ -422,6 +423,27 @@ def test_reads_times():
     assert Dates("fiscal year ended 2019").length == 12
     assert Dates("Q3 2022").quarters == {3}
     assert not Dates("net income")
+
+
+def test_a_day_is_whole_and_alone():
+    assert only_day("in the quarter ended July 1, 2023") == date(2023, 7, 1)
+    assert only_day("on July 1, 2023 and June 25, 2022") is None
+    assert only_day("in July 2023") is None
+    assert only_day("on February 31, 2023") is None
+
+
+def test_tells_a_point_in_time_from_a_period():
+    flows = hit(" | Six Months Ended July 30, 2023\nInventories | 861\nReceivables | (3,239)", "Acme cash flows", 1)
+    balance = hit(" | July 30, 2023\nInventories | 4,319\nReceivables | 7,066", "Acme balance sheet", 1)
+    for one in ((flows, balance), (balance, flows)):
+        assert answer("How high were Acme's inventories on July 30, 2023?", *one).citations[0].quote == "4,319"
+    in_months = answer("How did inventories change in the six months ended July 30, 2023?", balance, flows)
+    assert in_months.citations[0].quote == "861"
+
+
+def test_shows_the_year_before_beside_the_year():
+    question = "How did Apple's net income in the three months ended July 1, 2023 compare with the year before?"
+    assert [one.quote for one in answer(question, REPORT).citations] == ["19,881", "19,442"]
 
 
 @given(

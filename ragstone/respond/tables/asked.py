@@ -23,6 +23,9 @@ _SHORT = 3
 _WHERE = re.compile(r"\bwhere\b|\b(?:what|which) (?:city|place|venue|location|stadium|country)\b")
 _WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|season|month)\b")
+_HOW_HIGH = re.compile(r"(?<=\bhow )(?:high|large|big|great|low|small)\b", re.IGNORECASE)
+"""Words that ask how much, and name nothing."""
+_INSTANT = re.compile(r"\b(?:on|at|as of|as at|am|zum|per)\s+(?:the end of\s+)?(?:[a-z]+\.? )?\d{1,2}\b")
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bwie ?viele?\b|\bkiek\b|\bberapa (?:banyak|ramai|orang|buah)\b")
 _ROWS = re.compile(r"\bhow many (?!points|people|goals|votes|seats|employees)")
 """Questions that may ask how many rows there are."""
@@ -128,7 +131,7 @@ class Asked:
     def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
         question = question[:MAX_QUESTION]
         self.text = question
-        question = without_limit(question)
+        question = _HOW_HIGH.sub(lambda found: " " * len(found[0]), without_limit(question))
         lower = plain(question)
         frame = terms().frame | (terms().calculation if operation(question) else frozenset[str]())
         named = items(question)
@@ -143,6 +146,7 @@ class Asked:
         raw = [max(weight[word.lower] for word in one.words) * _force(one) + 1e-6 for one in self.items]
         self._halves = [one / sum(raw) / 2 for one in raw for _ in range(2)]
         self.named = Named(question)
+        self.instant = bool(dates.days) and not dates.length and _INSTANT.search(lower) is not None
         self.figures = any(word[:1].isdigit() for word in asked)
         self.dates = dates
         self.number = lexicon().asks_number.search(lower) is not None

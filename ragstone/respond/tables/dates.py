@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
+from datetime import date
 from functools import lru_cache
 
 from ragstone.core.records import Span
@@ -84,6 +86,15 @@ def dates_of(headings: Iterable[str]) -> Dates:
 def dates(text: str) -> Dates:
     """Return what a text says about when."""
     return Dates(text)
+
+
+def only_day(text: str) -> date | None:
+    """Return the day that a text names, as "July 1, 2023"; None if it names none or several."""
+    named = dates(text)
+    if len(named.years) == len(named.months) == len(named.days) == 1:
+        with suppress(ValueError):  # February 31
+            return date(min(named.years), min(named.months), min(named.days))
+    return None
 
 
 def year_and_quarter(text: str) -> tuple[int, int]:

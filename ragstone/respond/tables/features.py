@@ -66,11 +66,12 @@ class CellFeatures:
     asks for, ``dated`` 1 if the question asks when and the cell is a date, -1 if it is none.
 
     ``year``, ``day`` and ``length`` say how far the cell is of the year, the day, month or quarter, and the length of
-    time asked for, -1 if it is of another; ``latest`` is 1 in the latest column if no year is asked for. ``kind`` is 1
-    if the cell is a number or none as the question asks, -1 if not; ``percent`` and ``change`` the same for percentages
-    and changes. ``first`` is 1 in the first column, ``nothing`` for a dash. ``total`` is 1 for a total if the question
-    asks for one, -1 for another cell, ``whole`` 1 for a total if it does not. ``place`` is the logarithm of the place
-    among the tables found, counted from 1, and less if a measure is asked for.
+    time asked for, -1 if it is of another, or of any where a point in time is asked for; ``latest`` is 1 in the latest
+    column if no year is asked for. ``kind`` is 1 if the cell is a number or none as the question asks, -1 if not;
+    ``percent`` and ``change`` the same for percentages and changes. ``first`` is 1 in the first column, ``nothing`` for
+    a dash. ``total`` is 1 for a total if the question asks for one, -1 for another cell, ``whole`` 1 for a total if it
+    does not. ``place`` is the logarithm of the place among the tables found, counted from 1, and less if a measure is
+    asked for.
 
     ``statement`` is the logarithm of how many measures the rows of the table have, if the question asks for one: an
     income statement has more than a note on one of them. ``newest`` is 1 in the latest document about what the question
@@ -264,6 +265,8 @@ class _RowKnown:
         year, day, length = max((_when(one, places, known.lengths[n]) for one in known.when), key=sum)
         if known.lengths[n] == QUARTER and not asked.dates:
             length = _USUAL
+        if asked.instant and known.lengths[n]:
+            length = -1.0
         wants_now = not asked.dates.years
         wants_number = asked.number or asked.figure
         percent = "%" in cell.text or known.percents[n]

@@ -20,6 +20,10 @@ from ragstone.respond.tables.features import CellFeatures, Found, cells_of, feat
 from ragstone.respond.tables.related import compared_with, whole_of, without_totals
 
 _RANGE = re.compile(r"\d{4}\s*(?:-|–|to|until|through)\s*(?:\w+ )?\d{4}|\bfrom\b.*\bto\b", re.IGNORECASE)
+_YEAR_BEFORE = re.compile(
+    r"\b(?:year (?:before|ago|earlier)|(?:prior|previous|preceding|last)[ -]year|vorjahr\w*|tahun sebelumnya)\b",
+    re.IGNORECASE,
+)
 _SIGNS = re.compile(r"[\s$€£]")
 _NUMBER = re.compile(r"[\W\d_]+")
 _WHOLLY = 0.999
@@ -237,9 +241,11 @@ def of_periods(
 ) -> tuple[Found, ...]:
     """Return the best cell; if the question names several years, the best of its row for each, the latest first.
 
-    A sum or mean "from 2017 to 2019" is that of all years between, too.
+    A sum or mean "from 2017 to 2019" is that of all years between, too; "the year before" is that before the one named.
     """
     years = asked.dates.years
+    if len(years) == 1 and _YEAR_BEFORE.search(asked.text):
+        years = {*years, min(years) - 1}
     if len(years) < 2:
         return (found[best],)
     if len(years) == 2 and operation(asked.text) in ("sum", "mean") and _RANGE.search(asked.text):
