@@ -1,27 +1,36 @@
-"""Read sources into documents: files, folders, archives and web pages.
+"""Read sources into documents: files, folders, archives, web pages, and what lies on servers.
 
-`sources` finds files, `readers` turns a file into text, `metadata` derives facts from the text, and `crawl` follows web
-sites.
+`sources` finds files, `remote` fetches what is elsewhere, `readers` turns a file into text, `metadata` derives facts
+from the text, and `crawl` follows web sites.
 """
 
 from __future__ import annotations
 
 from ragstone.acquire.metadata.groups import with_groups
 from ragstone.acquire.readers import left_out
+from ragstone.acquire.remote.listed import read_source
+from ragstone.acquire.remote.opening import connection_of, is_remote, is_site, on_disk, open_source
 from ragstone.acquire.sources.drawn import PageDrawer, is_drawn
-from ragstone.acquire.sources.files import count, files_of, is_unchanged, read, read_files, root, size_in
+from ragstone.acquire.sources.files import count, files_of, read, read_files, root
 from ragstone.acquire.sources.pages import Pages
+from ragstone.acquire.sources.stamps import is_unchanged, size_in
 
 __all__ = [
     "PageDrawer",
     "Pages",
+    "connection_of",
     "count",
     "files_of",
     "is_drawn",
+    "is_remote",
+    "is_site",
     "is_unchanged",
     "left_out",
+    "on_disk",
+    "open_source",
     "read",
     "read_files",
+    "read_source",
     "root",
     "size_in",
     "with_groups",

@@ -56,10 +56,14 @@ class RateLimited(UsageError):
 
 
 class MissingExtra(RagstoneError):
-    """An optional package is not installed. ``MissingExtra("qdrant-client", extra="qdrant")``."""
+    """An optional package is not installed. ``MissingExtra("qdrant-client", extra="qdrant")``.
+
+    Without an extra, the package itself is to be installed.
+    """
 
     def __init__(self, package: str, *, extra: str) -> None:
-        super().__init__(f"{package} is not installed; run: {install_command(extra)}")
+        command = install_command(extra) if extra else f"pip install {package}"
+        super().__init__(f"{package} is not installed; run: {command}")
 
 
 class SourceError(RagstoneError):

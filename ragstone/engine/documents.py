@@ -7,10 +7,9 @@ that several processes ingest at once: reading, cutting and embedding take long,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import aclosing, closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing, closing
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -28,7 +27,6 @@ from ragstone.engine.following import follow, locked, with_engine_notices
 from ragstone.engine.ingest import (
     Ingest,
     Intake,
-    Read,
     Share,
     forget_skipped,
     refuse_other_versions,
@@ -38,14 +36,12 @@ from ragstone.engine.jobs.queue import Job, JobQueue, Work
 from ragstone.engine.opening import OpenVersions
 from ragstone.engine.pipeline import StreamWatcher, plan
 from ragstone.engine.progress import OnProgress, Reporter, with_beats
+from ragstone.engine.sources import absolute, base, count, noting, read_all, reading, roots, works
 from ragstone.engine.tracking import tracked
 from ragstone.settings import AcquireSettings, Settings
 
 if TYPE_CHECKING:
     from ragstone.acquire.crawl.records import Batch
-
-JOB_BYTES = 10_000_000
-"""Size of the files of a job from which it takes no further file."""
 
 
 class Documents:
@@ -62,7 +58,7 @@ class Documents:
         """Read sources and store their documents; what is stored and unchanged is left alone.
 
         Args:
-            sources: paths of files or folders, or documents.
+            sources: paths of files or folders, addresses, names in ``acquire.connections``, or documents.
             on_progress: called after every commit with what is durable now.
             share: ingest while other processes do too.
 
@@ -72,9 +68,9 @@ class Documents:
             SettingsMismatch: this Ragstone would cut or embed differently from the stored chunks.
             Conflict: the work was taken over; what was committed before stays.
         """
-        files = sum(acquire.count(source) for source in sources if isinstance(source, str))
+        files = count(sources, self._settings.acquire)
         named = tuple(source if isinstance(source, str) else source.id for source in sources)
-        return await self._ingest.run(Intake(read=_reader(sources), files=files, sources=named), on_progress, share)
+        return await self._ingest.run(Intake(read=reading(sources), files=files, sources=named), on_progress, share)
 
     async def add_files(
         self, files: Sequence[Path], on_progress: OnProgress | None = None, *, share: Share | None = None
@@ -82,8 +78,8 @@ class Documents:
         """Add files as they are met in a folder: one that cannot be read is reported and stops nothing."""
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
-            is_stored = _noting(version, reporter)
-            return acquire.read_files(files, settings, base=_base(version), is_stored=is_stored, stop=stop)
+            is_stored = noting(version, reporter)
+            return acquire.read_files(files, settings, base=base(version), is_stored=is_stored, stop=stop)
 
         sources = tuple(map(str, files))
         return await self._ingest.run(Intake(read=read, files=len(files), sources=sources), on_progress, share)
@@ -110,13 +106,14 @@ class Documents:
         named = None if groups is None else groups_in(groups)
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
-            is_stored, base = _noting(version, reporter), version.folder.resolve()
-            for one in acquire.read_files(files, settings, base=base, is_stored=is_stored, stop=stop):
+            is_stored, folder = noting(version, reporter), version.folder.resolve()
+            for one in acquire.read_files(files, settings, base=folder, is_stored=is_stored, stop=stop):
                 if isinstance(one, Document) and named is not None:
                     one = replace(one, metadata={**one.metadata, READERS: named})
                 yield one
 
-        intake = Intake(read=read, files=len(files), sources=sources, prune=sources)
+        prune = tuple(map(acquire.root, sources))
+        intake = Intake(read=read, files=len(files), sources=sources, prune=prune)
         return await self._ingest.run(intake, on_progress, share)
 
     async def sync(
@@ -125,14 +122,26 @@ class Documents:
         """Make what is stored of these sources match them: `add` what is new or changed, remove what is gone.
 
         What could not be read this time is kept as it was stored. A source that is not there at all is an error, not
-        a reason to remove everything: a disk may not be mounted.
+        a reason to remove everything: a disk may not be mounted, or a server not be reachable.
 
         Raises:
             SourceError, Locked, SettingsMismatch, Conflict: as of `add`.
         """
-        files, named = sum(map(acquire.count, sources)), tuple(sources)
-        intake = Intake(read=_reader(sources), files=files, sources=named, prune=named)
+        with self._versions.current() as version:
+            files, prune = (
+                count(sources, self._settings.acquire),
+                roots(sources, self._settings.acquire, version.folder),
+            )
+        intake = Intake(read=reading(sources), files=files, sources=tuple(sources), prune=prune)
         return await self._ingest.run(intake, on_progress, share)
+
+    async def follow(
+        self, source: str, on_progress: OnProgress | None = None, *, share: Share | None = None
+    ) -> AddReport:
+        """Bring a source up to date, whatever it is: `crawl` a web site, and `sync` everything else."""
+        if acquire.is_site(source, self._settings.acquire):
+            return await self.crawl(source, on_progress)
+        return await self.sync([source], on_progress, share=share)
 
     async def add_page(self, address: str, on_progress: OnProgress | None = None) -> AddReport:
         """Add a web page, or the entries of a feed, and nothing that it links to. Added again, it is updated.
@@ -193,9 +202,10 @@ class Documents:
             refuse_other_versions(version)
             settings = rules_in_force(version)
             watcher, stop = StreamWatcher(version.catalog), Event()
-            stream = watcher.watch(_read(version, sources, settings.acquire, stop, Reporter()))
+            stream = watcher.watch(read_all(version, sources, settings.acquire, stop, Reporter()))
             planned = await plan(stream, version.catalog, stop)
-            return replace(planned, removed=tuple(watcher.find_removed(acquire.root(source) for source in sources)))
+            removed = watcher.find_removed(roots(sources, settings.acquire, version.folder))
+            return replace(planned, removed=tuple(removed))
 
     # ------------------------------------------------------------ for workers
 
@@ -210,19 +220,26 @@ class Documents:
 
         Raises:
             SourceError: a path leads nowhere, or to nothing that can be read; then nothing is queued.
+            UsageError: a source is not on this disk; `queue_sync` takes it.
             KnowledgeBaseError, EngineError: the queue could not be written.
         """
         with self._versions.current() as version:
-            return version.history.jobs().put("add", list(_works(sources, version.settings)))
+            if away := [source for source in sources if acquire.is_remote(source, version.settings.acquire)]:
+                raise UsageError(f"{away[0]} is not on this disk; queue it with: ragstone sync --queue {away[0]}")
+            return version.history.jobs().put("add", list(works(sources, version.settings)))
 
     def queue_sync(self, sources: Sequence[str]) -> list[Job]:
-        """Queue a sync: workers first add what is there, then one of them removes what is gone.
+        """Queue a sync: workers first add the files that are there, then one of them removes what is gone.
+
+        What is not on this disk is synced by one worker.
 
         Raises:
             SourceError, KnowledgeBaseError, EngineError: as of `queue_add`.
         """
-        adding = self.queue_add(sources)
-        return [*adding, *self.jobs.put("sync", [Work(sources=tuple(map(_absolute, sources)))])]
+        settings = self._settings.acquire
+        adding = self.queue_add([source for source in sources if not acquire.is_remote(source, settings)])
+        named = tuple(absolute(source, settings) for source in sources)
+        return [*adding, *self.jobs.put("sync", [Work(sources=named)])]
 
     # ------------------------------------------------------------ out
 
@@ -316,6 +333,11 @@ class Documents:
         with self._versions.current() as version:
             return bool(version.catalog.documents_under(source))
 
+    @property
+    def _settings(self) -> Settings:
+        with self._versions.current() as version:
+            return version.settings
+
     async def _store_pages(self, batch: Batch, reporter: Reporter) -> AddReport:
         part = await self._ingest.store([*batch.documents, *batch.skipped], Request.by_owner("ingest"), reporter)
         with self._versions.current() as version:
@@ -324,75 +346,3 @@ class Documents:
                 version.catalog.remove(gone)
             forget_skipped(version, batch.urls, part)
         return replace(part, removed=len(gone), unchanged=part.unchanged + batch.unchanged)
-
-
-def refuse_unreadable(sources: Sequence[str | Document]) -> None:
-    """Check sources before a knowledge base is made for them.
-
-    Raises:
-        UsageError: a path is empty, as of a variable that is not set; it would stand for the current folder.
-        SourceError: a path leads nowhere, or to nothing that can be read.
-    """
-    for source in sources:
-        if source == "":
-            raise UsageError("a source is empty; name a file or a folder, such as . for the current one")
-        if isinstance(source, str):
-            acquire.read(source, AcquireSettings(), base=Path())
-
-
-def _base(version: Components) -> Path:
-    """Return the folder that the paths of documents are relative to."""
-    return version.folder.resolve().parent
-
-
-def _reader(sources: Sequence[str | Document]) -> Read:
-    return lambda version, settings, stop, reporter: _read(version, sources, settings, stop, reporter)
-
-
-def _noting(version: Components, reporter: Reporter) -> Callable[[str, str], bool]:
-    """Return what tells whether a file is stored; it is asked before each file is opened."""
-
-    def is_stored(source: str, stamp: str) -> bool:
-        reporter.reading(source)
-        return version.catalog.has_file(source, stamp)
-
-    return is_stored
-
-
-def _read(
-    version: Components,
-    sources: Sequence[str | Document],
-    settings: AcquireSettings,
-    stop: Event,
-    reporter: Reporter,
-    *,
-    base: Path | None = None,
-) -> Iterator[Acquired]:
-    """Return what the sources hold, read one by one; a source that is not there is an error at once."""
-    base, is_stored = base or _base(version), _noting(version, reporter)
-    return chain.from_iterable(
-        [
-            [acquire.with_groups(source, settings.access)]
-            if isinstance(source, Document)
-            else acquire.read(source, settings, base=base, is_stored=is_stored, stop=stop)
-            for source in sources
-        ]
-    )
-
-
-def _works(sources: Sequence[str], settings: Settings) -> Iterator[Work]:
-    own, files, size = settings.jobs, list[str](), 0
-    for file in dict.fromkeys(file for source in sources for file in acquire.files_of(source)):
-        files.append(str(file))
-        with suppress(OSError):
-            size += file.stat().st_size
-        if len(files) >= own.files or size >= JOB_BYTES:
-            yield Work(files=tuple(files))
-            files, size = [], 0
-    if files:
-        yield Work(files=tuple(files))
-
-
-def _absolute(source: str) -> str:
-    path = Path(source)
-    return str(path.resolve() if path.is_dir() else path.parent.resolve() / path.name)

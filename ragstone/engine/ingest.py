@@ -23,7 +23,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
 
-from ragstone import acquire
 from ragstone.core.errors import Conflict, KnowledgeBaseError
 from ragstone.core.records import Acquired, Document
 from ragstone.core.reports import AddReport
@@ -68,7 +67,7 @@ class Share:
 class Intake:
     """What an ingest reads, and the names of its sources.
 
-    Stored documents of ``prune`` that it does not meet are removed.
+    Stored documents that it does not meet are removed if their source begins with one of ``prune``.
     """
 
     read: Read
@@ -159,10 +158,9 @@ class Ingest:
                 report = await self.store(stream, request, reporter)
             if not intake.prune:
                 return report
-            roots = [acquire.root(source) for source in intake.prune]
-            if removed := watcher.find_removed(roots):
+            if removed := watcher.find_removed(intake.prune):
                 catalog.remove(removed, watcher.outdated)
-            noted = {one.source for root in roots for one in catalog.skipped(root)}
+            noted = {one.source for root in intake.prune for one in catalog.skipped(root)}
             forget_skipped(version, [one for one in noted if not watcher.is_kept(one)], report)
         return replace(report, removed=len(removed), seconds=time.perf_counter() - started)
 

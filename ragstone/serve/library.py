@@ -103,18 +103,14 @@ class AsyncRagstone:
             on_progress: receives a `Progress` after each commit and at least once a second, on another thread than
                 that of the caller of `Ragstone`. What it raises stops the work; what was committed stays.
         """
-        from ragstone.engine.documents import refuse_unreadable
-
         given = [source if isinstance(source, Document) else str(source) for source in sources]
-        refuse_unreadable(given)
+        await self._refuse_unreadable(given)
         return await (await self._opened(create=True)).documents.add(given, on_progress)
 
     async def sync(self, *sources: str | Path, on_progress: OnProgress | None = None) -> AddReport:
         """Make the knowledge base match the sources: add, update and remove; see `Documents.sync`."""
-        from ragstone.engine.documents import refuse_unreadable
-
         given = [str(source) for source in sources]
-        refuse_unreadable(given)
+        await self._refuse_unreadable(given)
         return await (await self._opened(create=True)).documents.sync(given, on_progress)
 
     async def crawl(self, site: str, *, force: bool = False, on_progress: OnProgress | None = None) -> AddReport:
@@ -179,6 +175,14 @@ class AsyncRagstone:
 
     async def _opened(self, *, create: bool = False) -> KnowledgeBase:
         return self._open or await asyncio.to_thread(self.knowledge_base, create=create)
+
+    async def _refuse_unreadable(self, sources: Sequence[str | Document]) -> None:
+        from ragstone.engine.opening import settings_at
+        from ragstone.engine.sources import refuse_unreadable
+
+        kb = self._open
+        at = settings_at(self.folder, self.settings, self.preset) if kb is None else kb.settings
+        refuse_unreadable(sources, at.acquire)
 
     async def __aenter__(self) -> AsyncRagstone:
         return self

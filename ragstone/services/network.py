@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+
+from ragstone.core.errors import SourceError
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 """Resolves a host and port to its current addresses."""
@@ -59,3 +61,41 @@ def _meanings(ip: _IP) -> list[_IP]:
     if ip in _NAT64:
         return [ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)]
     return [ip]
+
+
+def checked_addresses(host: str, port: int, *, allow_private: bool, setting: str) -> list[str]:
+    """Return the addresses of a host, for a caller in a thread.
+
+    Args:
+        host: its name or address.
+        port: to be connected to.
+        allow_private: whether private addresses are allowed.
+        setting: name of the setting that allows them, for the error message.
+
+    Raises:
+        SourceError: it has no address, or one that is not allowed.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise SourceError(f"{host} has no address") from error
+    addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+    private = next((one for one in addresses if not is_public(one)), "")
+    if private and not allow_private:
+        raise SourceError(f"{host} is {private}, which is not a public address; set {setting}=true to allow it")
+    return addresses
+
+
+def connected(addresses: Sequence[str], port: int, timeout: float) -> socket.socket:
+    """Return a connection to the first of these addresses that answers.
+
+    Raises:
+        OSError: none does.
+    """
+    failure: OSError = ConnectionError("no address")
+    for address in addresses:
+        try:
+            return socket.create_connection((address, port), timeout)
+        except OSError as error:
+            failure = error
+    raise failure

@@ -10,8 +10,10 @@ from ragstone.settings.acquire import (
     AccessSettings,
     AcquireSettings,
     ColumnSettings,
+    ConnectionSettings,
     CrawlSettings,
     MetadataSettings,
+    RemoteSettings,
     SiteSettings,
 )
 from ragstone.settings.answer import ConfidenceWeights, MarkWeights, RespondSettings, ReviewSettings
@@ -29,6 +31,7 @@ __all__ = [
     "CacheSettings",
     "ChunkSettings",
     "ColumnSettings",
+    "ConnectionSettings",
     "ConfidenceWeights",
     "CrawlSettings",
     "IndexSettings",
@@ -39,6 +42,7 @@ __all__ = [
     "MetadataSettings",
     "QuerySettings",
     "RankSettings",
+    "RemoteSettings",
     "RespondSettings",
     "ReviewSettings",
     "ServeSettings",

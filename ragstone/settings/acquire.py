@@ -116,6 +116,42 @@ class SiteSettings(CrawlSettings):
     start: str = Field(description="URL where the crawl begins. The crawl stays below its path.")
 
 
+class RemoteSettings(Section):
+    """How sources that are neither files nor web sites are reached."""
+
+    allow_private: bool = Field(
+        default=False, description="Also read from servers on loopback and private networks. Databases always may be."
+    )
+    timeout_seconds: float = Field(
+        default=60.0, gt=0, description="Seconds that a server may take to send the next part of an answer."
+    )
+    retries: int = Field(default=4, ge=0, description="Retries of a request after a temporary failure.")
+
+
+class ConnectionSettings(Section):
+    """A source with a name. Its password or token comes from an environment variable, never from the settings."""
+
+    address: str = Field(
+        min_length=1,
+        description="Address of the source, such as `s3://bucket/docs`, or `package.module:Class` for one of your own.",
+    )
+    groups: tuple[str, ...] = Field(
+        default=(), description="Groups of documents for which neither the source nor the document names any."
+    )
+    secret: str = Field(
+        default="",
+        pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$",
+        description="Environment variable with the password or token. Each kind of source has a default.",
+    )
+    query: str = Field(default="", description="SQL query whose rows are documents, for an `sql://` address.")
+    columns: ColumnSettings = ColumnSettings()
+
+    @field_validator("groups")
+    @classmethod
+    def _check_groups(cls, groups: tuple[str, ...]) -> tuple[str, ...]:
+        return groups_in(groups)
+
+
 Suffix = Annotated[str, StringConstraints(pattern=r"^\.[a-z0-9_-]+$")]
 FunctionName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)*:\w+$")]
 SiteName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
@@ -125,7 +161,9 @@ class AcquireSettings(Section):
     """How sources are read."""
 
     sources: tuple[str, ...] = Field(
-        default=(), description="Files and folders that `add` and `sync` read if none are named."
+        default=(),
+        description="Files, folders, and names or addresses of other sources that `add` and `sync` read if none are"
+        " named.",
     )
     columns: ColumnSettings = ColumnSettings()
     metadata: MetadataSettings = MetadataSettings()
@@ -135,6 +173,12 @@ class AcquireSettings(Section):
         default={},
         description="Web sites by name for `ragstone crawl NAME`, such as `{cuda_q: {start: https://...}}`.",
     )
+    connections: dict[SiteName, ConnectionSettings] = Field(
+        default={},
+        description="Sources by name for `ragstone sync NAME`, such as `{wiki: {address: s3://wiki/pages, groups:"
+        " [staff]}}`.",
+    )
+    remote: RemoteSettings = RemoteSettings()
     readers: dict[Suffix, FunctionName] = Field(
         default={},
         description="Readers of your own by suffix, such as `{.vcf: package.module:parse}`; see docs/extend.md.",

@@ -69,6 +69,7 @@ READERS: dict[str, Reader] = {
     ".srt": "subtitles",
     ".vtt": "subtitles",
     ".tex": "latex",
+    ".confluence": "confluence",
 }
 """How files of a suffix are read. A file of any other suffix is read as what its first bytes say, or as text."""
 ARCHIVES = (".zip", ".gz", ".mbox")

@@ -10,15 +10,13 @@ from itertools import chain
 from typing import TextIO, cast
 
 from ragstone.acquire.readers.decode import LONGEST_LINE, Encoding, Unreadable, clean, detect
-from ragstone.acquire.readers.fields import Json, as_fact, as_list, as_text, as_time, typed, without_markup
+from ragstone.acquire.readers.fields import Json
 from ragstone.acquire.readers.parsed import File, Parsed
-from ragstone.acquire.readers.records import LONGEST_FACT, MOST_FACTS, record_text, record_title
+from ragstone.acquire.readers.rows import has_text, read_row, required
 from ragstone.acquire.readers.text import text_of
-from ragstone.core.access import READERS, groups_in
-from ragstone.core.errors import SourceError
+from ragstone.core.access import READERS
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Document, Skipped
-from ragstone.settings.acquire import ColumnSettings
 
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
 """In order of preference, if the header does not decide."""
@@ -139,7 +137,7 @@ def _csv_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
 
 
 def _delimiter(line: str, table: _Table) -> str:
-    wanted = {column.casefold() for column in _required(table)}
+    wanted = {column.casefold() for column in required(table.file.settings.columns)}
 
     def fit(delimiter: str) -> tuple[bool, int]:
         columns = next(csv.reader([line], delimiter=delimiter))
@@ -174,25 +172,7 @@ def _json_rows(table: _Table, records: list[dict[str, Json]]) -> Iterator[_Row]:
 
 
 def _has_text(table: _Table, columns: list[str]) -> bool:
-    """Return whether a table has the columns of text.
-
-    Raises:
-        SourceError: it lacks a column that the settings name, rather than the default.
-    """
-    have = {column.casefold() for column in columns}
-    lacking = next((wanted for wanted in _required(table) if wanted.casefold() not in have), None)
-    if lacking is None or table.file.settings.columns.text == ColumnSettings().text:
-        return lacking is None
-    named = ", ".join(column for column in columns if column) or "none"
-    raise SourceError(
-        f"{table.file.source} has no column '{lacking}', from which the text is taken; its columns are {named}. "
-        f"The setting acquire.columns.text names the columns of text"
-    )
-
-
-def _required(table: _Table) -> list[str]:
-    """Return the columns that hold text and must not be missing."""
-    return [column for column in table.file.settings.columns.text if not column.endswith("?")]
+    return has_text(columns, table.file.settings.columns, table.file.source, "acquire.columns")
 
 
 def _flat(record: dict[str, Json]) -> dict[str, Json]:
@@ -228,56 +208,24 @@ def _documents(table: _Table, rows: Iterator[_Row | Skipped]) -> Iterator[Docume
 
 
 def _document(table: _Table, row: _Row) -> Document | Skipped:
-    columns = table.file.settings.columns
-    values = {key.casefold(): value for key, value in reversed(row.fields.items())}
-    texts = [column.removesuffix("?") for column in columns.text]
-
-    def pick(*wanted: str) -> list[str]:
-        cells = (as_text(values.get(column.casefold())) for column in wanted)
-        return [cell for cell in map(without_markup if columns.tidy else str, cells) if cell.strip()]
-
-    text = record_text(row.fields) if row.is_record else "\n\n".join(pick(*texts))
-    if not text:
-        return table.skip(row.label, "empty" if row.is_record else f"no text in {', '.join(texts)}")
-    key = "".join(pick(columns.id)).strip() or str(row.number)
+    settings = table.file.settings
+    columns = settings.columns
+    # CSV has no types: a value has the type that it looks like.
+    found = read_row(row.fields, columns, settings.access.column, is_record=row.is_record, is_typed=table.kind != "csv")
+    if not found.text:
+        texts = ", ".join(column.removesuffix("?") for column in columns.text)
+        return table.skip(row.label, "empty" if row.is_record else f"no text in {texts}")
+    key = found.key or str(row.number)
     metadata: dict[str, Scalar | tuple[Scalar, ...]] = {"path": table.file.name, "kind": table.kind}
     if table.encoding.note:
         metadata["decoding"] = table.encoding.note
-    used = (
-        set[str]() if row.is_record else {one.casefold() for one in (columns.id, columns.url, *columns.title, *texts)}
-    )
-    for column, value in row.fields.items():
-        if column.casefold() == table.file.settings.access.column.casefold():
-            metadata[READERS] = _groups(value)
-            continue
-        fact = _fact(table, column.casefold(), value)
-        too_much = row.is_record and (len(metadata) >= MOST_FACTS or len(str(fact)) > LONGEST_FACT)
-        if column.casefold() not in used and fact is not None and not too_much:
-            metadata[clean(column)] = fact
+    if found.groups is not None:
+        metadata[READERS] = found.groups
     return Document(
         id=f"{table.file.name}#{key}",
-        text=text,
+        text=found.text,
         source=f"{table.file.source}#{key}",
-        title=" ".join((" ".join(pick(*columns.title)) or (record_title(row.fields) if row.is_record else "")).split()),
-        url="".join(pick(columns.url)).strip(),
-        metadata=metadata,
+        title=found.title,
+        url=found.url,
+        metadata=metadata | found.facts,
     )
-
-
-def _groups(value: Json) -> tuple[str, ...]:
-    """Return the groups that a field names; none if it is empty."""
-    if isinstance(value, str) and not value.strip().startswith("["):
-        return groups_in(value)
-    return groups_in(as_fact([*as_list(value)] if isinstance(value, str) else value))
-
-
-def _fact(table: _Table, column: str, value: Json) -> Scalar | tuple[Scalar, ...] | None:
-    """Return a field as metadata, of the type that the settings name."""
-    columns = table.file.settings.columns
-    if isinstance(value, str) and value.strip():
-        if column in map(str.casefold, columns.dates):
-            return as_fact(as_time(value))
-        if column in map(str.casefold, columns.lists):
-            return as_fact([*as_list(value)])
-    # CSV has no types: a value has the type that it looks like.
-    return as_fact(typed(value) if table.kind == "csv" and isinstance(value, str) else value)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Event
 
@@ -12,21 +10,12 @@ from ragstone.acquire.readers import left_out, suffix_of
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.acquire.sources.documents import documents_of
+from ragstone.acquire.sources.stamps import IsStored, fingerprint, never_stored, stamp_of_file
 from ragstone.acquire.sources.walk import files_under, printable
 from ragstone.core.errors import SourceError
 from ragstone.core.records import Acquired, Finished, Skipped, Unchanged
 from ragstone.core.threads import check
-from ragstone.settings import AccessSettings, AcquireSettings
-
-_VERSION = 5
-"""Increase it when files would give other documents than before, so that they are read again."""
-
-IsStored = Callable[[str, str], bool]
-"""Return whether all documents of a source are stored, as they were when the source had this stamp."""
-
-
-def _never_stored(_source: str, _stamp: str) -> bool:
-    return False
+from ragstone.settings import AcquireSettings
 
 
 def count(source: str) -> int:
@@ -57,7 +46,7 @@ def read(
     settings: AcquireSettings,
     *,
     base: Path,
-    is_stored: IsStored = _never_stored,
+    is_stored: IsStored = never_stored,
     stop: Event | None = None,
 ) -> Iterator[Acquired]:
     """Return the documents of a file, or of all files in a folder, in the order of their names.
@@ -85,21 +74,11 @@ def read_files(
     settings: AcquireSettings,
     *,
     base: Path,
-    is_stored: IsStored = _never_stored,
+    is_stored: IsStored = never_stored,
     stop: Event | None = None,
 ) -> Iterator[Acquired]:
     """Return the documents of files, as `read` does for a folder that holds them."""
     return _read(map(_absolute, files), settings, base.resolve(), named=False, is_stored=is_stored, stop=stop)
-
-
-def is_unchanged(stamp: str, state: os.stat_result) -> bool:
-    """Return whether a file is in the state that it had when it was read, by the stamp that its reading ended with."""
-    return stamp.split(" ")[1:] == [str(state.st_size), str(state.st_mtime_ns)]
-
-
-def size_in(stamp: str) -> int:
-    """Return the bytes that a file had when it was read, by the stamp that its reading ended with."""
-    return int(stamp.split(" ")[1])
 
 
 def _entries(source: str) -> list[Path | Skipped]:
@@ -132,7 +111,7 @@ def _read(
     is_stored: IsStored,
     stop: Event | None,
 ) -> Iterator[Acquired]:
-    fingerprint = _fingerprint(settings)
+    settings_hash = fingerprint(settings)
     with ParserProcess(settings, stop) as parser:
         for entry in entries:
             check(stop)
@@ -147,7 +126,7 @@ def _read(
                 suffix=suffix_of(entry),
                 settings=settings,
             )
-            stamp = _stamp(entry, fingerprint)
+            stamp = stamp_of_file(entry, settings_hash)
             if stamp and is_stored(file.source, stamp):
                 yield Unchanged(source=file.source)
                 continue
@@ -164,20 +143,3 @@ def _read(
             check(stop)
             if complete and stamp:
                 yield Finished(source=file.source, stamp=stamp)
-
-
-def _fingerprint(settings: AcquireSettings) -> str:
-    """Return a hash that changes with every setting that changes what a file says."""
-    unset = {"access"} if settings.access == AccessSettings() else set[str]()
-    unset |= set[str]() if settings.readers else {"readers"}
-    relevant = settings.model_dump_json(exclude={"crawl", "sites", *unset})
-    return hashlib.sha256(f"{_VERSION} {relevant}".encode()).hexdigest()[:16]
-
-
-def _stamp(path: Path, fingerprint: str) -> str:
-    """Return the state of a file and of the settings that it is read with; empty if the file has no state."""
-    try:
-        state = path.stat()
-    except OSError:
-        return ""
-    return f"{fingerprint} {state.st_size} {state.st_mtime_ns}"

@@ -23,6 +23,11 @@ def files_under(root: Path) -> Iterator[Path | Skipped]:
     yield from _walk(root, root.resolve(), set())
 
 
+def is_passed_over(name: str) -> bool:
+    """Return whether a file or folder of this name is left out without a word: a hidden one, or installed code."""
+    return name.startswith(".") or name in LEFT_OUT
+
+
 def printable(path: Path | str) -> str:
     """Return a path as text that can be stored: bytes of the name that are not UTF-8 are replaced."""
     return os.fsencode(path).decode("utf-8", "replace")
@@ -35,7 +40,7 @@ def _walk(folder: Path, root: Path, followed: set[Path]) -> Iterator[Path | Skip
         yield Skipped(source=printable(folder), reason=error.strerror or str(error))
         return
     for path in entries:
-        if path.name.startswith(".") or path.name in LEFT_OUT or _is_knowledge_base(path):
+        if is_passed_over(path.name) or _is_knowledge_base(path):
             continue
         if not _is_folder(path):
             yield path

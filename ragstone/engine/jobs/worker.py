@@ -191,8 +191,5 @@ async def do_job(kb: KnowledgeBase, job: Job, documents: list[str], is_ours: Cal
         return await kb.documents.add_page(job.work.sources[0], note)
     report = AddReport()
     for source in job.work.sources:
-        if "://" in source or source in kb.settings.acquire.sites:
-            report = report.plus(await kb.documents.crawl(source, note))
-        else:
-            report = report.plus(await kb.documents.sync([source], note, share=share))
+        report = report.plus(await kb.documents.follow(source, note, share=share))
     return report

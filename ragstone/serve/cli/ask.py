@@ -123,15 +123,17 @@ def _add(sources: list[str] | None, asked: Asked, kb: Path) -> Asked:
 
     Return the settings to go on with.
     """
-    if not sources and not (kb / "CURRENT").is_file():
-        sources = asked.sources(kb)
+    if not sources and (kb / "CURRENT").is_file():
+        return asked
+    settings = asked.acquire(kb)
+    sources = sources or list(settings.sources)
     if not sources:
         return asked
-    from ragstone.engine.documents import refuse_unreadable
+    from ragstone.engine.sources import refuse_unreadable
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
 
-    refuse_unreadable(sources)
+    refuse_unreadable(sources, settings)
     with opened(kb, asked, create=True) as opened_kb, screen.progress() as on_progress:
         report = asyncio.run(opened_kb.documents.add(sources, on_progress))
     screen.write(state.ingested(report, str(kb)), sys.stderr)

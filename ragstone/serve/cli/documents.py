@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 Sources = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[SOURCE...]", help="Files, or folders of files; acquire.sources if none.", show_default=False
+        metavar="[SOURCE...]",
+        help="Files, folders, addresses such as s3://bucket/docs, or names; acquire.sources if none.",
+        show_default=False,
     ),
 ]
 Queue = Annotated[bool, typer.Option("--queue", help="Put the work into the queue; ragstone worker does it.")]
@@ -179,14 +181,16 @@ def _readable(sources: list[str] | None, asked: Asked, kb: Path) -> list[str]:
     Raises:
         UsageError: there are none.
         SourceError: one cannot be read.
+        MissingExtra: one needs a package that is not installed.
     """
     from ragstone.core.errors import UsageError
-    from ragstone.engine.documents import refuse_unreadable
+    from ragstone.engine.sources import refuse_unreadable
 
-    found = sources or asked.sources(kb)
+    settings = asked.acquire(kb)
+    found = sources or list(settings.sources)
     if not found:
         raise UsageError("name a file or a folder, or set acquire.sources")
-    refuse_unreadable(found)
+    refuse_unreadable(found, settings)
     return found
 
 

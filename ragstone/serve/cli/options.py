@@ -15,6 +15,7 @@ import typer
 
 if TYPE_CHECKING:
     from ragstone.engine.knowledge_base import KnowledgeBase
+    from ragstone.settings import AcquireSettings
 
 DEFAULT_KB = Path(".ragstone")
 
@@ -62,11 +63,11 @@ class Asked:
         """Return the same with more settings, which take precedence."""
         return replace(self, overrides=(*self.overrides, *overrides))
 
-    def sources(self, kb: Path) -> list[str]:
-        """Return the files and folders that the settings of a knowledge base name, which need not exist yet."""
+    def acquire(self, kb: Path) -> AcquireSettings:
+        """Return how a knowledge base, which need not exist yet, reads its sources."""
         from ragstone.engine.opening import settings_at
 
-        return list(settings_at(kb, self.overrides, self.preset).acquire.sources)
+        return settings_at(kb, self.overrides, self.preset).acquire
 
     def open(self, kb: Path, *, create: bool = False, as_built: bool = False, wait: float = 0.0) -> KnowledgeBase:
         """Open a knowledge base with these settings."""

@@ -20,7 +20,6 @@ from ragstone.serve.cli.options import DEFAULT_KB, Asked, Kb, opened, with_chunk
 if TYPE_CHECKING:
     from ragstone.core.reports import AddReport
     from ragstone.engine.jobs.queue import Job
-    from ragstone.engine.knowledge_base import KnowledgeBase
 
 FOREVER = float("inf")
 
@@ -58,11 +57,11 @@ def worker(
     Queries see new documents at once. Ctrl-C or SIGTERM stops the worker; stored documents are kept.
     """
     from ragstone.core.errors import UsageError
-    from ragstone.engine.documents import refuse_unreadable
     from ragstone.serve.cli import screen
 
     pause = typed.seconds(every)
-    refuse_unreadable([source for source in sources or () if source == ""])
+    if sources and "" in sources:
+        raise UsageError("a source is empty; name a file or a folder, such as . for the current one")
     if sources and until_empty:
         raise UsageError("--until-empty is for queued jobs; leave out the sources")
     if not sources and rebuild:
@@ -164,10 +163,4 @@ class _Rounds:
 
     async def _ingest(self, source: str) -> None:
         with opened(self.kb, self.asked, create=True, wait=FOREVER) as opened_kb:
-            self.log.report(source, await _ingested(opened_kb, source))
-
-
-async def _ingested(kb: KnowledgeBase, source: str) -> AddReport:
-    if "://" in source or source in kb.settings.acquire.sites:
-        return await kb.documents.crawl(source)
-    return await kb.documents.sync([source])
+            self.log.report(source, await opened_kb.documents.follow(source))

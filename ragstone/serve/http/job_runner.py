@@ -189,10 +189,7 @@ class JobRunner:
             return await self._engine.documents.add_page(job.work.sources[0], on_progress)
         report = AddReport()
         for source in job.work.sources:
-            if "://" in source or source in self._engine.settings.acquire.sites:
-                report = report.plus(await self._engine.documents.crawl(source, on_progress))
-            else:
-                report = report.plus(await self._engine.documents.sync([source], on_progress))
+            report = report.plus(await self._engine.documents.follow(source, on_progress))
         return report
 
     async def _record(self, job: Job) -> None:

@@ -1,0 +1,112 @@
+"""A row of a table or of a database as a document: which of its fields are the id, the title, the text and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragstone.acquire.readers.decode import clean
+from ragstone.acquire.readers.fields import Json, as_fact, as_list, as_text, as_time, typed, without_markup
+from ragstone.acquire.readers.records import LONGEST_FACT, MOST_FACTS, record_text, record_title
+from ragstone.core.access import groups_in
+from ragstone.core.errors import SourceError
+from ragstone.core.filters import Scalar
+from ragstone.settings.acquire import ColumnSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What the fields of a row say. ``key`` is empty if it has no id, and ``groups`` is None if it names none."""
+
+    key: str
+    text: str
+    title: str
+    url: str
+    groups: tuple[str, ...] | None
+    facts: dict[str, Scalar | tuple[Scalar, ...]]
+
+
+def required(columns: ColumnSettings) -> list[str]:
+    """Return the columns that hold text and must not be missing."""
+    return [column for column in columns.text if not column.endswith("?")]
+
+
+def has_text(names: Sequence[str], columns: ColumnSettings, source: str, setting: str) -> bool:
+    """Return whether a table has the columns of text.
+
+    Args:
+        names: its columns.
+        columns: which of them mean what.
+        source: the table, for the error message.
+        setting: the path of ``columns`` in the settings.
+
+    Raises:
+        SourceError: it lacks a column that the settings name, rather than the default.
+    """
+    have = {name.casefold() for name in names}
+    lacking = next((wanted for wanted in required(columns) if wanted.casefold() not in have), None)
+    if lacking is None or columns.text == ColumnSettings().text:
+        return lacking is None
+    named = ", ".join(name for name in names if name) or "none"
+    raise SourceError(
+        f"{source} has no column '{lacking}', from which the text is taken; its columns are {named}. "
+        f"The setting {setting}.text names the columns of text"
+    )
+
+
+def read_row(
+    fields: dict[str, Json], columns: ColumnSettings, readers: str, *, is_record: bool, is_typed: bool = True
+) -> Row:
+    """Return what the fields of a row say.
+
+    Args:
+        fields: by their names as written. Of names that differ in case only, the first counts.
+        columns: which of them mean what.
+        readers: the column with access groups.
+        is_record: whether the text is made of all fields, because the columns of text are missing.
+        is_typed: whether values have the types that they were given, and not those that they look like.
+    """
+    values = {key.casefold(): value for key, value in reversed(fields.items())}
+    texts = [column.removesuffix("?") for column in columns.text]
+
+    def pick(*wanted: str) -> list[str]:
+        cells = (as_text(values.get(column.casefold())) for column in wanted)
+        return [cell for cell in map(without_markup if columns.tidy else str, cells) if cell.strip()]
+
+    used = set[str]() if is_record else {one.casefold() for one in (columns.id, columns.url, *columns.title, *texts)}
+    groups: tuple[str, ...] | None = None
+    facts: dict[str, Scalar | tuple[Scalar, ...]] = {}
+    for column, value in fields.items():
+        if column.casefold() == readers.casefold():
+            groups = _groups(value)
+            continue
+        fact = _fact(columns, column.casefold(), value, is_typed=is_typed)
+        too_much = is_record and (len(facts) >= MOST_FACTS or len(str(fact)) > LONGEST_FACT)
+        if column.casefold() not in used and fact is not None and not too_much:
+            facts[clean(column)] = fact
+    title = " ".join(pick(*columns.title)) or (record_title(fields) if is_record else "")
+    return Row(
+        key="".join(pick(columns.id)).strip(),
+        text=record_text(fields) if is_record else "\n\n".join(pick(*texts)),
+        title=" ".join(title.split()),
+        url="".join(pick(columns.url)).strip(),
+        groups=groups,
+        facts=facts,
+    )
+
+
+def _groups(value: Json) -> tuple[str, ...]:
+    """Return the groups that a field names; none if it is empty."""
+    if isinstance(value, str) and not value.strip().startswith("["):
+        return groups_in(value)
+    return groups_in(as_fact([*as_list(value)] if isinstance(value, str) else value))
+
+
+def _fact(columns: ColumnSettings, column: str, value: Json, *, is_typed: bool) -> Scalar | tuple[Scalar, ...] | None:
+    """Return a field as metadata, of the type that the settings name."""
+    if isinstance(value, str) and value.strip():
+        if column in map(str.casefold, columns.dates):
+            return as_fact(as_time(value))
+        if column in map(str.casefold, columns.lists):
+            return as_fact([*as_list(value)])
+    return as_fact(typed(value) if not is_typed and isinstance(value, str) else value)

@@ -1,0 +1,1 @@
+"""Sources that are neither files on disk nor web sites: buckets, servers, repositories, mailboxes, databases, wikis."""

@@ -1,0 +1,171 @@
+"""Pages of Confluence, in the cloud or a data centre, with the groups that their restrictions name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+from urllib.parse import urlencode, urljoin
+
+from ragstone.acquire.remote.address import Address, Opening
+from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Skipped
+from ragstone.core.source import Entry
+from ragstone.services.pinned_client import PinnedClient
+
+_PAGES = 200
+"""Pages in a reply; a server may send fewer."""
+_MOST_REPLIES = 10_000
+_EXPANDED = (
+    "version",
+    "history",
+    "space",
+    "ancestors",
+    "metadata.labels",
+    "restrictions.read.restrictions.group",
+    "restrictions.read.restrictions.user",
+)
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """A listed page. ``named`` are the groups that its own restrictions let in; None if it has none."""
+
+    page: Json
+    named: frozenset[str] | None
+    above: tuple[str, ...]
+
+
+class ConfluenceSource:
+    """The pages of a space, or of all spaces that the token may read.
+
+    The address is that of the space in the browser with another scheme:
+    ``confluence://user@company.atlassian.net/wiki/spaces/KEY``. The token is in ``CONFLUENCE_TOKEN``, or in the
+    variable that the connection names: with a user an API token of the cloud, without one a personal access token.
+
+    A page is as open as its restrictions and those of all pages above it say; of those, only groups count. People named
+    one by one are left out, so a page that names nobody else can be read by the owner alone. Whom a space lets in is
+    not asked: say so with the groups of the connection.
+    """
+
+    def __init__(self, address: Address, opening: Opening) -> None:
+        before, found, after = f"/{address.path}/".partition("/spaces/")
+        self._key = after.partition("/")[0] if found else ""
+        if not address.host or '"' in self._key or "\\" in self._key:
+            raise UsageError("write the address of a space as confluence://HOST/wiki/spaces/KEY")
+        place = f"{address.server}{before.rstrip('/')}"
+        self.address = f"{address.scheme}://{place}" + (f"/spaces/{self._key}" if self._key else "")
+        self._base = f"{'http' if address.scheme.endswith('http') else 'https'}://{place}"
+        self._user, self._opening = address.user, opening
+        self._others = dict[str, "frozenset[str] | None"]()
+
+    def entries(self) -> Iterator[Entry | Skipped]:
+        space = f'space = "{self._key}" AND ' if self._key else ""
+        asked = {"cql": f"{space}type = page", "limit": str(_PAGES), "expand": ",".join(_EXPANDED)}
+        pages = {str(one["id"]): _page(one) for one in self._results(asked)}
+        # Restrictions hold for the pages below, so all must be known before the first is read.
+        for id, found in pages.items():
+            above = [pages[one].named if one in pages else self._named_by(one) for one in found.above]
+            yield _entry(id, found.page, self._base, _common([*above, found.named]))
+
+    def fetch(self, entry: Entry) -> Iterator[bytes]:
+        found = next(self._results({"cql": f"id = {entry.name}", "expand": "body.storage"}), None)
+        if found is None:
+            raise SourceError("it is gone")
+        yield str(found["body"]["storage"]["value"]).encode()
+
+    def close(self) -> None:
+        if "_client" in self.__dict__:
+            self._client.close()
+
+    @cached_property
+    def _client(self) -> PinnedClient:
+        if self._user:
+            return self._opening.client(self._opening.basic(self._user, "CONFLUENCE_TOKEN"))
+        token = self._opening.secret("CONFLUENCE_TOKEN", f"personal access token for {self.address}")
+        return self._opening.client({"Authorization": f"Bearer {token}"})
+
+    def _named_by(self, id: str) -> frozenset[str] | None:
+        """Return the groups that the restrictions of a folder, or of an archived page, let in; None if it has none."""
+        if id not in self._others:
+            expand = urlencode({"expand": "restrictions.group,restrictions.user"})
+            url = f"{self._base}/rest/api/content/{id}/restriction/byOperation/read?{expand}"
+            try:
+                self._others[id] = _named(self._client.json("GET", url))
+            except SourceError:  # What cannot be known must not open what is below.
+                self._others[id] = frozenset()
+        return self._others[id]
+
+    def _results(self, asked: Mapping[str, str]) -> Iterator[Json]:
+        """Yield the results of a search, from all replies.
+
+        Raises:
+            SourceError: a reply cannot be had, or is not as documented.
+        """
+        url = f"{self._base}/rest/api/content/search?{urlencode(asked)}"
+        for _ in range(_MOST_REPLIES):
+            reply = self._client.json("GET", url)
+            try:
+                yield from cast("list[Json]", reply["results"])
+                links = cast("Json", reply.get("_links", {}))
+            except (KeyError, TypeError, AttributeError) as error:
+                raise SourceError(f"{self.address} does not answer as Confluence does") from error
+            following = str(links.get("next", ""))
+            if not following:
+                return
+            # Relative to the context of the server, such as /wiki; never to another server.
+            url = urljoin(f"{self._base}/", following.removeprefix(str(links.get("context") or "")).lstrip("/"))
+            if not url.startswith(f"{self._base}/"):
+                raise SourceError(f"{self.address} leads to another server")
+        raise SourceError(f"{self.address} has no end")
+
+
+def _page(page: Json) -> _Page:
+    return _Page(
+        page=page,
+        named=_named(page.get("restrictions", {}).get("read", {})),
+        above=tuple(str(one["id"]) for one in page.get("ancestors", ())),
+    )
+
+
+def _named(read: Json) -> frozenset[str] | None:
+    """Return the groups that may read; None if there is no restriction. Nobody may if the server does not tell."""
+    found = read.get("restrictions")
+    if not found or "group" not in found:
+        return frozenset()
+    groups = frozenset(str(one["name"]) for one in found["group"].get("results", ()))
+    is_open = not groups and not found.get("user", {}).get("results", ())
+    return None if is_open else groups
+
+
+def _common(levels: list[frozenset[str] | None]) -> tuple[str, ...] | None:
+    """Return the groups that every level with restrictions lets in; None if none has any."""
+    named = [one for one in levels if one is not None]
+    return tuple(sorted(named[0].intersection(*named))) if named else None
+
+
+def _entry(id: str, page: Json, base: str, groups: tuple[str, ...] | None) -> Entry:
+    version, history = page.get("version", {}), page.get("history", {})
+    labels = [str(one["name"]) for one in page.get("metadata", {}).get("labels", {}).get("results", ())]
+    facts: dict[str, Scalar] = {
+        "kind": "confluence",
+        "space": str(page.get("space", {}).get("key", "")),
+        "author": str(history.get("createdBy", {}).get("displayName", "")),
+        "created": str(history.get("createdDate", "")),
+        "date": str(version.get("when", "")),
+        "tags": ", ".join(labels),
+    }
+    shown = str(page.get("_links", {}).get("webui", ""))
+    return Entry(
+        name=id,
+        version=str(version.get("number", "")),
+        kind=".confluence",
+        title=str(page.get("title", "")),
+        url=f"{base}/{shown.lstrip('/')}" if shown else "",
+        groups=groups,
+        metadata={name: fact for name, fact in facts.items() if fact},
+    )

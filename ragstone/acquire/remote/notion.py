@@ -1,0 +1,160 @@
+"""Pages of Notion: all that are shared with an integration, or those of one database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from ragstone.acquire.remote.address import Address, Opening
+from ragstone.acquire.remote.notion_markdown import block, together, words
+from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Skipped
+from ragstone.core.source import Entry
+from ragstone.services.pinned_client import PinnedClient
+
+_VERSION = "2022-06-28"
+_PAGES = 100
+_MOST_REPLIES = 10_000
+_DEEPEST = 10
+"""Blocks in blocks that are read."""
+_ID = re.compile(r"(?:.*-)?([0-9a-f]{32})")
+_SEPARATE = ("child_page", "child_database")
+"""Blocks that are entries of their own."""
+
+Json = Mapping[str, Any]
+
+
+class NotionSource:
+    """The pages that are shared with an integration, or those of one database.
+
+    The address is ``notion://api.notion.com``, or ``notion://api.notion.com/ID`` with the id of a database; the token
+    of the integration is in ``NOTION_TOKEN``, or in the variable that the connection names. Notion does not tell who
+    may read a page: say so with the groups of the connection.
+    """
+
+    def __init__(self, address: Address, opening: Opening) -> None:
+        """Take the address apart; nothing is connected yet.
+
+        Raises:
+            UsageError: what follows the host is no id.
+        """
+        found = _ID.fullmatch(re.sub(r"-(?=[0-9a-f]{4})", "", address.path))
+        if not address.host or (address.path and not found):
+            raise UsageError("write the address of a database of Notion as notion://api.notion.com/ID, with 32 digits")
+        self._database = found[1] if found else ""
+        self.address = f"{address.scheme}://{address.server}" + (f"/{self._database}" if found else "")
+        self._base = f"{'http' if address.scheme.endswith('http') else 'https'}://{address.server}/v1"
+        self._opening = opening
+        self._people = dict[str, str]()
+
+    def entries(self) -> Iterator[Entry | Skipped]:
+        if self._database:
+            found = self._listed("POST", f"databases/{self._database}/query", {})
+        else:
+            # In the order of their last change, which a change during the listing can only move forward.
+            order = {"direction": "ascending", "timestamp": "last_edited_time"}
+            found = self._listed("POST", "search", {"filter": {"property": "object", "value": "page"}, "sort": order})
+        seen = set[str]()
+        for page in found:
+            id = str(page["id"]).replace("-", "")
+            if not (page.get("archived") or page.get("in_trash") or id in seen):
+                seen.add(id)
+                yield self._entry(id, page)
+
+    def fetch(self, entry: Entry) -> Iterator[bytes]:
+        title = f"# {entry.title}\n\n" if entry.title else ""
+        yield f"{title}{self._inside(entry.name, 0)}".encode("utf-8", "replace")
+
+    def close(self) -> None:
+        if "_client" in self.__dict__:
+            self._client.close()
+
+    @cached_property
+    def _client(self) -> PinnedClient:
+        token = self._opening.secret("NOTION_TOKEN", "token of the integration of Notion")
+        return self._opening.client({"Authorization": f"Bearer {token}", "Notion-Version": _VERSION})
+
+    def _entry(self, id: str, page: Json) -> Entry:
+        properties: dict[str, Json] = dict(page.get("properties", {}))
+        title = next((words(one.get("title", ())) for one in properties.values() if one.get("type") == "title"), "")
+        own = {name: fact for name, one in properties.items() if (fact := _fact(one)) not in (None, "", ())}
+        facts: dict[str, Scalar | tuple[Scalar, ...]] = {
+            **own,
+            "kind": "notion",
+            "author": self._person(page.get("created_by", {})),
+            "created": str(page.get("created_time", "")),
+            "date": str(page.get("last_edited_time", "")),
+        }
+        return Entry(
+            name=id,
+            version=str(page.get("last_edited_time", "")),
+            kind=".md",
+            title=" ".join(title.split()),
+            url=str(page.get("url", "")),
+            metadata={name: fact for name, fact in facts.items() if fact != ""},
+        )
+
+    def _person(self, person: Json) -> str:
+        """Return the name of a person, which an integration without that capability is not told."""
+        id = str(person.get("id", ""))
+        if id and id not in self._people:
+            try:
+                self._people[id] = str(self._client.json("GET", f"{self._base}/users/{id}").get("name") or "")
+            except SourceError:
+                self._people[id] = ""
+        return self._people.get(id, "")
+
+    def _inside(self, id: str, depth: int) -> str:
+        """Return the blocks in a page or block as Markdown."""
+        parts = list[tuple[str, str]]()
+        for one in self._listed("GET", f"blocks/{id}/children", {}):
+            kind = str(one.get("type", ""))
+            if kind not in _SEPARATE:
+                inside = self._inside(str(one["id"]), depth + 1) if one.get("has_children") and depth < _DEEPEST else ""
+                parts.append((kind, block(one, inside)))
+        return together(parts)
+
+    def _listed(self, method: str, path: str, body: Json) -> Iterator[Json]:
+        """Yield the results of a request, from all replies.
+
+        Raises:
+            SourceError: a reply cannot be had, or is not as documented.
+        """
+        cursor = ""
+        for _ in range(_MOST_REPLIES):
+            paging = {"page_size": _PAGES, **({"start_cursor": cursor} if cursor else {})}
+            if method == "GET":
+                reply = self._client.json("GET", f"{self._base}/{path}?{urlencode(paging)}")
+            else:
+                reply = self._client.json(method, f"{self._base}/{path}", {**body, **paging})
+            try:
+                yield from cast("list[Json]", reply["results"])
+                cursor = str(reply["next_cursor"]) if reply["has_more"] else ""
+            except (KeyError, TypeError) as error:
+                raise SourceError(f"{self.address} does not answer as Notion does") from error
+            if not cursor:
+                return
+        raise SourceError(f"{self.address} has no end")
+
+
+def _fact(one: Json) -> Scalar | tuple[Scalar, ...] | None:
+    """Return the value of a property that is of use to filter by; None for others."""
+    kind = str(one.get("type", ""))
+    value = one.get(kind)
+    match kind:
+        case "rich_text":
+            return words(cast("list[Json]", value))[:200]
+        case "number" | "checkbox" | "url" | "email" | "phone_number":
+            return cast("Scalar | None", value)
+        case "select" | "status":
+            return str(value["name"]) if value else None
+        case "multi_select" | "people":
+            return tuple(str(part["name"]) for part in cast("list[Json]", value) if part.get("name"))
+        case "date":
+            return str(value["start"]) if value else None
+        case _:
+            return None

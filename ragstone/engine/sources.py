@@ -1,0 +1,149 @@
+"""The sources of an ingest: files and folders on disk, documents of the program, and what is fetched from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from itertools import chain
+from pathlib import Path
+from threading import Event
+
+from ragstone import acquire
+from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.records import Acquired, Document, Skipped
+from ragstone.engine.components import Components
+from ragstone.engine.ingest import Read
+from ragstone.engine.jobs.queue import Work
+from ragstone.engine.progress import Reporter
+from ragstone.settings import AcquireSettings, Settings
+
+FOLDER = "sources"
+"""Folder, in that of the knowledge base, where sources keep what their next sync needs. It is disposable."""
+JOB_BYTES = 10_000_000
+"""Size of the files of a job from which it takes no further file."""
+
+
+def refuse_unreadable(sources: Sequence[str | Document], settings: AcquireSettings) -> None:
+    """Check sources before a knowledge base is made for them.
+
+    Raises:
+        UsageError: an address is malformed, or a path is empty, as of a variable that is not set; it would stand for
+            the current folder.
+        SourceError: a path leads nowhere, or to nothing that can be read.
+        MissingExtra: a package is missing that a source needs.
+    """
+    for source in sources:
+        if source == "":
+            raise UsageError("a source is empty; name a file or a folder, such as . for the current one")
+        if isinstance(source, Document):
+            continue
+        if acquire.is_remote(source, settings):
+            with closing(acquire.open_source(source, settings, Path())):
+                pass
+        else:
+            acquire.read(acquire.on_disk(source), settings, base=Path())
+
+
+def base(version: Components) -> Path:
+    """Return the folder that the paths of documents are relative to."""
+    return version.folder.resolve().parent
+
+
+def reading(sources: Sequence[str | Document]) -> Read:
+    """Return what reads these sources, one by one."""
+    return lambda version, settings, stop, reporter: read_all(version, sources, settings, stop, reporter)
+
+
+def noting(version: Components, reporter: Reporter) -> Callable[[str, str], bool]:
+    """Return what tells whether a file is stored; it is asked before each file is opened."""
+
+    def is_stored(source: str, stamp: str) -> bool:
+        reporter.reading(source)
+        return version.catalog.has_file(source, stamp)
+
+    return is_stored
+
+
+def read_all(
+    version: Components,
+    sources: Sequence[str | Document],
+    settings: AcquireSettings,
+    stop: Event,
+    reporter: Reporter,
+) -> Iterator[Acquired]:
+    """Return what the sources hold, read one by one.
+
+    A path that leads nowhere is an error at once. If one of several sources elsewhere fails, it is reported, and what
+    is stored of it is kept; the others are read.
+    """
+    is_stored = noting(version, reporter)
+
+    def read(source: str | Document) -> Iterable[Acquired]:
+        if isinstance(source, Document):
+            return [acquire.with_groups(source, settings.access)]
+        if not acquire.is_remote(source, settings):
+            return acquire.read(acquire.on_disk(source), settings, base=base(version), is_stored=is_stored, stop=stop)
+        opened = acquire.open_source(source, settings, version.folder / FOLDER)
+        groups = acquire.connection_of(source, settings).groups
+        found = acquire.read_source(opened, settings, groups=groups, is_stored=is_stored, stop=stop)
+        return found if len(sources) == 1 else _reported(found, opened.address)
+
+    return chain.from_iterable([read(source) for source in sources])
+
+
+def roots(sources: Sequence[str], settings: AcquireSettings, folder: Path) -> tuple[str, ...]:
+    """Return what the ``source`` of every document of these sources begins with.
+
+    Args:
+        sources: paths, names and addresses.
+        settings: the connections.
+        folder: that of the knowledge base.
+    """
+    return tuple(
+        acquire.open_source(source, settings, folder / FOLDER).address
+        if acquire.is_remote(source, settings)
+        else acquire.root(acquire.on_disk(source))
+        for source in sources
+    )
+
+
+def count(sources: Sequence[str | Document], settings: AcquireSettings) -> int:
+    """Return how many files may be read; 0 if that is not known before they are listed."""
+    named = [source for source in sources if isinstance(source, str)]
+    if any(acquire.is_remote(source, settings) for source in named):
+        return 0
+    return sum(acquire.count(acquire.on_disk(source)) for source in named)
+
+
+def works(sources: Sequence[str], settings: Settings) -> Iterator[Work]:
+    """Yield the work of adding files, in jobs of limited size.
+
+    Raises:
+        SourceError: a path leads nowhere, or to nothing that can be read.
+    """
+    own, files, size = settings.jobs, list[str](), 0
+    found = (file for source in sources for file in acquire.files_of(acquire.on_disk(source)))
+    for file in dict.fromkeys(found):
+        files.append(str(file))
+        with suppress(OSError):
+            size += file.stat().st_size
+        if len(files) >= own.files or size >= JOB_BYTES:
+            yield Work(files=tuple(files))
+            files, size = [], 0
+    if files:
+        yield Work(files=tuple(files))
+
+
+def absolute(source: str, settings: AcquireSettings) -> str:
+    """Return a source by a name that means the same in every folder."""
+    if acquire.is_remote(source, settings):
+        return source
+    path = Path(acquire.on_disk(source))
+    return str(path.resolve() if path.is_dir() else path.parent.resolve() / path.name)
+
+
+def _reported(found: Iterable[Acquired], address: str) -> Iterator[Acquired]:
+    try:
+        yield from found
+    except SourceError as error:
+        yield Skipped(source=address, reason=str(error))

@@ -1,0 +1,190 @@
+"""An HTTP client for threads: to addresses that were checked, with retries, and limits of time and size."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpcore2
+
+from ragstone.core.errors import SourceError
+from ragstone.services.network import checked_addresses
+from ragstone.services.pinned import in_words
+from ragstone.services.retries import retry_after
+
+_PASSING = (429, 500, 502, 503, 504)
+_LONGEST_WAIT = 120.0
+"""Seconds that a server may ask to wait."""
+_FIRST_WAIT = 1.0
+_MOST_BYTES = 50_000_000
+"""Size of a reply that is read as a whole."""
+_MOST_REDIRECTS = 5
+_MOVED = (301, 302, 303, 307, 308)
+_FAILURES = (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.RemoteProtocolError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How a server is reached, and ``setting``, the path of the setting that allows private addresses."""
+
+    allow_private: bool
+    timeout_seconds: float
+    retries: int
+    setting: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A reply, with its header fields by names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
+class PinnedClient:
+    """Keeps connections open, repeats what may succeed later, and waits as long as the server asks it to.
+
+    Args:
+        headers: sent with every request, such as the credentials; only to the server that was asked, not where it
+            redirects to.
+        limits: how the server is reached.
+        sleep: waits for so many seconds.
+    """
+
+    def __init__(
+        self, headers: Mapping[str, str], limits: Limits, *, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._headers, self._limits, self._sleep = dict(headers), limits, sleep
+        self._pool = httpcore2.ConnectionPool(httpcore2.default_ssl_context(), network_backend=_Pinned(limits))
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def json(self, method: str, url: str, body: object = None) -> Any:
+        """Return the decoded JSON of a reply.
+
+        Raises:
+            SourceError: the server cannot be reached, refuses, or sends something else.
+        """
+        content = b"" if body is None else json.dumps(body).encode()
+        kind = {"Content-Type": "application/json"} if content else {}
+        reply = self.request(method, url, headers={"Accept": "application/json", **kind}, content=content)
+        try:
+            return json.loads(reply.body)
+        except ValueError as error:
+            raise SourceError(f"{_shown(url)} did not send JSON") from error
+
+    def request(
+        self, method: str, url: str, *, headers: Mapping[str, str] | None = None, content: bytes = b""
+    ) -> Reply:
+        """Return a reply of success (2xx) with its whole body.
+
+        Raises:
+            SourceError: the server cannot be reached, refuses, or sends too much.
+        """
+        with self._answered(method, url, {**self._headers, **(headers or {})}, content) as (reply, blocks):
+            body = bytearray()
+            for block in blocks:
+                body += block
+                if len(body) > _MOST_BYTES:
+                    raise SourceError(f"{_shown(url)} sends more than {_MOST_BYTES // 1_000_000} MB")
+            return Reply(status=reply.status, headers=reply.headers, body=bytes(body))
+
+    def download(self, url: str) -> Iterator[bytes]:
+        """Yield the body of a GET in blocks, and follow redirects; each hop is checked like any request.
+
+        Raises:
+            SourceError: as for `request`.
+        """
+        origin = _origin(url)
+        for _ in range(_MOST_REDIRECTS + 1):
+            # Another server must not learn the credentials.
+            headers = self._headers if _origin(url) == origin else {}
+            with self._answered("GET", url, headers, b"", may_move=True) as (reply, blocks):
+                if reply.status not in _MOVED:
+                    yield from blocks
+                    return
+                url = urljoin(url, reply.headers.get("location", ""))
+        raise SourceError(f"{_shown(url)} redirects more than {_MOST_REDIRECTS} times")
+
+    @contextmanager
+    def _answered(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes, *, may_move: bool = False
+    ) -> Generator[tuple[Reply, Iterator[bytes]]]:
+        """Yield a reply and the blocks of its body, after as many attempts as are allowed."""
+        attempt, is_answered = 0, False
+        while True:
+            wait: float | None = None
+            try:
+                with self._sent(method, url, headers, content) as (reply, blocks):
+                    if reply.status < 300 or (may_move and reply.status in _MOVED):
+                        is_answered = True
+                        yield reply, blocks
+                        return
+                    reason = f"{_shown(url)} answers {reply.status}"
+                    wait = retry_after(reply.headers.get("retry-after", ""))
+                    passing = reply.status in _PASSING and (wait is None or wait <= _LONGEST_WAIT)
+            except _FAILURES as error:
+                reason, passing = f"{_shown(url)}: {in_words(error)}", not is_answered
+            except httpcore2.ProtocolError as error:
+                raise SourceError(f"{_shown(url)}: {in_words(error)}") from error
+            if not passing or attempt >= self._limits.retries:
+                raise SourceError(reason)
+            # Exponential, with jitter so that clients that failed together do not retry together.
+            pause = _FIRST_WAIT * 2**attempt * random.uniform(0.75, 1.25)
+            self._sleep(pause if wait is None else wait)
+            attempt += 1
+
+    @contextmanager
+    def _sent(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes
+    ) -> Generator[tuple[Reply, Iterator[bytes]]]:
+        seconds = self._limits.timeout_seconds
+        times = {"timeout": {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}}
+        fields = [(name, value) for name, value in headers.items()]
+        with self._pool.stream(method, url, headers=fields, content=content or None, extensions=times) as answer:
+            found = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
+            yield Reply(status=answer.status, headers=found), answer.iter_stream()
+
+
+class _Pinned(httpcore2.SyncBackend):
+    """Connects to the address that was checked, even if the name resolves to another one later."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self._limits = limits
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        allow, setting = self._limits.allow_private, self._limits.setting
+        failure: Exception = httpcore2.ConnectError("no address")
+        for address in checked_addresses(host, port, allow_private=allow, setting=setting):
+            try:
+                # TLS starts later with the host name, so certificates are checked against the name.
+                return super().connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port
+
+
+def _shown(url: str) -> str:
+    """Return a URL without its query, which may hold a signature."""
+    return url.partition("?")[0]
