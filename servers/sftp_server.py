@@ -62,6 +62,15 @@ class _Login(paramiko.ServerInterface):
         return common.OPEN_SUCCEEDED if kind == "session" else common.OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED
 
 
+class _Opened(paramiko.SFTPHandle):
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path, self.readfile = path, path.open("rb")
+
+    def stat(self) -> paramiko.SFTPAttributes:
+        return paramiko.SFTPAttributes.from_stat(self._path.stat())
+
+
 class _Files(paramiko.SFTPServerInterface):
     def __init__(self, server: paramiko.ServerInterface, folder: Path) -> None:
         super().__init__(server)
@@ -85,9 +94,7 @@ class _Files(paramiko.SFTPServerInterface):
     def open(self, path: str, flags: int, attr: object) -> paramiko.SFTPHandle | int:  # noqa: ARG002
         if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
             return sftp.SFTP_PERMISSION_DENIED
-        handle = paramiko.SFTPHandle(flags)
-        handle.readfile = self._at(path).open("rb")  # pyright: ignore[reportAttributeAccessIssue]
-        return handle
+        return _Opened(self._at(path))
 
     def _at(self, path: str) -> Path:
         inside = [part for part in PurePosixPath(path).parts if part not in ("/", "..")]

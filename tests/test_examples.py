@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ragstone.core.answers import Message, Piece, Reply
 from ragstone.core.errors import SettingsError
 from ragstone.core.records import Hit, Mark
 from ragstone.index.follow.protocol import StoreContext
+from ragstone.settings import ConnectionSettings
 from ragstone.settings.services import ModelSettings
 from ragstone.testing import (
     Failed,
@@ -26,10 +28,12 @@ from ragstone.testing import (
     check_embedder,
     check_reader,
     check_reranker,
+    check_source,
     check_vector_store,
 )
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+COUNTER = count()
 CARD = "BEGIN:VCARD\nFN:Ada Lovelace\nTEL;TYPE=home:+44 20 7946 0000\nEND:VCARD\n"
 
 
@@ -46,6 +50,7 @@ def test_examples_pass_the_checks(tmp_path: Path) -> None:
     from own.model import Parrot  # pyright: ignore[reportMissingImports]
     from own.reader import parse  # pyright: ignore[reportMissingImports]
     from own.reranker import SharedWords  # pyright: ignore[reportMissingImports]
+    from own.source import Notes  # pyright: ignore[reportMissingImports]
     from own.store import build  # pyright: ignore[reportMissingImports]
 
     (tmp_path / "a.vcf").write_text(CARD, encoding="utf-8")
@@ -53,6 +58,7 @@ def test_examples_pass_the_checks(tmp_path: Path) -> None:
     check_chat_model(Parrot(ModelSettings()))
     check_reader(parse, tmp_path / "a.vcf")
     check_reranker(SharedWords())
+    check_source(lambda: Notes(ConnectionSettings(address="own.source:Notes")))
     check_vector_store(build)
 
 
@@ -63,6 +69,7 @@ def test_settings_name_components_of_ones_own(tmp_path: Path) -> None:
         "index.vectors=own.store:build",
         "rank.reranker=own.reranker:SharedWords",
         "acquire.readers={.vcf: own.reader:parse}",
+        "acquire.connections={notes: {address: own.source:Notes}}",
     )
     (tmp_path / "ada.vcf").write_text(CARD, encoding="utf-8")
     with Ragstone(tmp_path / "kb", settings=settings) as kb:
@@ -71,6 +78,8 @@ def test_settings_name_components_of_ones_own(tmp_path: Path) -> None:
         best = kb.search("Ada Lovelace", k=1)[0]
         assert best.chunk.document_id == "ada.vcf"
         assert best.score == 1
+        assert kb.sync("notes").added == 2
+        assert kb.document("notes://desk/bees.md").metadata["readers"] == ("staff",)
     with Ragstone(tmp_path / "kb", settings=[*settings, "respond.model.name=own.model:Parrot"]) as kb:
         assert kb.ask("What is blue?").citations
 
@@ -203,6 +212,26 @@ def test_wrong_reader_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("{}", encoding="utf-8")
     with pytest.raises((Failed, AttributeError)):
         check_reader(crashing, tmp_path / "a.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda _: [], "at least one entry"),
+        (lambda entries: [*entries, *entries], "listed once"),
+        (lambda entries: [replace(one, version=str(next(COUNTER))) for one in entries], "same entries"),
+        (lambda entries: [replace(one, name=f"/{one.name}") for one in entries], "begin with a slash"),
+    ],
+)
+def test_wrong_source_is_noticed(change: Any, told: str) -> None:
+    from own.source import Notes  # pyright: ignore[reportMissingImports]
+
+    class Broken(Notes):
+        def entries(self) -> Iterator[Any]:
+            return iter(change(list(super().entries())))
+
+    with pytest.raises(Failed, match=told):
+        check_source(lambda: Broken(ConnectionSettings(address="own.source:Notes")))
 
 
 def test_forgetful_store_is_noticed() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from ragstone.settings import Settings
+from ragstone.settings import ConnectionSettings, Settings
 from ragstone.settings.load import ALIASES, KINDS, leaves, preset_names
 
 PAGE = Path(__file__).parent.parent / "docs" / "settings.md"
@@ -51,6 +51,7 @@ SECTIONS = {
     "acquire.metadata": "Extracted metadata",
     "acquire.access": "Access rules",
     "acquire.crawl": "Web sites",
+    "acquire.remote": "Servers, buckets and databases",
     "chunk": "Chunking",
     "index": "Indexing",
     "query": "Retrieval",
@@ -95,6 +96,18 @@ Give a name to a site that you crawl repeatedly, and run `ragstone crawl NAME`. 
 The environment variable is `RAGSTONE_ACQUIRE__SITES__CUDA_Q__START`. A name consists of lower-case letters, digits,
 `_` and `-`.
 """
+CONNECTIONS = """
+## Named sources
+
+Give a name to a source that is neither a file nor a web site, and run `ragstone sync NAME` ([Sources](sources.md)):
+
+    acquire:
+      connections:
+        wiki:
+          address: confluence://ann%40mill.example@mill.atlassian.net/wiki/spaces/MILL
+          groups: [staff]
+
+"""
 ALIAS_HEAD = """\
 ## Variables of other programs
 
@@ -114,7 +127,17 @@ def render() -> str:
         name = f"{title}: `{section}`" if section else title
         parts += [f"\n## {name}\n\n", _row("setting", "values", "default", "description"), _row(*["---"] * 4)]
         parts += rows[section]
-    parts += [SITES, f"\n{ALIAS_HEAD}\n"]
+    parts += [
+        SITES,
+        CONNECTIONS,
+        _row("setting of a connection", "values", "default", "description"),
+        _row(*["---"] * 4),
+    ]
+    for path, info, value in leaves(ConnectionSettings.model_construct(address="")):
+        if "." not in path:
+            parts.append(_row(f"`{path}`", _values(info), _code(value), info.description or ""))
+    parts.append("\n`columns` takes the settings of `acquire.columns`, for the columns of a query.\n")
+    parts += [f"\n{ALIAS_HEAD}\n"]
     parts += [_row("name", "setting"), _row("---", "---")]
     parts += [_row(f"`{name}`", f"`{path}`{_prefix(name)}") for name, path in ALIASES.items()]
     return "".join(parts)

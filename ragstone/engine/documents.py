@@ -68,7 +68,11 @@ class Documents:
             SettingsMismatch: this Ragstone would cut or embed differently from the stored chunks.
             Conflict: the work was taken over; what was committed before stays.
         """
-        files = count(sources, self._settings.acquire)
+        with self._versions.current() as version:
+            settings = version.settings.acquire
+            files = count(sources, settings)
+            # An address with a password in it is refused here, before it is noted anywhere.
+            roots([source for source in sources if isinstance(source, str)], settings, version.folder)
         named = tuple(source if isinstance(source, str) else source.id for source in sources)
         return await self._ingest.run(Intake(read=reading(sources), files=files, sources=named), on_progress, share)
 

@@ -240,8 +240,10 @@ def leaves(model: BaseModel, path: str = "") -> Iterator[tuple[str, FieldInfo, A
             yield from leaves(value, f"{path}{name}.")
         elif isinstance(value, dict) and (sections := _named_sections(_tree(value))):
             for key, section in sections.items():
-                inside = leaves(section, f"{path}{name}.{key}.")
-                yield from (leaf for leaf in inside if leaf[0].rpartition(".")[2] in section.model_fields_set)
+                prefix = f"{path}{name}.{key}."
+                for leaf in leaves(section, prefix):
+                    if leaf[0].removeprefix(prefix).partition(".")[0] in section.model_fields_set:
+                        yield leaf
         else:
             yield f"{path}{name}", info, value
 

@@ -73,7 +73,9 @@ class ServeSettings(Section):
         default=(), description="Origins of other web pages that may call the server, such as `[https://chat.example]`."
     )
     sources: tuple[str, ...] = Field(
-        default=(), description="Files, folders and sites that `POST /sync` may ingest. All others are refused."
+        default=(),
+        description="Files, folders, sites, and names or addresses of other sources that `POST /sync` may ingest. All"
+        " others are refused.",
     )
     web_pages: bool = Field(
         default=False,

@@ -18,6 +18,7 @@ from ragstone.testing.embedders import EMBEDDER_CHECKS, check_embedder
 from ragstone.testing.expect import Failed
 from ragstone.testing.readers import check_reader
 from ragstone.testing.rerankers import RERANKER_CHECKS, check_reranker
+from ragstone.testing.sources import check_source
 from ragstone.testing.vector_stores import VECTOR_STORE_CHECKS, VectorStoreCase, check_vector_store
 
 __all__ = [
@@ -31,5 +32,6 @@ __all__ = [
     "check_embedder",
     "check_reader",
     "check_reranker",
+    "check_source",
     "check_vector_store",
 ]

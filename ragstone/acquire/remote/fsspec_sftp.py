@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import paramiko
 from fsspec.implementations.sftp import SFTPFileSystem
@@ -40,7 +40,7 @@ class KnownHosts(SFTPFileSystem):
         if channel is not None:
             channel.settimeout(seconds)
 
-    def _open(self, path: str, mode: str = "rb", block_size: int | None = None) -> Any:
-        file: Any = super()._open(path, mode, block_size)
-        file.prefetch()  # Otherwise each 32 KB wait for an answer.
+    def _open(self, path: str, mode: str = "rb", block_size: int | None = None, **kwargs: Any) -> Any:
+        file: Any = cast("Any", super())._open(path, mode, block_size, **kwargs)
+        file.prefetch()  # Otherwise each block of 32 KB waits for the one before.
         return file

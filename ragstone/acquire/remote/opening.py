@@ -12,7 +12,7 @@ from ragstone.core.import_path import load, require
 from ragstone.core.source import Source
 from ragstone.settings import AcquireSettings, ConnectionSettings
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _OWN = re.compile(r"\w+(\.\w+)*:[A-Za-z_]\w*")
 _SETTING = "acquire.connections.*.address"
 _KNOWN = "an address such as s3://bucket/docs, or package.module:Class"
@@ -22,7 +22,9 @@ def is_remote(source: str, settings: AcquireSettings) -> bool:
     """Return whether a source is listed and fetched, rather than a file or folder on disk."""
     if source in settings.connections:
         return True
-    return bool(_SCHEME.match(source) or source.startswith("git+")) and not source.startswith("file:/")
+    if source.startswith("git+") and "://" not in source:
+        return not Path(source).exists()
+    return bool(_SCHEME.match(source)) and not source.startswith("file:/")
 
 
 def is_site(source: str, settings: AcquireSettings) -> bool:
