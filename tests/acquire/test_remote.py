@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kb import open_fast, parts
@@ -456,12 +457,30 @@ def test_reads_the_rows_of_a_query(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         connection.execute("UPDATE ticket SET body = 'They rest.' WHERE id = 2")
     connection.close()
     assert texts(read(opened("", tmp_path, named), stamps)) == {"sql://tickets/2": "They rest."}
-    for broken, message in (
-        ("SELECT nothing FROM ticket", "cannot be queried"),
-        ("SELECT id FROM ticket", "no column"),
-    ):
+    broken = {
+        "SELECT missing FROM ticket": "no such column",
+        "SELECT id FROM ticket": "no column 'body'",
+        "DELETE FROM ticket RETURNING id, body": "readonly database",
+    }
+    for text, message in broken.items():
         with pytest.raises(SourceError, match=message):
-            read(opened("", tmp_path, named.model_copy(update={"query": broken})))
+            read(opened("", tmp_path, named.model_copy(update={"query": text})))
     monkeypatch.setenv("TICKETS", "not a URL with a secret")
     with pytest.raises(SourceError, match="malformed"):
         read(opened("", tmp_path, named))
+
+
+def test_reads_rows_of_postgresql(postgres: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sqlalchemy")
+    monkeypatch.setenv("SQL_URL", postgres.address())
+    query = """SELECT * FROM (
+        VALUES (1, 'Mill', DATE '2024-05-06', 1.5, ARRAY['a', 'b'], '50% corn'), (2, 'Bees', NULL, 2, NULL, 'x')
+    ) AS ticket (id, title, day, price, parts, text) WHERE text LIKE '%' ORDER BY id::int"""
+    named = ConnectionSettings(address="sql://tickets", query=query)
+    mill, bees = (one for one in read(opened("", tmp_path, named)) if isinstance(one, Document))
+    assert (mill.id, mill.title, mill.text) == ("sql://tickets/1", "Mill", "50% corn")
+    assert [mill.metadata[name] for name in ("day", "price", "parts")] == ["2024-05-06", 1.5, ("a", "b")]
+    assert bees.metadata["price"] == 2
+    changing = named.model_copy(update={"query": "CREATE TABLE made AS SELECT 1 AS id, 'x' AS text"})
+    with pytest.raises(SourceError, match="cannot be queried"):
+        read(opened("", tmp_path, changing))

@@ -27,7 +27,7 @@ class SqlSource:
 
     The address is ``sql://name``; the name begins the ids of the documents. The URL of the database, which may hold a
     password, is in ``SQL_URL``, or in the variable that the connection names. The query runs in a transaction that is
-    rolled back.
+    rolled back, and that is read-only in PostgreSQL and SQLite.
     """
 
     def __init__(self, address: Address, opening: Opening) -> None:
@@ -54,7 +54,7 @@ class SqlSource:
     def entries(self) -> Iterator[Entry | Skipped]:
         try:
             with self._connected().connect() as connection:
-                connection = connection.execution_options(stream_results=True, yield_per=_ROWS)
+                connection = self._read_only(connection)
                 # A colon would begin a parameter.
                 query = self._alchemy.text(self._opening.connection.query.replace(":", r"\:"))
                 result = connection.execute(query)
@@ -90,6 +90,16 @@ class SqlSource:
         except ImportError as error:
             raise MissingExtra(error.name or "the driver of the database", extra="") from error
         return self._engine
+
+    def _read_only(self, connection: Any) -> Any:
+        """Return the connection such that it streams rows and, where that can be said, changes nothing."""
+        options: dict[str, Any] = {"stream_results": True, "yield_per": _ROWS}
+        if self._engine.dialect.name == "postgresql":
+            options["postgresql_readonly"] = True
+        connection = connection.execution_options(**options)
+        if self._engine.dialect.name == "sqlite":
+            connection.exec_driver_sql("PRAGMA query_only = ON")
+        return connection
 
     def _entry(self, row: Mapping[str, object], number: int, *, is_record: bool) -> Entry | Skipped:
         fields = {str(name): _plain(value) for name, value in row.items()}
