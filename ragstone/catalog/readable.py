@@ -43,7 +43,8 @@ class ReadableDocuments:
         with self._asking:
             self._begin(stamp)
             if self._whole is None:
-                ((self._whole,),) = self._database.rows("SELECT count(*) FROM documents")
+                ((whole,),) = self._database.rows("SELECT count(*) FROM documents")
+                self._whole = int(whole)
             return self._whole - hidden
 
     def of(self, groups: Sequence[str] | None, stamp: Stamp) -> Rows:
