@@ -56,6 +56,8 @@ LEAST_MARKS = 0.7
 """Overall score from which a judge accepts a cheaper model's answer."""
 SAVE_SECONDS = 300.0
 """Seconds between two writes of the statistics."""
+SHARED_SAVE_SECONDS = 5.0
+"""The same if several processes serve, each of which reports what the others have written."""
 
 
 def under(version: Components, settings: Settings, *, policy: int = 0) -> Components:
@@ -153,7 +155,11 @@ def _history(source: Source, settings: Settings) -> HistoryParts:
         statistics=shared.part(
             "statistics",
             own.statistics_days,
-            lambda: Statistics(journal(), days=own.statistics_days, every=SAVE_SECONDS),
+            lambda: Statistics(
+                journal(),
+                days=own.statistics_days,
+                every=SAVE_SECONDS if settings.serve.workers == 1 else SHARED_SAVE_SECONDS,
+            ),
         ),
         # The learner's settings are those that the knowledge base was opened with, whatever a question brings.
         learner=shared.part(

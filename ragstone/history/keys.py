@@ -86,6 +86,8 @@ class Keys:
     def __init__(self, journal: Journal, clock: Callable[[], float] = time.time) -> None:
         """Take the journal, and a clock of seconds since 1970."""
         self._journal, self._clock = journal, clock
+        self._seen_in: object = None
+        self._commit, self._state = 0, (0, 0, 0)
 
     def close(self) -> None:
         """Close the journal."""
@@ -142,6 +144,23 @@ class Keys:
         with self._journal.reading() as db:
             ((made,),) = db.execute("SELECT count(*) FROM keys") if db else ((0,),)
         return KeyRing(self._rows(), made)
+
+    def state(self) -> tuple[int, int, int]:
+        """Return what changes whenever any process makes or revokes a key; cheap enough for every request.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        with self._journal.reading() as db:
+            if db is None:
+                return self._state
+            # It changes with every commit of another connection, about keys or not.
+            commit: int = db.execute("PRAGMA data_version").fetchone()[0]
+            if db is not self._seen_in or commit != self._commit:
+                replaced = self._state[0] + (db is not self._seen_in)  # the file was restored from a backup
+                counts = db.execute("SELECT count(*), count(revoked) FROM keys").fetchone()
+                self._seen_in, self._commit, self._state = db, commit, (replaced, *counts)
+            return self._state
 
     def revoke(self, which: str) -> list[Key]:
         """Revoke a key by its id, or all keys of a name.

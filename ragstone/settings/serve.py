@@ -82,6 +82,12 @@ class ServeSettings(Section):
         description="Let callers who may write and read everything add web pages and feeds by their address. Private"
         " addresses stay refused unless `acquire.crawl.allow_private` is set.",
     )
+    workers: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Processes that serve. Each loads the models; several answer more questions on several processors.",
+    )
     jobs: Literal["server", "workers"] = Field(
         default="server", description="Who ingests uploads and sources: the server itself, or `ragstone worker`."
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -124,7 +123,6 @@ def test_groups_are_named_at_upload_and_no_path_is_shown(kb: Path, visit: Open) 
     finally:
         keys.close()
     with served(kb.parent / "locked") as url:
-        time.sleep(0.6)
         for key, count in ((writer, 1), (reader, 0)):
             at = visit(url, at="#/sources", allow="401")
             at.page.get_by_placeholder("rgs_").fill(key)

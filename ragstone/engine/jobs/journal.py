@@ -66,24 +66,34 @@ class JournalJobs:
         return replace(job, state="failed" if error else "done", ended=self._clock(), report=report, error=error)
 
     def take_over(self, server: str, alive: Collection[str]) -> list[Job]:
-        """Take over the jobs of dead servers and return them, oldest first.
+        """Take over the jobs of dead servers and return them, oldest first. No two servers get the same job.
 
         A job that was interrupted too often is marked as failed instead.
 
         Raises:
             KnowledgeBaseError: the journal cannot be written.
         """
+        if not any(job.server not in alive for job in self._select(_SERVED, [])):
+            return []
         out: list[Job] = []
-        for job in self._select("ended IS NULL AND due IS NULL ORDER BY at", []):
-            if job.server in alive:
-                continue
-            if job.tries >= TRIES:
-                self.note(self.ended(job, error=interrupted_message(job)))
-                continue
-            taken = replace(job, server=server, state="waiting")
-            self.note(taken)
-            out.append(taken)
+        with self._journal.writing() as db:
+            for job in _jobs(db, _SERVED, []):
+                if job.server in alive:
+                    continue
+                if job.tries >= TRIES:
+                    _put(db, self.ended(job, error=interrupted_message(job)))
+                else:
+                    out.append(replace(job, server=server, state="waiting"))
+                    _put(db, out[-1])
         return out
+
+    def unfinished(self) -> int:
+        """Return how many jobs of servers wait or run.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        return len(self._select(_SERVED, []))
 
     # ------------------------------------------------------------ jobs for workers
 
@@ -156,16 +166,21 @@ class JournalJobs:
 
     def _select(self, which: str, values: list[object]) -> list[Job]:
         with self._journal.reading() as db:
-            sql = f"SELECT {', '.join(COLUMNS)}, crc FROM jobs WHERE {which}"  # noqa: S608
-            rows = db.execute(sql, values).fetchall() if db else []
-        return [job_from_row(row) for row in rows if _is_sound(row)]
+            return _jobs(db, which, values) if db else []
 
 
+_SERVED = "ended IS NULL AND due IS NULL ORDER BY at"
+"""Unfinished jobs of servers."""
 _HELD = "id = ? AND server = ? AND tries = ? AND ended IS NULL"
 
 
 def _holder_values(job: Job) -> list[object]:
     return [job.id, job.server, job.tries]
+
+
+def _jobs(db: Any, which: str, values: list[object]) -> list[Job]:
+    rows = db.execute(f"SELECT {', '.join(COLUMNS)}, crc FROM jobs WHERE {which}", values).fetchall()  # noqa: S608
+    return [job_from_row(row) for row in rows if _is_sound(row)]
 
 
 def _put(db: Any, job: Job) -> None:

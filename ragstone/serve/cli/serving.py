@@ -22,6 +22,9 @@ def serve(
         str | None, typer.Option("--host", metavar="ADDRESS", help="Set serve.host.", show_default=False)
     ] = None,
     port: Annotated[int | None, typer.Option("--port", metavar="N", help="Set serve.port.", show_default=False)] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", help="Set serve.workers.", show_default=False)
+    ] = None,
     tls: Annotated[
         bool, typer.Option("--tls", help="Use TLS; without a certificate in the settings, make a self-signed one.")
     ] = False,
@@ -29,6 +32,7 @@ def serve(
     """Serve the web page and the HTTP API.
 
     Listens on this machine only, unless --host names another address; that needs a key (ragstone key make).
+    With --workers, several processes serve; SIGHUP replaces them one after another and loses no request.
     """
     from ragstone.core.errors import MissingExtra
     from ragstone.serve.cli import screen
@@ -36,12 +40,22 @@ def serve(
 
     try:
         from ragstone.serve.http.server import serve
+        from ragstone.serve.http.supervisor import several
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "fastapi", extra="serve") from error
-    own = {"serve.host": host, "serve.port": port}
+    own = {"serve.host": host, "serve.port": port, "serve.workers": workers}
     asked = asked.plus([f"{path}={value}" for path, value in own.items() if value is not None])
+
+    def tell(text: str) -> None:
+        screen.write([line(text)], sys.stderr)
+
     with opened(kb, asked, create=True) as opened_kb:
-        serve(opened_kb, opened_kb.settings.serve, tls=tls, tell=lambda text: screen.write([line(text)], sys.stderr))
+        if opened_kb.settings.serve.workers == 1:
+            serve(opened_kb, opened_kb.settings.serve, tls=tls, tell=tell)
+            return
+        server = several(opened_kb, asked.preset, asked.overrides, tls=tls, tell=tell)
+    if code := server.run():  # the knowledge base is closed, and each process opens it
+        raise typer.Exit(code)
 
 
 @with_question_settings

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragstone.core.errors import RagstoneError
 from ragstone.history.keys import Key
+from ragstone.history.limits import Limits, Quota
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Authenticator
 from ragstone.serve.http.errors import Refused
@@ -37,18 +37,24 @@ class Admission:
     """
 
     def __init__(
-        self, app: ASGIApp, authenticator: Authenticator, settings: ServeSettings, page: Collection[str]
+        self,
+        app: ASGIApp,
+        authenticator: Authenticator,
+        limits: Limits,
+        settings: ServeSettings,
+        page: Collection[str],
     ) -> None:
         """Guard an application.
 
         Args:
             app: the inner application.
             authenticator: knows the keys.
+            limits: counts the requests of keys.
             settings: limits of rates, sizes and times.
             page: paths of the page's own files.
         """
         self._app, self._authenticator, self._settings = app, authenticator, settings
-        self._limiter = RateLimiter(settings.limits)
+        self._limiter = RateLimiter(settings.limits, limits)
         self._public = PUBLIC | frozenset(page)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,35 +112,12 @@ class _Body:
 
 
 # ---------------------------------------------------------------- rates
-@dataclass(slots=True, kw_only=True)
-class _Bucket:
-    """A token bucket of one key, with the number of its requests in progress."""
-
-    per_minute: int
-    burst: int
-    concurrent: int
-    tokens: float
-    filled_at: float
-    active: int = 0
-
-    def take(self, now: float) -> float:
-        """Take a token; return 0, or the seconds until there is one."""
-        rate = self.per_minute / 60
-        self.tokens = min(float(self.burst), self.tokens + (now - self.filled_at) * rate)
-        self.filled_at = now
-        if self.tokens >= 1:
-            self.tokens -= 1
-            return 0.0
-        return (1 - self.tokens) / rate
-
-
 class RateLimiter:
-    """The rate limits of all keys, in this process."""
+    """The quotas of keys, and the refusals of requests that exceed them."""
 
-    def __init__(self, settings: LimitSettings, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the limits of keys that have none of their own, and a clock that returns seconds."""
-        self._settings, self._clock = settings, clock
-        self._buckets: dict[str, _Bucket] = {}
+    def __init__(self, settings: LimitSettings, limits: Limits) -> None:
+        """Take the quotas of keys that have none of their own, and what counts requests."""
+        self._settings, self._limits = settings, limits
 
     @contextmanager
     def admit(self, key: Key) -> Generator[None]:
@@ -143,25 +126,25 @@ class RateLimiter:
         Raises:
             Refused: the key has reached a limit.
         """
-        bucket = self._buckets.get(key.id) or self._new_bucket(key)
-        if bucket.concurrent and bucket.active >= bucket.concurrent:
-            requests = "1 request" if bucket.concurrent == 1 else f"{bucket.concurrent} requests"
+        quota = self._quota(key)
+        if quota.is_unlimited:
+            yield
+            return
+        exceeded = self._limits.begin(key.id, quota)
+        if exceeded and exceeded.limit == "concurrent":
+            requests = "1 request" if quota.concurrent == 1 else f"{quota.concurrent} requests"
             raise Refused("too_many", f"this key may have {requests} in progress at once", SOON)
-        if bucket.per_minute and (wait := bucket.take(self._clock())):
-            requests = "1 request" if bucket.per_minute == 1 else f"{bucket.per_minute} requests"
-            raise Refused("too_many", f"this key may make {requests} a minute", wait)
-        bucket.active += 1
+        if exceeded:
+            requests = "1 request" if quota.per_minute == 1 else f"{quota.per_minute} requests"
+            raise Refused("too_many", f"this key may make {requests} a minute", exceeded.seconds)
         try:
             yield
         finally:
-            bucket.active -= 1
+            self._limits.end(key.id)
 
-    def _new_bucket(self, key: Key) -> _Bucket:
+    def _quota(self, key: Key) -> Quota:
         own, default = key.limits, self._settings
         per_minute = default.rate_per_minute if own.rate_per_minute is None else own.rate_per_minute
         burst = min(BURST, per_minute or BURST) if own.burst is None else own.burst
         concurrent = default.concurrent if own.concurrent is None else own.concurrent
-        bucket = self._buckets[key.id] = _Bucket(
-            per_minute=per_minute, burst=burst, concurrent=concurrent, tokens=float(burst), filled_at=self._clock()
-        )
-        return bucket
+        return Quota(per_minute=per_minute, burst=burst, concurrent=concurrent)

@@ -18,6 +18,7 @@ from ragstone.core.errors import MissingExtra, RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.journal import Journal
 from ragstone.history.keys import Keys
+from ragstone.history.limits import OwnLimits, SharedLimits
 from ragstone.serve.http import errors, openapi
 from ragstone.serve.http.admission import Admission
 from ragstone.serve.http.authentication import Authenticator
@@ -45,7 +46,12 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 def build_app(
-    engine: KnowledgeBase, settings: ServeSettings | None = None, *, extra_routers: Sequence[APIRouter] = ()
+    engine: KnowledgeBase,
+    settings: ServeSettings | None = None,
+    *,
+    extra_routers: Sequence[APIRouter] = (),
+    processes: int = 1,
+    warm_first: bool = False,
 ) -> FastAPI:
     """Return the application of an open engine. The caller has to close the engine.
 
@@ -53,16 +59,21 @@ def build_app(
         engine: the knowledge base.
         settings: those of the engine if not given.
         extra_routers: more routes.
+        processes: how many processes serve this knowledge base, this one included.
+        warm_first: whether to load the models before the first connection is accepted.
     """
     own = settings or engine.settings.serve
+    jobs = JobRunner(engine, own)
     authenticator = Authenticator(Keys(Journal(engine.folder)), may_be_open=is_loopback(own.host))
     service = Service(
         engine=engine,
         settings=own,
         authenticator=authenticator,
         keys=Keys(Journal(engine.folder)),
-        slots=QuestionSlots(slots_for(engine.settings, own.limits.questions)),
-        jobs=JobRunner(engine, own),
+        slots=QuestionSlots(slots_for(engine.settings, own.limits.questions, processes)),
+        jobs=jobs,
+        limits=SharedLimits(engine.folder, lambda: jobs.server, jobs.servers) if processes > 1 else OwnLimits(),
+        warm_first=warm_first,
     )
     app = FastAPI(
         title="Ragstone",
@@ -82,7 +93,7 @@ def build_app(
     if page:  # mounted last, because it answers for every address that no route matches
         app.mount("/", _Page(directory=PAGE, html=True), name="page")
     # The last layer is the outermost.
-    app.add_middleware(Admission, authenticator=authenticator, settings=own, page=page)
+    app.add_middleware(Admission, authenticator=authenticator, limits=service.limits, settings=own, page=page)
     app.add_middleware(
         CORSMiddleware,
         allow_origins=own.origins,
@@ -136,11 +147,14 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     service: Service = app.state.service
     warming = asyncio.create_task(_warm(service))
     await service.jobs.start()
+    if service.warm_first:
+        await warming
     try:
         yield
     finally:
         warming.cancel()
         await asyncio.gather(warming, return_exceptions=True)
+        service.limits.close()
         await service.jobs.stop()
         service.keys.close()
         service.authenticator.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated
@@ -17,8 +16,6 @@ from ragstone.serve.view import View
 
 CALLER = "ragstone.caller"
 """The key of the request's `Caller` in its ASGI scope."""
-REFRESH_SECONDS = 0.5
-"""How old the list of keys may be. A key that another process revokes is refused after this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +65,15 @@ LOCAL_CALLER = Caller(scopes=frozenset(SCOPES), reader=OWNER)
 class Authenticator:
     """Finds the caller of a request by its key."""
 
-    def __init__(self, keys: Keys, *, may_be_open: bool, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, keys: Keys, *, may_be_open: bool) -> None:
         """Authenticate against the keys of a knowledge base.
 
         Args:
             keys: with a connection of their own, so that no writer delays reading them.
             may_be_open: whether requests without a key are accepted until the first key is made.
-            clock: returns seconds.
         """
-        self._keys, self._may_be_open, self._clock = keys, may_be_open, clock
-        self._ring, self._read_at = KeyRing(), float("-inf")
+        self._keys, self._may_be_open = keys, may_be_open
+        self._ring, self._state = KeyRing(), (0, 0, 0)
 
     def close(self) -> None:
         """Close the connection to the keys."""
@@ -85,14 +81,13 @@ class Authenticator:
 
     @property
     def is_open(self) -> bool:
-        """Whether no key is needed now.
+        """Whether no key is needed now. A key that another process makes or revokes counts at once.
 
         Raises:
             KnowledgeBaseError: the keys cannot be read, so every request is refused.
         """
-        now = self._clock()
-        if now - self._read_at >= REFRESH_SECONDS:
-            self._ring, self._read_at = self._keys.ring(), now
+        if (state := self._keys.state()) != self._state:
+            self._ring, self._state = self._keys.ring(), state
         return self._may_be_open and not self._ring
 
     def caller(self, authorization: str) -> Caller:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import time
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked, NotFound, RagstoneError
 from ragstone.core.reports import AddReport, Progress
 from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.queue import Job, JobQueue, Kind, Work
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.progress import FOLDER as NOTES
 from ragstone.history.journal import Journal
+from ragstone.serve.http.instance import InstanceLock
 from ragstone.serve.http.telemetry import log_error
 from ragstone.serve.http.uploads import FOLDER, clear_leftovers
 from ragstone.settings import ServeSettings
-from ragstone.storage import locks
+from ragstone.storage.disk import drop
+from ragstone.storage.files import note_json, read_json
 
 COUNT_SECONDS = 2.0
 """How long counting the jobs of workers may take."""
 RETRY_SECONDS = 1.0
 """Pause between two attempts while another process is indexing."""
+ADOPT_SECONDS = 2.0
+"""Pause between two looks for jobs of servers that ended, if several processes serve."""
+NOTE_SECONDS = 0.5
+"""Pause between two notes of the progress of a job for other processes."""
 MAX_NAMED = 100
 """Documents that a job lists."""
 
@@ -36,12 +43,24 @@ class JobStatus:
     job: Job
     progress: Progress = field(default_factory=Progress)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what changes while the job runs."""
+        return {"documents": self.job.documents, "progress": asdict(replace(self.progress, committed=()))}
+
+    def noted(self, known: dict[str, Any]) -> JobStatus:
+        """Return the job with the progress that another process noted; unchanged if there is none."""
+        if not known:
+            return self
+        progress = replace(Progress(**known["progress"]), committed=())
+        return JobStatus(job=replace(self.job, documents=tuple(known["documents"])), progress=progress)
+
 
 class JobRunner:
     """The jobs of one server."""
 
     def __init__(self, engine: KnowledgeBase, settings: ServeSettings) -> None:
         self._engine, self._for_workers = engine, settings.jobs == "workers"
+        self._is_alone = settings.workers == 1
         self._upload_root = engine.folder / FOLDER
         self._journal = Journal(engine.folder)
         self._book = JournalJobs(self._journal)
@@ -49,7 +68,8 @@ class JobRunner:
         self._queue: asyncio.Queue[Job] = asyncio.Queue()
         self._unfinished: dict[str, JobStatus] = {}
         self._changed = asyncio.Condition()
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._noted_at = 0.0
         self.indexing = asyncio.Lock()
         """Held by whatever changes the knowledge base in this server."""
 
@@ -58,19 +78,24 @@ class JobRunner:
         """The id of this server; empty before it starts."""
         return self._instance.id if self._instance else ""
 
+    def servers(self) -> set[str]:
+        """Return the ids of all servers of the knowledge base that run, this one included once it has started."""
+        return self._instance.running() if self._instance else set()
+
     async def start(self) -> None:
         """Clean up after killed servers, take over their jobs, and begin."""
         instance = self._instance = InstanceLock(self._engine.folder)
         await asyncio.to_thread(clear_leftovers, self._upload_root, instance.running)
-        for job in await asyncio.to_thread(self._book.take_over, instance.id, instance.running()):
-            self._enqueue(job)
-        self._task = asyncio.create_task(self._run())
+        await self._adopt()
+        self._tasks = [asyncio.create_task(self._run())]
+        if not self._is_alone:
+            self._tasks.append(asyncio.create_task(self._adopt_again()))
 
     async def stop(self) -> None:
-        """Interrupt the running job; the next server takes it over."""
-        if self._task:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        """Interrupt the running job; another server takes it over."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._instance:
             self._instance.close()
         self._journal.close()
@@ -101,19 +126,21 @@ class JobRunner:
         job = await asyncio.to_thread(self._store.get, id)
         if job is None:
             raise NotFound(f"there is no job '{id}'")
-        return JobStatus(job=job)
+        return self._as_noted(job)
 
     async def last(self, count: int) -> list[JobStatus]:
         """Return the last jobs, newest first."""
         jobs = await asyncio.to_thread(self._store.last, count)
-        return [self._unfinished.get(job.id, JobStatus(job=job)) for job in jobs]
+        return [self._unfinished.get(job.id) or self._as_noted(job) for job in jobs]
 
     async def unfinished(self) -> int | None:
         """Return how many jobs wait or run; None if the queue of the workers does not answer."""
-        if not self._for_workers:
+        if self._is_alone and not self._for_workers:
             return len(self._unfinished)
         try:
             async with asyncio.timeout(COUNT_SECONDS):
+                if not self._for_workers:
+                    return await asyncio.to_thread(self._book.unfinished)
                 return (await asyncio.to_thread(self._engine.documents.jobs.counts)).unfinished
         except (EngineError, KnowledgeBaseError, TimeoutError):
             return None
@@ -123,15 +150,43 @@ class JobRunner:
         last = None
         while True:
             now = await self.get(id)
-            if now is not last:
+            if now != last:
                 yield now
                 last = now
             if now.job.is_over:
                 return
             async with self._changed:
-                if self._unfinished.get(id) is last:
+                known = self._unfinished.get(id)
+                if known == last or (known is None and now.job.server != self.server):
                     with suppress(TimeoutError):  # a job of another server changes without a notification
                         await asyncio.wait_for(self._changed.wait(), RETRY_SECONDS)
+
+    async def _adopt(self) -> None:
+        """Take over the jobs of servers that ended."""
+        for job in await asyncio.to_thread(self._book.take_over, self.server, self.servers()):
+            self._enqueue(job)
+
+    async def _adopt_again(self) -> None:
+        while True:
+            await asyncio.sleep(ADOPT_SECONDS)
+            try:
+                await self._adopt()
+            except KnowledgeBaseError as error:  # the journal is busy or the disk full; the next round tries again
+                log_error(error, {"during": "taking over jobs"})
+
+    def _note_path(self, id: str) -> Path:
+        return self._engine.folder / NOTES / f"job-{id}.json"
+
+    def _as_noted(self, job: Job) -> JobStatus:
+        """Return a job of another process, with its progress if it runs."""
+        status = JobStatus(job=job)
+        return status.noted(read_json(self._note_path(job.id))) if job.state == "running" else status
+
+    def _note_progress(self, status: JobStatus) -> None:
+        if not self._is_alone and time.monotonic() - self._noted_at > NOTE_SECONDS:
+            self._noted_at = time.monotonic()
+            with suppress(OSError):  # a full disk must not stop the job before a commit fails
+                note_json(self._note_path(status.job.id), status.to_json())
 
     def _enqueue(self, job: Job) -> JobStatus:
         status = self._unfinished[job.id] = JobStatus(job=job)
@@ -147,6 +202,9 @@ class JobRunner:
                 log_error(error, {"job": job.id})
             finally:
                 self._unfinished.pop(job.id, None)
+                if not self._is_alone:
+                    with suppress(OSError):
+                        drop(self._note_path(job.id))
                 await self._notify()
 
     async def _run_one(self, job: Job) -> None:
@@ -178,7 +236,8 @@ class JobRunner:
         def on_progress(now: Progress) -> None:
             before = self._unfinished[job.id].job
             named = (*before.documents, *now.committed)[:MAX_NAMED]
-            self._unfinished[job.id] = JobStatus(job=replace(before, documents=named), progress=now)
+            status = self._unfinished[job.id] = JobStatus(job=replace(before, documents=named), progress=now)
+            self._note_progress(status)
             notifications.append(asyncio.create_task(self._notify()))
 
         notifications: list[asyncio.Task[None]] = []
@@ -201,49 +260,3 @@ class JobRunner:
     async def _notify(self) -> None:
         async with self._changed:
             self._changed.notify_all()
-
-
-class InstanceLock:
-    """Shows other servers of a knowledge base that this one runs: a locked file, released when its process ends."""
-
-    def __init__(self, folder: Path) -> None:
-        """Take the lock, in the folder of the knowledge base.
-
-        Raises:
-            KnowledgeBaseError: the folder cannot be written.
-        """
-        self.id = secrets.token_hex(8)
-        self._folder = folder / "servers"
-        try:
-            self._folder.mkdir(exist_ok=True)
-            unlocked = self._folder / f".{self.id}"
-            self._file = unlocked.open("w", encoding="utf-8")
-            locks.lock(self._file)
-            unlocked.rename(self._folder / self.id)  # others never see it unlocked
-        except OSError as error:
-            raise KnowledgeBaseError(f"{folder} cannot be written: {error}") from error
-
-    def running(self) -> set[str]:
-        """Return the ids of the servers that run, this one included, and delete the files of the others."""
-        out = {self.id}
-        for path in self._folder.iterdir():
-            if path.name != self.id and not path.name.startswith("."):
-                with suppress(OSError), path.open("r+", encoding="utf-8") as file:  # it may be deleted meanwhile
-                    if _is_locked(file):
-                        out.add(path.name)
-                    else:
-                        path.unlink(missing_ok=True)
-        return out
-
-    def close(self) -> None:
-        """Release the lock."""
-        (self._folder / self.id).unlink(missing_ok=True)
-        self._file.close()
-
-
-def _is_locked(file: IO[str]) -> bool:
-    try:
-        locks.lock(file)
-    except OSError:
-        return True
-    return False

@@ -21,12 +21,12 @@ _COMPUTING = ("auto", "minilm", "e5-small", "sentence-transformers:")
 """Embedders, or beginnings of their names, that run in this process."""
 
 
-def slots_for(settings: Settings, most: int) -> int:
-    """Return how many questions to run at once.
+def slots_for(settings: Settings, most: int, processes: int = 1) -> int:
+    """Return how many questions this process runs at once.
 
-    That is ``most`` if questions may wait for something else, such as the server of a model. If they only compute, it
-    is one for each processor, but not more than ``most``: more would all take longer, and a caller who asks many at
-    once would slow down everybody else.
+    All processes together run ``most`` if questions may wait for something else, such as the server of a model. If
+    they only compute, it is one for each processor, but not more than ``most``: more would all take longer, and a
+    caller who asks many at once would slow down everybody else.
     """
     own = settings.index
     computes = (
@@ -37,7 +37,8 @@ def slots_for(settings: Settings, most: int) -> int:
         and own.embedder.startswith(_COMPUTING)
         and {own.vectors, own.keywords, own.catalog} == {"embedded"}
     )
-    return min(most, max(LEAST, os.cpu_count() or 1)) if computes else most
+    most = -(-most // processes)
+    return min(most, max(LEAST, -(-(os.cpu_count() or 1) // processes))) if computes else most
 
 
 class QuestionSlots:

@@ -6,8 +6,10 @@ import asyncio
 import os
 import signal
 import socket
+import ssl
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from types import FrameType
 
 import h11
@@ -20,18 +22,32 @@ from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.journal import Journal
 from ragstone.history.keys import Keys
 from ragstone.serve.http.app import build_app, is_loopback, page_files
+from ragstone.serve.http.service import Service
+from ragstone.serve.http.serving_process import Control, Launch
 from ragstone.serve.http.telemetry import LOGGER, log_to_stderr
 from ragstone.serve.listen import listen
 from ragstone.settings import ServeSettings
 
 KEEP_ALIVE_SECONDS = 15
 MAX_HEAD_BYTES = 32_768
+ACCEPTED_AT_ONCE = 1
+"""Connections that one of several processes accepts before it does something else, so that each gets its share."""
+DRAIN_TICK_SECONDS = 0.05
 TRUSTED_PROXIES = "FORWARDED_ALLOW_IPS"
 """The environment variable by which uvicorn knows the proxies whose ``X-Forwarded-Proto`` it believes."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """Where a server listens, and the files of its certificate, if it encrypts connections."""
+
+    bound: socket.socket
+    certificate: str = ""
+    key: str = ""
+
+
 def serve(engine: KnowledgeBase, settings: ServeSettings, *, tls: bool, tell: Callable[[str], None]) -> None:
-    """Serve until told to stop; answers in progress may finish.
+    """Serve in this process until told to stop; answers in progress may finish.
 
     Args:
         engine: the knowledge base.
@@ -43,32 +59,114 @@ def serve(engine: KnowledgeBase, settings: ServeSettings, *, tls: bool, tell: Ca
         UsageError: other machines could connect, and there is no key yet.
         SettingsError: the address is not available, or the certificate cannot be read.
     """
+    door = open_door(engine, settings, tls=tls, tell=tell)
+    with closing(door.bound):
+        _run(
+            uvicorn.Server(_loaded_config(build_app(engine, settings), settings, door.certificate, door.key)),
+            door.bound,
+        )
+
+
+def serve_inherited(engine: KnowledgeBase, bound: socket.socket, launch: Launch, control: Control) -> None:
+    """Serve as one of several processes until the supervisor says otherwise or ends."""
+    settings = engine.settings.serve
+    log_to_stderr(settings.log, process=launch.place)
+    app = build_app(engine, settings, processes=launch.processes, warm_first=launch.warm_first)
+    config = _loaded_config(app, settings, launch.certificate, launch.key)
+    config.backlog = ACCEPTED_AT_ONCE
+    _run(_OneOfSeveral(config, app.state.service, control), bound)
+
+
+def open_door(engine: KnowledgeBase, settings: ServeSettings, *, tls: bool, tell: Callable[[str], None]) -> Door:
+    """Listen, and tell where; connections wait until they are accepted.
+
+    Raises:
+        UsageError: other machines could connect, and there is no key yet.
+        SettingsError: the address is not available, or the certificate cannot be read.
+    """
     refuse_without_key(engine, settings)
     scheme = "https" if tls or settings.tls.certificate else "http"
-    files = _certificate(engine, settings, tell) if scheme == "https" else (None, None)
+    certificate, key = _certificate(engine, settings, tell) if scheme == "https" else ("", "")
     log_to_stderr(settings.log)
-    config = uvicorn_config(build_app(engine, settings), settings)
-    config.ssl_certfile, config.ssl_keyfile = files
+    if certificate:
+        _check_certificate(certificate, key)
+    bound = _listening(settings)
+    port = bound.getsockname()[1]
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    content = "the page and the API" if page_files() else "the API"
+    with engine.current() as version:
+        substitutes = version.substitutes
+    for substitute in substitutes:
+        tell(substitute.told)
+    if scheme == "http" and (warning := unencrypted(settings)):
+        LOGGER.warning(warning)
+        tell(f"warning: {warning}")
+    processes = f" with {settings.workers} processes" if settings.workers > 1 else ""
+    tell(f"serving {content} of {engine.folder}{processes} at {scheme}://{host}:{port}; Ctrl-C stops it")
+    return Door(bound=bound, certificate=certificate, key=key)
+
+
+def _check_certificate(certificate: str, key: str) -> None:
     try:
-        config.load()
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)
     except OSError as error:
         raise SettingsError(f"serve.tls: the certificate cannot be used: {error}") from error
-    with closing(_listening(settings)) as bound:
-        port = bound.getsockname()[1]
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        content = "the page and the API" if page_files() else "the API"
-        with engine.current() as version:
-            substitutes = version.substitutes
-        for substitute in substitutes:
-            tell(substitute.told)
-        if scheme == "http" and (warning := unencrypted(settings)):
-            LOGGER.warning(warning)
-            tell(f"warning: {warning}")
-        tell(f"serving {content} of {engine.folder} at {scheme}://{host}:{port}; Ctrl-C stops it")
-        # uvicorn raises both signals again once everything has ended well; the caller still has to close the engine.
-        signal.signal(signal.SIGTERM, _ignore)
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[bound])
+
+
+def _loaded_config(app: FastAPI, settings: ServeSettings, certificate: str, key: str) -> uvicorn.Config:
+    config = uvicorn_config(app, settings)
+    config.ssl_certfile, config.ssl_keyfile = certificate or None, key or None
+    config.load()
+    return config
+
+
+def _run(server: uvicorn.Server, bound: socket.socket) -> None:
+    # uvicorn raises both signals again once everything has ended well; the caller still has to close the engine.
+    signal.signal(signal.SIGTERM, _ignore)
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[bound])
+
+
+class _OneOfSeveral(uvicorn.Server):
+    """A server that can be replaced under load: SIGHUP makes it drain.
+
+    Then it accepts no connection, and every connection it has may send one more request: the response closes it, and
+    says so beforehand. Closing an idle connection instead could lose a request that is on its way.
+    """
+
+    def __init__(self, config: uvicorn.Config, service: Service, control: Control) -> None:
+        super().__init__(config)
+        self._service, self._control = service, control
+        self._is_draining, self._has_told = False, False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._drain)
+        await super().startup(sockets)
+
+    def _drain(self) -> None:
+        self._is_draining = self.should_exit = True
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._service.is_ready and not self._has_told:
+            self._control.tell_ready()
+            self._has_told = True
+        if self._control.is_lost:
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._is_draining:
+            for server in self.servers:
+                server.close()
+            for bound in sockets or ():
+                bound.close()
+            self.server_state.default_headers = [*self.server_state.default_headers, (b"connection", b"close")]
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._service.settings.stop_seconds):
+                    while self.server_state.connections:
+                        await asyncio.sleep(DRAIN_TICK_SECONDS)
+            self.config.timeout_graceful_shutdown = 1  # answers have had their time
+        await super().shutdown(sockets)
 
 
 def uvicorn_config(app: FastAPI, settings: ServeSettings) -> uvicorn.Config:

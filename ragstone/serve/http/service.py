@@ -19,6 +19,7 @@ from ragstone.core.records import Hit
 from ragstone.core.request import BILLION, Payer
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
 from ragstone.history.keys import Keys
+from ragstone.history.limits import Limits
 from ragstone.serve.http.authentication import Authenticator, Caller
 from ragstone.serve.http.drawing_turns import DrawingTurns
 from ragstone.serve.http.errors import Refused
@@ -40,7 +41,8 @@ _ENDS: Mapping[Outcome, QuestionEnd] = {
 class Service:
     """One running server. ``is_ready`` becomes true once a question would not wait for models to load.
 
-    ``keys`` records what keys spend; the authenticator has a connection of its own.
+    ``keys`` records what keys spend; the authenticator has a connection of its own. With ``warm_first``, no connection
+    is accepted before ``is_ready``.
     """
 
     engine: KnowledgeBase
@@ -49,6 +51,8 @@ class Service:
     keys: Keys
     slots: QuestionSlots
     jobs: JobRunner
+    limits: Limits
+    warm_first: bool = False
     drawing: DrawingTurns = field(default_factory=DrawingTurns)
     metrics: Metrics = field(default_factory=Metrics)
     is_ready: bool = False

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+    multiprocess,
+)
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
+_prometheus: Any = multiprocess  # which has no types
 LOGGER = logging.getLogger("ragstone.http")
 Level = Literal["info", "warning"]
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 """Upper bounds in seconds."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable by which the Prometheus client knows where several processes keep their counts."""
 FRAMES = 12
 """Frames of a traceback that the log has."""
 
@@ -27,19 +41,28 @@ QuestionEnd = Literal["answered", "closest", "abstained", "failed", "left"]
 
 
 class _JsonLines(logging.Formatter):
+    def __init__(self, facts: Mapping[str, object]) -> None:
+        super().__init__()
+        self._facts = dict(facts)
+
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
         }
         facts = dict(record.args) if isinstance(record.args, Mapping) else {}
-        return json.dumps(fields | {"event": record.msg if facts else record.getMessage()} | facts)
+        return json.dumps(fields | self._facts | {"event": record.msg if facts else record.getMessage()} | facts)
 
 
-def log_to_stderr(level: Level) -> None:
-    """Write the log of the server and of uvicorn to standard error, one JSON object a line."""
+def log_to_stderr(level: Level, process: int | None = None) -> None:
+    """Write the log of the server and of uvicorn to standard error, one JSON object a line.
+
+    Args:
+        level: of the server; uvicorn logs only problems.
+        process: the number of this process, if several serve.
+    """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_JsonLines())
+    handler.setFormatter(_JsonLines({} if process is None else {"process": process}))
     for name in ("ragstone.http", "ragstone.tracking", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
@@ -61,8 +84,29 @@ def log_error(error: BaseException, facts: Mapping[str, str]) -> None:
     LOGGER.error("error", {**facts, "error": type(error).__name__, "at": places})
 
 
+def forget_process(pid: int) -> None:
+    """Drop the gauges of a process that ended. Its counts stay, because counters must not fall."""
+    if folder := os.environ.get(METRICS_FOLDER):
+        _prometheus.mark_process_dead(pid, folder)
+
+
+class _Gauges(Collector):
+    """Values of this moment. The client's own gauges would be kept for other processes to add up."""
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        self._values = values
+
+    def collect(self) -> Iterator[Metric]:
+        for name, value in self._values.items():
+            yield GaugeMetricFamily(f"ragstone_{name}", f"{name.replace('_', ' ').capitalize()}.", value)
+
+
 class Metrics:
-    """Counts and times of one server's requests since it started, for Prometheus."""
+    """Counts and times of one server's requests since it started, for Prometheus.
+
+    If several processes serve, any of them returns the sums of all, which they keep in a folder that an environment
+    variable names.
+    """
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -80,7 +124,12 @@ class Metrics:
             registry=self._registry,
         )
         self._questions = Counter("ragstone_questions", "Questions by outcome.", ("outcome",), registry=self._registry)
-        self.active = Gauge("ragstone_http_requests_under_way", "Requests in progress.", registry=self._registry)
+        self.active = Gauge(
+            "ragstone_http_requests_under_way",
+            "Requests in progress.",
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        )
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that has ended."""
@@ -94,6 +143,9 @@ class Metrics:
     def render(self, gauges: Mapping[str, float]) -> bytes:
         """Return all metrics in the text format, with the current values of more gauges."""
         current = CollectorRegistry()
-        for name, value in gauges.items():
-            Gauge(f"ragstone_{name}", f"{name.replace('_', ' ').capitalize()}.", registry=current).set(value)
-        return generate_latest(self._registry) + generate_latest(current)
+        current.register(_Gauges(gauges))
+        shown = self._registry
+        if folder := os.environ.get(METRICS_FOLDER):
+            shown = CollectorRegistry()
+            _prometheus.MultiProcessCollector(shown, folder)
+        return generate_latest(shown) + generate_latest(current)

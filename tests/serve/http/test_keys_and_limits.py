@@ -37,7 +37,6 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 def routes(live: Live) -> Iterator[tuple[str, str]]:
     """Yield every method and path of the OpenAPI document, and some others."""
     admin = make_key(live.engine.folder, "walker", "admin")
-    time.sleep(0.6)
     told = live.http.get("/openapi.json", headers=admin).json()
     for path, methods in told["paths"].items():
         for method in methods:
@@ -82,29 +81,24 @@ def test_every_route_needs_a_key(guarded: Live) -> None:
 )
 def test_keys_may_do_what_their_scopes_allow(guarded: Live, scope: str, method: str, path: str, may: bool) -> None:
     key = make_key(guarded.engine.folder, f"{scope}er", scope)
-    time.sleep(0.55)
     response = guarded.http.request(method, path, headers=key)
     assert (response.status_code != 403) is may, response.text
     if not may:
         assert response.json()["error"]["code"] == "forbidden"
 
 
-def test_refuses_revoked_keys_within_a_second(guarded: Live) -> None:
+def test_refuses_revoked_keys_at_once(guarded: Live) -> None:
     key = make_key(guarded.engine.folder, "leaver")
-    time.sleep(0.6)
     assert guarded.http.get("/me", headers=key).json()["name"] == "leaver"
     with closing(Journal(guarded.engine.folder)) as journal:  # as another process does it
         Keys(journal).revoke("leaver")
-    revoked = time.monotonic()
-    guarded.until(lambda: guarded.http.get("/me", headers=key).status_code, lambda status: status == 401)
-    assert time.monotonic() - revoked < 1
+    assert guarded.http.get("/me", headers=key).status_code == 401
 
 
 def test_readers_see_only_their_groups_documents(guarded: Live) -> None:
     folder = guarded.engine.folder
     hr, guest = make_key(folder, "hilda", groups=["hr"]), make_key(folder, "guest", groups=[])
     owner = make_key(folder, "owner")
-    time.sleep(0.6)
     question = {"question": "What is the salary of the director?", "session": "pay"}
 
     def get(path: str, key: dict[str, str]) -> httpx2.Response:
@@ -135,7 +129,6 @@ def test_limits_the_rate_of_one_key(guarded: Live) -> None:
     folder = guarded.engine.folder
     hasty = make_key(folder, "hasty", limits=KeyLimits(rate_per_minute=60, burst=3))
     calm = make_key(folder, "calm")
-    time.sleep(0.6)
     statuses = [guarded.http.get("/me", headers=hasty) for _ in range(5)]
     assert [one.status_code for one in statuses] == [200, 200, 200, 429, 429]
     assert statuses[-1].headers["retry-after"] == "1"
@@ -147,7 +140,6 @@ def test_limits_the_rate_of_one_key(guarded: Live) -> None:
 
 def test_burst_never_exceeds_the_rate(guarded: Live) -> None:
     slow = make_key(guarded.engine.folder, "slow", limits=KeyLimits(rate_per_minute=2))
-    time.sleep(0.6)
     assert [guarded.http.get("/me", headers=slow).status_code for _ in range(3)] == [200, 200, 429]
 
 
@@ -155,7 +147,6 @@ def test_limits_concurrent_requests_of_a_key(serving: Serving) -> None:
     with OpenAIServer(lambda _: "Visitors park behind the mill [1].", pause=0.1) as model:
         live = serving(asked=written_by(model))
         key = make_key(live.engine.folder, "one", limits=KeyLimits(concurrent=1))
-        time.sleep(0.6)
         with ThreadPoolExecutor(3) as pool:
             asked = [
                 pool.submit(live.http.post, "/query", json={"question": f"Where do visitors park {i}?"}, headers=key)
@@ -173,7 +164,6 @@ def test_limits_the_daily_cost_of_a_key(serving: Serving) -> None:
         live = serving(asked=(*written_by(model), "services.prices={m: [1000, 1000]}"))
         key = make_key(live.engine.folder, "poor", limits=KeyLimits(cost_per_day=0.0001))
         rich = make_key(live.engine.folder, "rich", limits=KeyLimits(cost_per_day=1000))
-        time.sleep(0.6)
         question = {"question": "Where do visitors park?"}
         first = live.http.post("/query", json=question, headers=key)
         assert first.json()["usage"]["cost"] > 0.0001

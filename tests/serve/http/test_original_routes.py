@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from live import Live, Serving, make_key
 from pdf_file import pdf
 
@@ -82,7 +80,6 @@ def test_readers_without_the_document_learn_nothing_of_its_file(serving: Serving
     live.finished(live.upload(("mill.pdf", CONTENT), groups=["millers"]))
     miller = make_key(live.engine.folder, "miller", groups=["millers"])
     cook = make_key(live.engine.folder, "cook", groups=["kitchen"])
-    time.sleep(0.6)
     etag = live.http.get("/pages/uploads/mill.pdf", headers=miller).headers["etag"]
     for route in ("originals", "pages", "places"):
         assert live.http.get(f"/{route}/uploads/mill.pdf", headers=miller).status_code == 200

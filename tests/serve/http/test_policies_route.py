@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -31,7 +30,6 @@ def learning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 def test_policies_are_for_administrators_only(learning: Live) -> None:
     keys = {scope: make_key(learning.engine.folder, scope, scope) for scope in ("read", "write", "admin")}
-    time.sleep(0.6)
     for path in PATHS:
         assert learning.http.get(path).status_code == 401
         statuses = {scope: learning.http.get(path, headers=key).status_code for scope, key in keys.items()}
@@ -40,7 +38,6 @@ def test_policies_are_for_administrators_only(learning: Live) -> None:
 
 def test_returns_policies_and_the_running_trial(learning: Live) -> None:
     admin = make_key(learning.engine.folder, "ada", "admin")
-    time.sleep(0.6)
     listed, told = (learning.http.get(path, headers=admin).json() for path in PATHS)
     assert listed["in_use"] == 0
     assert [(one["version"], one["parent"], one["changes"]) for one in listed["policies"]] == [

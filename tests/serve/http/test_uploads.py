@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -109,7 +108,6 @@ def test_removes_unreadable_files(serving: Serving) -> None:
     cook = make_key(folder, "cook", "read", "write", groups=["kitchen"])
     boss = make_key(folder, "boss", "admin")
     live.http.headers.update(boss)
-    time.sleep(0.6)
 
     def bad(key: dict[str, str]) -> str:
         sent = live.http.post("/documents", files=[("files", ("bad.pdf", b"no pdf"))], headers=key)
@@ -170,7 +168,6 @@ def test_groups_restrict_uploaded_files(serving: Serving) -> None:
     clerk = make_key(folder, "clerk", "read", "write", groups=["hr"])
     guest = make_key(folder, "guest", "read", "write", groups=[])
     boss = make_key(folder, "boss", "admin")
-    time.sleep(0.6)
 
     def send(key: dict[str, str], name: str, text: bytes, *groups: str) -> str:
         form = {"groups": list(groups)} if groups else {}
@@ -392,7 +389,6 @@ def test_web_pages_are_added_where_allowed(tmp_path: Path) -> None:
             for wrong in ("file:///etc/passwd", "javascript:alert(1)", "", "http://"):
                 assert live.http.post("/pages", json={"address": wrong}).status_code == 422
             cook = make_key(engine.folder, "cook", "read", "write", groups=["kitchen"])
-            time.sleep(0.6)
             refused = live.http.post("/pages", json={"address": f"{site.url}/mill.html"}, headers=cook)
             assert refused.status_code == 403
             assert live.http.get("/me", headers=cook).json()["web_pages"] is False

@@ -14,12 +14,13 @@ from pydantic import Field
 
 from ragstone.core.access import OWNER
 from ragstone.core.catalog import ListingOrder
-from ragstone.core.errors import NotFound
+from ragstone.core.errors import Locked, NotFound
 from ragstone.core.records import Document as DocumentRecord
 from ragstone.core.records import Span
 from ragstone.serve.http import errors, uploads
 from ragstone.serve.http.authentication import Caller, Reading, Writing
 from ragstone.serve.http.errors import Refused
+from ragstone.serve.http.job_runner import RETRY_SECONDS
 from ragstone.serve.http.messages import Characters, Metadata, Response
 from ragstone.serve.http.service import Here, Service
 
@@ -142,7 +143,14 @@ async def remove(document_id: Annotated[str, Parameter(max_length=2_000)], servi
         async with service.jobs.indexing:
             jobs = await service.jobs.last(500)
             queued = {file for one in jobs if not one.job.is_over for file in one.job.work.files}
-            removed = await asyncio.to_thread(_remove, service, caller, document_id, queued)
+            while True:
+                try:
+                    removed = await asyncio.to_thread(_remove, service, caller, document_id, queued)
+                    break
+                except Locked:  # another process that serves runs a job
+                    if service.settings.workers == 1:
+                        raise
+                    await asyncio.sleep(RETRY_SECONDS)
     return Removed(removed=removed)
 
 
