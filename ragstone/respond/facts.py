@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ragstone.core.records import Span
 from ragstone.respond.words import lexicon, plain
@@ -21,6 +22,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+KEPT = 1024
+"""Texts whose words are kept, about 5 kB each for a sentence."""
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f]\d{3})+")
 _ACRONYM = 5
 _STEM, _ENDING, _NAMED_ENDING = 4, 0.6, 0.75
@@ -51,7 +54,12 @@ class Word:
 
 
 def words(text: str) -> list[Word]:
-    """Return the words of a sentence, in order."""
+    """Return the words of a sentence, in order. Those of the latest texts are kept: several parts read the same ones."""
+    return list(_read(text))
+
+
+@lru_cache(maxsize=KEPT)
+def _read(text: str) -> tuple[Word, ...]:
     lists, found = lexicon(), list[Word]()
     for match in _TOKEN.finditer(text):
         span, shown = Span(start=match.start(), end=match.end()), match.group()
@@ -62,7 +70,9 @@ def words(text: str) -> list[Word]:
             found.append(Word(span=span, lower=shown.lower(), value=_number(match["number"]), unit=lists.unit(unit)))
         else:
             found.append(_word(text, span, shown, first=not any(one.lower.isalpha() for one in found)))
-    return [_in_context(word, found[i - 1] if i else None, found[i + 1 : i + 2]) for i, word in enumerate(found)]
+    return tuple(
+        _in_context(word, found[i - 1] if i else None, found[i + 1 : i + 2]) for i, word in enumerate(found)
+    )
 
 
 def alike(one: str, other: str, *, name: bool = False) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -14,18 +14,41 @@ from ragstone.settings.yaml_text import read_yaml
 
 def places(text: str) -> dict[str, Span]:
     """Return the codes of the countries and unions that a text names, with the first place of each."""
+    folded, (pattern, beginnings) = _folded(text), _pattern()
     found: dict[str, Span] = {}
-    for match in _pattern().finditer(_folded(text)):
-        code = next(name for name, words in match.groupdict().items() if words)
-        found.setdefault(code, Span(start=match.start(), end=match.end()))
+    end = 0
+    for word in _WORD.finditer(folded):
+        # The pattern has hundreds of alternatives, so it is tried only where the letters fit one of them.
+        if word.start() >= end and beginnings.match(folded, word.start()):
+            match = pattern.match(folded, word.start())
+            if match and match.lastgroup:
+                found.setdefault(match.lastgroup, Span(start=match.start(), end=match.end()))
+                end = match.end()
     return found
 
 
+_WORD = re.compile(r"\b\w")
+_BEGINNING = 3
+"""Letters of a word that decide whether it may begin the name of a place."""
+
+
 @cache
-def _pattern() -> re.Pattern[str]:
+def _pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the pattern of a place, whose group is its code, and that of the first letters of all names."""
     table: Mapping[str, list[str]] = read_yaml((files(__name__) / "places.yaml").read_text(encoding="utf-8"))
     kinds = (f"(?P<{code}>{'|'.join(map(_alternative, names))})" for code, names in table.items())
-    return re.compile(rf"\b(?:{'|'.join(kinds)})\b")
+    begin = {re.split(r"\W", name)[0][:_BEGINNING].lower() for names in table.values() for name in names}
+    return re.compile(rf"(?:{'|'.join(kinds)})\b"), re.compile(_tree(sorted(begin)), re.IGNORECASE)
+
+
+def _tree(words: Sequence[str]) -> str:
+    """Return a pattern of words in which those that begin alike share the letter, so that few are tried."""
+    by_letter: dict[str, list[str]] = {}
+    for word in words:
+        by_letter.setdefault(word[:1], []).append(word[1:])
+    if "" in by_letter:  # a word ends here, whatever follows
+        return ""
+    return f"(?:{'|'.join(re.escape(letter) + _tree(rest) for letter, rest in by_letter.items())})"
 
 
 def _alternative(name: str) -> str:
