@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,26 +141,34 @@ class Client:
         self._reader = self._writer = None
 
 
+def new(questions: Sequence[str]) -> Iterator[str]:
+    """Yield the questions over and over, each time with other marks at the end, so that none was asked before."""
+    for count in itertools.count(1):
+        for marks in itertools.product("?!.", repeat=count):
+            for question in questions:
+                yield f"{question.rstrip('?!. ')}{''.join(marks)}"
+
+
 async def load(
-    server: Server, key: str, questions: Sequence[str], *, clients: int, seconds: float, every: float = 0.0
+    server: Server, key: str, questions: Iterator[str], *, clients: int, seconds: float, every: float = 0.0
 ) -> Run:
     """Let clients ask one question after another.
 
     Args:
         server: the server to ask.
         key: the key that the clients show.
-        questions: asked in turn, over and over.
+        questions: endless; asked in turn.
         clients: how many ask at the same time.
         seconds: how long new questions are asked.
         every: the least seconds between two questions of one client.
     """
-    run, turn = Run(), itertools.count()
+    run = Run()
     started = time.perf_counter()
 
     async def client() -> None:
         with closing(Client(server, key)) as one:
             while (begun := time.perf_counter()) - started < seconds:
-                await _ask(one, questions[next(turn) % len(questions)], run)
+                await _ask(one, next(questions), run)
                 idle = max(0.0, begun + every - time.perf_counter())
                 if idle > IDLE:
                     one.close()

@@ -555,13 +555,14 @@ def test_load_reports_missed_targets() -> None:
     runs = {clients: ran([0.1, 0.2]) for clients in load.CLIENTS}
     soak = load.Soak(run=ran([0.1]), before=100, after=104)
     crowded = load.Crowded(alone=ran([0.1]), disturbed=ran([0.15]), greedy=ran([0.1]))
-    result = load.summary(10, runs, soak, crowded)
+    fast = {1: ran([0.1]), 2: ran([0.1] * 80)}
+    result = load.summary(10, runs, soak, crowded, fast)
     assert "MISSED" not in result.plain()
     assert result.figures["stages_ms"]["retrieval p95"] == 120
     assert result.figures["per_second"]["1"] == 1.0
     worse = load.Crowded(alone=ran([0.1]), disturbed=ran([0.25], failed=1), greedy=ran([]))
-    missed = load.summary(10, runs, load.Soak(run=ran([0.1]), before=100, after=106), worse)
-    assert missed.plain().count("MISSED") == 3
+    missed = load.summary(10, runs, load.Soak(run=ran([0.1]), before=100, after=106), worse, {1: ran([0.1])})
+    assert missed.plain().count("MISSED") == 4
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,8 @@ class Keys:
         """Take the journal, and a clock of seconds since 1970."""
         self._journal, self._clock = journal, clock
         self._seen_in: object = None
-        self._commit, self._state = 0, (0, 0, 0)
+        self._commit: int = 0
+        self._state = (0, 0, 0)
 
     def close(self) -> None:
         """Close the journal."""
@@ -155,7 +156,7 @@ class Keys:
             if db is None:
                 return self._state
             # It changes with every commit of another connection, about keys or not.
-            commit: int = db.execute("PRAGMA data_version").fetchone()[0]
+            commit = int(db.execute("PRAGMA data_version").fetchone()[0])
             if db is not self._seen_in or commit != self._commit:
                 replaced = self._state[0] + (db is not self._seen_in)  # the file was restored from a backup
                 counts = db.execute("SELECT count(*), count(revoked) FROM keys").fetchone()

@@ -54,7 +54,7 @@ class Word:
 
 
 def words(text: str) -> list[Word]:
-    """Return the words of a sentence, in order. Those of the latest texts are kept: several parts read the same ones."""
+    """Return the words of a sentence, in order. Those of the latest texts are kept, which several parts read."""
     return list(_read(text))
 
 
@@ -70,9 +70,7 @@ def _read(text: str) -> tuple[Word, ...]:
             found.append(Word(span=span, lower=shown.lower(), value=_number(match["number"]), unit=lists.unit(unit)))
         else:
             found.append(_word(text, span, shown, first=not any(one.lower.isalpha() for one in found)))
-    return tuple(
-        _in_context(word, found[i - 1] if i else None, found[i + 1 : i + 2]) for i, word in enumerate(found)
-    )
+    return tuple(_in_context(word, found[i - 1] if i else None, found[i + 1 : i + 2]) for i, word in enumerate(found))
 
 
 def alike(one: str, other: str, *, name: bool = False) -> bool:

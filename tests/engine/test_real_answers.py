@@ -1,6 +1,7 @@
 """Real documents, the real model: every citation is exact, and filters hold."""
 
 import asyncio
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core.access import OWNER
-from ragstone.core.answers import Answer
+from ragstone.core.answers import Answer, Usage
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.review.dataset import load
@@ -81,3 +82,29 @@ def test_every_citation_of_every_set_is_exact(data_dir: Path, tmp_path: Path, na
         cited += len(answer.citations)
     assert cited
     engine.close()
+
+
+def test_answers_are_the_same_alone_and_in_a_crowd(data_dir: Path, tmp_path: Path):
+    dataset = load(data_dir / "xquad/dev/en")
+    documents = [replace(one, text=one.text[:300]) for one in islice(dataset.documents(), 12)]
+    questions = [one.text for one in dataset.queries[:50]]
+
+    async def answered(engine: KnowledgeBase, at_once: int) -> list[Answer]:
+        turns = asyncio.Semaphore(at_once)
+
+        async def one(question: str) -> Answer:
+            async with turns:
+                return await engine.ask(question, reader=OWNER)
+
+        answers = await asyncio.gather(*map(one, questions))
+        return [replace(one, response_id="", timestamp="", timings_ms={}, usage=Usage()) for one in answers]
+
+    fixed = ("respond.abstain_below=0", "cache.entries=1")  # encodings are kept, answers are not
+    with closing(KnowledgeBase.open(tmp_path / "kb", fixed, create=True)) as engine:
+        asyncio.run(engine.documents.add(documents))
+        alone = asyncio.run(answered(engine, 1))
+    with closing(KnowledgeBase.open(tmp_path / "kb", (*fixed, "index.threads=1"))) as engine:
+        assert asyncio.run(answered(engine, 8)) == alone  # from what was kept
+    with closing(KnowledgeBase.open(tmp_path / "kb", (*fixed, "cache.enabled=false"))) as engine:
+        assert asyncio.run(answered(engine, 8)) == alone
+    assert sum(len(answer.citations) for answer in alone) >= len(questions)

@@ -1,5 +1,6 @@
 """What a question fixes, in four languages, and which of it a passage lacks."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -11,7 +12,7 @@ from ragstone.core.records import Chunk, Metadata
 from ragstone.core.request import Request
 from ragstone.respond.facts import words
 from ragstone.respond.requirements.names import Names, same_name
-from ragstone.respond.requirements.places import places
+from ragstone.respond.requirements.places import _folded, _pattern, places
 from ragstone.respond.requirements.stated import requirements
 from ragstone.respond.requirements.unmet import CAP, Lack, lacking, lowered
 
@@ -232,6 +233,16 @@ def test_a_text_has_its_own_names(some: list[str]):
 def test_any_passage_has_what_it_says_itself(text: str):
     passage = chunk(text, title=text)
     assert [one for one in requirements(text) if one.kind == "place" and lacks(text, passage)] == []
+
+
+PLACES = ("Poland", "polish", "US", "us", "u.k.", "Lenkijoje", "vereinigte", "Arabische", "Emirate", "-", "", "der")
+
+
+@given(st.lists(st.sampled_from(PLACES)))
+def test_places_are_those_of_the_whole_pattern(some: list[str]):
+    text = " ".join(some)
+    plain = re.finditer(rf"\b{_pattern()[0].pattern}", _folded(text))
+    assert list(places(text)) == list(dict.fromkeys(match.lastgroup for match in plain))
 
 
 def test_place_of_all_languages():
