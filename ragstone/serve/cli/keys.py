@@ -81,7 +81,7 @@ def revoke(
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Revoke a key; running servers refuse it within a second."""
+    """Revoke a key; running servers refuse it at once."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views.blocks import line, one_line
 
