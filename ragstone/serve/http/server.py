@@ -24,6 +24,7 @@ from ragstone.history.keys import Keys
 from ragstone.serve.http.app import build_app, is_loopback, page_files
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.serving_process import Control, Launch
+from ragstone.serve.http.shares import Shares
 from ragstone.serve.http.telemetry import LOGGER, log_to_stderr
 from ragstone.serve.listen import listen
 from ragstone.settings import ServeSettings
@@ -67,14 +68,17 @@ def serve(engine: KnowledgeBase, settings: ServeSettings, *, tls: bool, tell: Ca
         )
 
 
-def serve_inherited(engine: KnowledgeBase, bound: socket.socket, launch: Launch, control: Control) -> None:
+def serve_inherited(
+    engine: KnowledgeBase, bound: socket.socket, launch: Launch, control: Control, shares: Shares
+) -> None:
     """Serve as one of several processes until the supervisor says otherwise or ends."""
     settings = engine.settings.serve
     log_to_stderr(settings.log, process=launch.place)
     app = build_app(engine, settings, processes=launch.processes, warm_first=launch.warm_first)
     config = _loaded_config(app, settings, launch.certificate, launch.key)
     config.backlog = ACCEPTED_AT_ONCE
-    _run(_OneOfSeveral(config, app.state.service, control), bound)
+    config.loop = "asyncio"  # uvloop would accept by itself
+    _run(_OneOfSeveral(config, app.state.service, launch.number, control, shares), bound)
 
 
 def open_door(engine: KnowledgeBase, settings: ServeSettings, *, tls: bool, tell: Callable[[str], None]) -> Door:
@@ -134,9 +138,9 @@ class _OneOfSeveral(uvicorn.Server):
     says so beforehand. Closing an idle connection instead could lose a request that is on its way.
     """
 
-    def __init__(self, config: uvicorn.Config, service: Service, control: Control) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, number: int, control: Control, shares: Shares) -> None:
         super().__init__(config)
-        self._service, self._control = service, control
+        self._service, self._number, self._control, self._shares = service, number, control, shares
         self._is_draining, self._has_told = False, False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -152,9 +156,11 @@ class _OneOfSeveral(uvicorn.Server):
             self._has_told = True
         if self._control.is_lost:
             self.should_exit = True
+        self._shares.note(self._number, len(self.server_state.connections))
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._shares.drop(self._number)
         if self._is_draining:
             for server in self.servers:
                 server.close()

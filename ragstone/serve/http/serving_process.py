@@ -15,6 +15,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ragstone.serve.http.shares import Inherited, Shares
+
 READY = b"ready"
 """What a process sends its supervisor once a question would not wait for models to load."""
 _MAX_BYTES = 1 << 20
@@ -25,6 +27,7 @@ class Launch:
     """What a process serves. It is sent over a socket, because settings may contain secrets.
 
     ``listener`` is the descriptor of the listening socket; ``certificate`` and ``key`` are the files of TLS, or empty.
+    ``shares`` is the file that counts connections, in which the process has the number ``number``.
     A process with ``warm_first`` accepts connections only once its models are loaded.
     """
 
@@ -34,6 +37,8 @@ class Launch:
     listener: int
     certificate: str
     key: str
+    shares: str
+    number: int
     place: int
     processes: int
     warm_first: bool
@@ -73,13 +78,6 @@ class Control:
             return True
 
 
-class Inherited(socket.socket):
-    """A socket that listens already. Listening again would shorten its queue to what this process asks for."""
-
-    def listen(self, backlog: int = 0, /) -> None:
-        del backlog
-
-
 def main() -> None:
     """Serve until the supervisor says otherwise or ends; an error becomes one line on standard error."""
     from ragstone.serve.cli import screen
@@ -98,11 +96,12 @@ def _serve(launch: Launch, control: Control) -> None:
     from ragstone.serve.http.server import serve_inherited
 
     os.set_inheritable(launch.listener, False)
+    shares = Shares(Path(launch.shares))
     with (
         closing(KnowledgeBase.open(Path(launch.kb), launch.overrides, preset=launch.preset)) as engine,
-        Inherited(fileno=launch.listener) as bound,
+        Inherited(launch.listener, shares, launch.number) as bound,
     ):
-        serve_inherited(engine, bound, launch, control)
+        serve_inherited(engine, bound, launch, control, shares)
 
 
 if __name__ == "__main__":

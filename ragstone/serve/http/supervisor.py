@@ -25,6 +25,7 @@ from ragstone.core.errors import UsageError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.http.server import open_door
 from ragstone.serve.http.serving_process import Launch
+from ragstone.serve.http.shares import Shares
 from ragstone.serve.http.telemetry import LOGGER, METRICS_FOLDER, forget_process
 
 MODULE = "ragstone.serve.http.serving_process"
@@ -40,6 +41,7 @@ STOP_MARGIN_SECONDS = 10.0
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Process:
     place: int
+    number: int
     started: asyncio.subprocess.Process
     control: socket.socket
     began: float = field(default_factory=time.monotonic)
@@ -62,6 +64,8 @@ class Supervisor:
             stop_seconds: how long answers may take to finish when the server stops.
         """
         self._launch, self._stop_seconds = launch, stop_seconds
+        # At most one is being replaced, so that memory does not double.
+        self._shares = Shares.make(Path(launch.shares), launch.processes + 1)
         self._in_use: dict[int, _Process] = {}
         self._alive: set[_Process] = set()
         self._failures = Counter[int]()
@@ -100,7 +104,9 @@ class Supervisor:
     async def _start(self, place: int, *, warm_first: bool = False, is_spare: bool = False) -> _Process:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        launch = replace(self._launch, place=place, warm_first=warm_first)
+        taken = {process.number for process in self._alive}
+        number = next(one for one in range(len(taken) + 1) if one not in taken)
+        launch = replace(self._launch, place=place, number=number, warm_first=warm_first)
         path = os.pathsep.join(one or str(Path.cwd()) for one in sys.path)
         with theirs:
             started = await asyncio.create_subprocess_exec(
@@ -110,7 +116,7 @@ class Supervisor:
                 start_new_session=True,  # Ctrl-C reaches the supervisor alone
                 env={**os.environ, "PYTHONPATH": path},
             )  # fmt: skip
-        process = _Process(place=place, started=started, control=ours)
+        process = _Process(place=place, number=number, started=started, control=ours)
         self._alive.add(process)
         if not is_spare:
             self._in_use[place] = process
@@ -135,6 +141,7 @@ class Supervisor:
         process.control.close()
         process.ended.set()
         self._alive.discard(process)
+        self._shares.drop(process.number)
         forget_process(process.started.pid)
         if self._stop.is_set() or self._in_use.get(process.place) is not process:
             return
@@ -175,9 +182,15 @@ class Supervisor:
         if not new.ready.is_set() or new.ended.is_set():
             self._log("new process failed; the old ones go on", new, is_problem=True)
             new.signal(signal.SIGKILL)
+            await new.ended.wait()
             return False
         old, self._in_use[place] = self._in_use[place], new
         old.signal(signal.SIGHUP)
+        try:
+            await asyncio.wait_for(old.ended.wait(), self._stop_seconds + STOP_MARGIN_SECONDS)
+        except TimeoutError:
+            old.signal(signal.SIGKILL)
+            await old.ended.wait()
         return True
 
     async def _end_all(self) -> None:
@@ -203,8 +216,9 @@ class Several:
         """Serve until told to stop; return the exit code."""
         with self.bound, TemporaryDirectory(prefix="ragstone-metrics-") as folder:
             os.environ[METRICS_FOLDER] = folder
+            launch = replace(self.launch, shares=str(Path(folder, "connections")))
             try:
-                return asyncio.run(Supervisor(self.launch, stop_seconds=self.stop_seconds).run())
+                return asyncio.run(Supervisor(launch, stop_seconds=self.stop_seconds).run())
             finally:
                 del os.environ[METRICS_FOLDER]
 
@@ -239,6 +253,8 @@ def several(
         listener=door.bound.fileno(),
         certificate=door.certificate,
         key=door.key,
+        shares="",
+        number=0,
         place=0,
         processes=processes,
         warm_first=False,

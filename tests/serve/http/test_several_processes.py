@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,14 +25,14 @@ from ragstone.core.errors import Locked
 from ragstone.history.journal import Journal
 from ragstone.history.keys import KeyLimits, Keys
 from ragstone.serve.http.serving_process import READY as READY_MESSAGE
-from ragstone.serve.http.serving_process import Launch
-from ragstone.serve.http.supervisor import MODULE
+from ragstone.serve.http.serving_process import Control, Launch
+from ragstone.serve.http.shares import Inherited, Shares
 from ragstone.serve.listen import listen
 
 STARTED_WITHIN = 4 * SLOW
 """Seconds after which waiting for new processes has failed, on a machine that does other things too."""
 QUESTION = {"question": "Where do visitors park?"}
-CLIENTS, PAUSE = 4, 0.05
+CLIENTS, PAUSE = 3, 0.1
 """Clients that ask, and their seconds between two questions: they must not take the processor from what they watch."""
 
 
@@ -191,6 +190,23 @@ def test_every_process_shows_the_jobs_of_all(server: Server) -> None:
         assert "Ada" in other.post("/query", json={"question": "Who built the mill?"}).json()["answer"]
 
 
+def test_connection_is_left_to_the_process_with_fewer(tmp_path: Path) -> None:
+    shares = Shares.make(tmp_path / "connections", 3)  # one of them does not serve
+    other = Shares(tmp_path / "connections")
+    shares.note(0, 0)
+    other.note(1, 0)
+    assert not shares.is_ahead(0)
+    with ExitStack() as stack:
+        bound = stack.enter_context(closing(listen("127.0.0.1", 0)))
+        one = stack.enter_context(Inherited(os.dup(bound.fileno()), shares, 0))
+        stack.enter_context(socket.create_connection(bound.getsockname()))
+        with one.accept()[0]:
+            assert shares.is_ahead(0)
+            assert not other.is_ahead(1)
+    other.drop(1)
+    assert not shares.is_ahead(0)
+
+
 # ---------------------------------------------------------------- killed and replaced
 def test_killed_process_is_replaced_under_load(server: Server) -> None:
     crowd, ready = Crowd(server, tries=2), len(server.logged("process ready"))
@@ -234,23 +250,18 @@ def holding(indexing: Callable[..., Any]) -> Iterator[None]:
         yield
 
 
-def test_process_ends_with_its_supervisor(tmp_path: Path) -> None:
-    with closing(open_fast(tmp_path / "kb", READY)) as engine:
-        add(engine, *DOCUMENTS)
-    ours, theirs = socket.socketpair()
-    with ours, theirs, closing(listen("127.0.0.1", 0)) as bound:
-        launch = Launch(
-            kb=str(tmp_path / "kb"), preset=None, overrides=(), listener=bound.fileno(), certificate="", key="",
-            place=0, processes=2, warm_first=True,
-        )  # fmt: skip
-        started = subprocess.Popen(
-            [sys.executable, "-m", MODULE, str(theirs.fileno())],
-            pass_fds=(theirs.fileno(), bound.fileno()),
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stderr=subprocess.DEVNULL,
-        )
-        theirs.close()
-        ours.sendall(launch.to_json())
-        ours.settimeout(SLOW)
-        assert ours.recv(64) == READY_MESSAGE
-    assert started.wait(SLOW) == 0
+def test_process_notices_the_end_of_its_supervisor() -> None:
+    launch = Launch(
+        kb="kb", preset=None, overrides=("serve.workers=2",), listener=3, certificate="", key="", shares="shares",
+        number=1, place=0, processes=2, warm_first=True,
+    )  # fmt: skip
+    supervisor, process = socket.socketpair()
+    with supervisor, process:
+        control = Control(process)
+        supervisor.sendall(launch.to_json())
+        assert control.launch() == launch
+        control.tell_ready()
+        assert supervisor.recv(64) == READY_MESSAGE
+        assert not control.is_lost
+        supervisor.close()
+        assert control.is_lost
