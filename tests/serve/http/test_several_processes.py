@@ -32,7 +32,7 @@ from ragstone.serve.listen import listen
 STARTED_WITHIN = 4 * SLOW
 """Seconds after which waiting for new processes has failed, on a machine that does other things too."""
 QUESTION = {"question": "Where do visitors park?"}
-CLIENTS, PAUSE = 3, 0.1
+CLIENTS, PAUSE = 3, 0.2
 """Clients that ask, and their seconds between two questions: they must not take the processor from what they watch."""
 
 
