@@ -48,6 +48,9 @@ class FolderLocation:
     def is_shared(self) -> bool:
         return False
 
+    def server(self, part: str) -> None:
+        del part
+
     @property
     def address(self) -> str:
         return ""

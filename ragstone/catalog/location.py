@@ -7,7 +7,7 @@ import re
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ragstone.catalog.lock import Patience
 from ragstone.catalog.protocol import Catalog
@@ -15,6 +15,9 @@ from ragstone.core.errors import KnowledgeBaseError
 from ragstone.storage import locks
 from ragstone.storage.disk import make_folder
 from ragstone.storage.files import is_public, read_json, write_json
+
+if TYPE_CHECKING:
+    from ragstone.services.postgres import Server
 
 LEGS = ("vectors", "keywords")
 """The legs of a search; each has an engine."""
@@ -67,6 +70,10 @@ class Location(Protocol):
     @property
     def address(self) -> str:
         """Where the catalog is; empty for the folder."""
+        ...
+
+    def server(self, part: str) -> tuple[Server, str] | None:
+        """Return new connections to a schema for this part of the knowledge base, and its name; None for a folder."""
         ...
 
     def make(self) -> None:

@@ -25,10 +25,9 @@ from ragstone.engine.caching import ResultCache, limits
 from ragstone.engine.components import Components, HistoryParts, IndexParts, ModelParts, Source
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy
-from ragstone.engine.location import refuse_external
+from ragstone.engine.location import open_journal, refuse_external
 from ragstone.engine.tracking import Tracker
 from ragstone.history.conversations import Conversations
-from ragstone.history.journal import Journal
 from ragstone.history.responses import Responses
 from ragstone.history.spending import Spending
 from ragstone.history.statistics import Statistics
@@ -131,7 +130,7 @@ def _cache(source: Source, settings: Settings) -> Lazy[Cache]:
 def _history(source: Source, settings: Settings) -> HistoryParts:
     shared, own = source.shared, settings.review
     memory = (settings.respond.memory_tokens, own.responses_days)
-    journal = shared.part("journal", (), lambda: Journal(source.location.folder))
+    journal = shared.part("journal", (), lambda: open_journal(source.location))
 
     def jobs() -> JobQueue:
         queue = settings.jobs

@@ -20,7 +20,7 @@ from ragstone.catalog.location import Location
 from ragstone.catalog.lock import Patience
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound, UsageError
-from ragstone.engine.location import home_at
+from ragstone.engine.location import home_at, open_journal
 from ragstone.history.journal import NAME as JOURNAL
 from ragstone.history.journal import findings
 from ragstone.storage.disk import clear_away, drop, make_folder, new_file, put_in_place, sync_folder
@@ -70,7 +70,7 @@ def backup(folder: Path, to: Path, *, uploads: str = UPLOADS) -> CopyReport:
         new_version = location.begin()
         _copy_crawls(folder, to)  # first: the catalog must hold every page it calls stored
         _copy_catalog(origin, version, location, new_version)
-        _copy_journal(folder, to)
+        _copy_journal(origin, location)
         files = _copy_files(folder / uploads, to / uploads)  # last: the others may mention new files
         location.switch(new_version)
     except BaseException:
@@ -125,7 +125,7 @@ def restore(
             location.drop(new_version)
             raise
         _copy_crawls(source, folder)
-        _copy_journal(source, folder)
+        _copy_journal(origin, location)
         files = _copy_files(source / uploads, folder / uploads)
         location.switch(new_version)  # past this point the version may be in use, so it is outside of the try block
     return replace_(copied, files=files)
@@ -167,11 +167,20 @@ def _copy_crawls(source: Path, to: Path) -> None:
         _copy(source / "crawl" / name, to / "crawl" / name)
 
 
-def _copy_journal(source: Path, to: Path) -> None:
+def _copy_journal(here: Location, there: Location) -> None:
     """Copy conversations and costs, unless the target has a journal."""
+    if here.is_shared or there.is_shared:
+        with closing(open_journal(here)) as source, closing(open_journal(there)) as target:
+            if not target.exists:
+                with source.snapshot() as rows:
+                    if rows is not None:
+                        target.fill(rows)
+    elif not (there.folder / JOURNAL).exists() and (here.folder / JOURNAL).is_file():
+        _copy_journal_file(here.folder, there.folder)
+
+
+def _copy_journal_file(source: Path, to: Path) -> None:
     journal = to / JOURNAL
-    if journal.exists() or not (source / JOURNAL).is_file():
-        return
     temporary = to / f".{JOURNAL}.{os.getpid()}"  # so that the journal appears only once it is complete
     drop(temporary)
     try:

@@ -35,10 +35,10 @@ from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy, Pool
 from ragstone.engine.tracking import Tracker
 from ragstone.history.conversations import Conversations
-from ragstone.history.journal import Journal
 from ragstone.history.responses import Responses
 from ragstone.history.spending import Spending
 from ragstone.history.statistics import Statistics
+from ragstone.history.store import JournalStore
 from ragstone.index.follow.protocol import ExternalIndex, SyncedKeywordIndex, SyncedVectorIndex
 from ragstone.index.keyword.reader_words import Words
 from ragstone.index.themes import StoredThemes
@@ -82,7 +82,7 @@ class HistoryParts:
     ``tracker`` is None where no setting names a tracking store.
     """
 
-    journal: Lazy[Journal]
+    journal: Lazy[JournalStore]
     jobs: Lazy[JobQueue]
     conversations: Lazy[Conversations]
     responses: Lazy[Responses]

@@ -24,8 +24,7 @@ from ragstone.core.request import Request
 from ragstone.engine.assembly import assemble
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components, Source
-from ragstone.engine.location import home_at
-from ragstone.history.journal import findings as journal_findings
+from ragstone.engine.location import home_at, open_journal
 from ragstone.index.follow.differences import differences
 from ragstone.settings.load import load
 from ragstone.storage.disk import clear_away, drop
@@ -88,7 +87,7 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
             *_check_leftovers(location, mend=mend),
             *_check_permissions(location),
             *_check_crawls(location),
-            *journal_findings(folder),
+            *_check_journal(location),
         ]
         try:
             catalog = location.catalog(version)
@@ -112,6 +111,11 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
                 counts = catalog.counts()
                 documents, chunks = counts.documents, counts.chunks
         return Health(folder=str(folder), documents=documents, chunks=chunks, findings=(*findings, *found))
+
+
+def _check_journal(location: Location) -> list[Finding]:
+    with closing(open_journal(location)) as journal:
+        return journal.findings()
 
 
 def _mend(version: Components, finding: Finding) -> Finding:

@@ -14,6 +14,7 @@ from ragstone.engine.opening import OpenVersions
 from ragstone.history.conversations import Said, Session
 from ragstone.history.responses import Feedback, Response, Vote
 from ragstone.history.statistics import Report
+from ragstone.history.store import JournalStore
 
 
 class History:
@@ -21,6 +22,11 @@ class History:
 
     def __init__(self, versions: OpenVersions) -> None:
         self._versions = versions
+
+    def journal(self) -> JournalStore:
+        """Return the journal, for somebody who uses it apart from questions and closes it."""
+        with self._versions.current() as version:
+            return version.history.journal().another()
 
     def conversations(self, *, reader: Reader) -> list[Session]:
         """Return this reader's conversations, the last one first."""

@@ -9,6 +9,8 @@ from ragstone.catalog import build_shared_location
 from ragstone.catalog.folder_location import FolderLocation
 from ragstone.catalog.location import MARKER, Location
 from ragstone.core.errors import SettingsMismatch
+from ragstone.history.journal import Journal
+from ragstone.history.store import JournalStore
 from ragstone.settings import Settings
 from ragstone.settings.load import Loaded, load
 from ragstone.storage.files import read_json
@@ -31,6 +33,16 @@ def home_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = No
     if not name and settings.index.catalog == "embedded":
         return FolderLocation(folder)
     return build_shared_location(folder, settings.services, str(name or settings.services.postgres.catalog))
+
+
+def open_journal(location: Location) -> JournalStore:
+    """Return the journal of a knowledge base: next to its catalog, so that all hosts share both."""
+    shared = location.server("journal")
+    if shared is None:
+        return Journal(location.folder)
+    from ragstone.history.postgres_journal import PostgresJournal
+
+    return PostgresJournal(*shared, location.folder)
 
 
 def refuse_elsewhere(loaded: Loaded, home: Location) -> None:

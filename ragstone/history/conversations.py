@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ragstone.core.access import NAMESPACE_MARK
 from ragstone.core.answers import Turn
-from ragstone.history.journal import Journal, row_crc
+from ragstone.history.journal import row_crc
+from ragstone.history.store import JournalStore
 
 DAY = 86_400.0
 """Seconds."""
@@ -52,7 +54,9 @@ class Said:
 class Conversations:
     """The sessions of a knowledge base, by names that users give. A turn is deleted after some days."""
 
-    def __init__(self, journal: Journal, *, tokens: int, days: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, journal: JournalStore, *, tokens: int, days: float, clock: Callable[[], float] = time.time
+    ) -> None:
         """Take the journal and the limits.
 
         Args:
@@ -120,20 +124,19 @@ class Conversations:
         """
         # The complete answer was stored right after the turn.
         sql = """
-            SELECT at, question, answer, crc, (
-                SELECT id FROM responses r
-                WHERE r.at BETWEEN t.at AND t.at + ?4 AND r.reader = ?3 AND r.question = t.question
-                    AND json_extract(r.answer, '$.answer.answer') = t.answer
-                ORDER BY r.at LIMIT 1)
-            FROM turns t WHERE session = ?1 AND at >= ?2 ORDER BY turn
+            SELECT t.turn, t.at, t.question, t.answer, t.crc, r.id, r.answer FROM turns t
+            LEFT JOIN responses r ON r.at BETWEEN t.at AND t.at + ?4 AND r.reader = ?3 AND r.question = t.question
+            WHERE t.session = ?1 AND t.at >= ?2 ORDER BY t.turn, r.at
         """
+        out = dict[int, Said]()
         with self._journal.reading() as db:
-            rows = db.execute(sql, [session, self._oldest(self._clock()), who, _SOON]).fetchall() if db else []
-        return [
-            Said(at=at, question=question, answer=answer, response_id=response_id or "")
-            for at, question, answer, crc, response_id in rows
-            if crc == row_crc(session, at, question, answer)
-        ]
+            rows = db.execute(sql, [session, self._oldest(self._clock()), who, _SOON]) if db else ()
+            for turn, at, question, answer, crc, id, told in rows:
+                if crc != row_crc(session, at, question, answer) or (turn in out and out[turn].response_id):
+                    continue
+                response_id = id if id and json.loads(told)["answer"]["answer"] == answer else ""
+                out[turn] = Said(at=at, question=question, answer=answer, response_id=response_id)
+        return list(out.values())
 
     def sessions(self, namespace: str = "") -> list[Session]:
         """Return the stored sessions of one reader, those that are pinned first, then the latest.
@@ -178,7 +181,9 @@ class Conversations:
             kept = db.execute("SELECT title, pinned FROM names WHERE session = ?", [session]).fetchone() or ("", 0)
             row = (session, kept[0] if title is None else title, kept[1] if pinned is None else int(pinned))
             db.execute(
-                "INSERT OR REPLACE INTO names (session, title, pinned, crc) VALUES (?, ?, ?, ?)", [*row, row_crc(*row)]
+                "INSERT INTO names (session, title, pinned, crc) VALUES (?, ?, ?, ?) ON CONFLICT (session) DO UPDATE"
+                " SET title = excluded.title, pinned = excluded.pinned, crc = excluded.crc",
+                [*row, row_crc(*row)],
             )
         return True
 

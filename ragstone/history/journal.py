@@ -10,7 +10,8 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Generator, Iterator
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,9 @@ from typing import Any
 
 from ragstone.core.catalog import Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError
+from ragstone.history.copying import copy_rows
 from ragstone.history.journal_tables import FORMAT, MIGRATIONS, SUMS
+from ragstone.history.store import JournalDatabase
 from ragstone.storage import locks
 from ragstone.storage.disk import drop, put_in_place
 from ragstone.storage.files import is_writable
@@ -33,10 +36,11 @@ def row_crc(*values: object) -> int:
 
 
 class Journal:
-    """One process's connection to the journal in a folder. The first write creates the file."""
+    """One process's connection to the journal in a folder, as a `JournalStore`. The first write creates the file."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / NAME
+        self.folder, self.path = folder, folder / NAME
+        self.clock: Callable[[], float] = time.time
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
         self._state: tuple[int, ...] = ()
@@ -47,25 +51,23 @@ class Journal:
                 self._db.close()
                 self._db = None
 
+    @property
+    def exists(self) -> bool:
+        return self.path.is_file()
+
+    def another(self) -> Journal:
+        return Journal(self.folder)
+
+    def findings(self) -> list[Finding]:
+        return findings(self.folder)
+
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection | None]:
-        """Give the database to read, or None if there is none yet.
-
-        Raises:
-            Damaged: the file is damaged.
-            KnowledgeBaseError: it cannot be read.
-        """
         with self._lock, self._translated("read"):
             yield self._connected() if self.path.is_file() else None
 
     @contextmanager
     def writing(self) -> Generator[sqlite3.Connection]:
-        """Give the database in a transaction, whose changes are durable at the end, all or none.
-
-        Raises:
-            Damaged: the file is damaged.
-            KnowledgeBaseError: it cannot be written; nothing was.
-        """
         with self._lock, self._translated("written"):
             if not self.path.is_file():
                 make(self.path)
@@ -81,6 +83,22 @@ class Journal:
                 if isinstance(error, sqlite3.Error):  # its memory cannot be trusted then
                     self.close()
                 raise
+
+    @contextmanager
+    def snapshot(self) -> Generator[sqlite3.Connection | None]:
+        with self.reading() as db:
+            if db is None:
+                yield None
+                return
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                db.execute("ROLLBACK")
+
+    def fill(self, rows: JournalDatabase) -> None:
+        with self.writing() as db:
+            copy_rows(rows, db)
 
     def forget_pages(self) -> None:
         """Remove deleted data from the log; the pages themselves are overwritten when they are freed."""
@@ -162,20 +180,20 @@ def findings(folder: Path) -> list[Finding]:
             if not 0 < version <= FORMAT:
                 wrong.append(f"it has format {version}, and this Ragstone reads {FORMAT}")
             else:
-                wrong += _damaged_rows(db)
+                there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+                wrong += damaged_rows(db, [table for table in SUMS if table in there])
     except sqlite3.Error as error:
         wrong.append(str(error))
     return [Finding(part="journal", what=f"{path}: {what}", remedy=_remedy(path)) for what in wrong]
 
 
-def _damaged_rows(db: sqlite3.Connection) -> Iterator[str]:
-    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    for table, columns in SUMS.items():
-        if table in tables:
-            rows = db.execute(f"SELECT crc, {', '.join(columns)} FROM {table}")  # noqa: S608
-            count = sum(crc != row_crc(*values) for crc, *values in rows)
-            if count:
-                yield f"{count} of its {table} {'is' if count == 1 else 'are'} damaged"
+def damaged_rows(db: JournalDatabase, tables: Iterable[str]) -> Iterator[str]:
+    """Yield which of these tables have rows that do not fit their checksums."""
+    for table in tables:
+        rows = db.execute(f"SELECT crc, {', '.join(SUMS[table])} FROM {table}")  # noqa: S608
+        count = sum(crc != row_crc(*values) for crc, *values in rows)
+        if count:
+            yield f"{count} of its {table} {'is' if count == 1 else 'are'} damaged"
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:

@@ -1,12 +1,17 @@
-"""The journal's tables, format by format."""
+"""The journal's tables, format by format.
+
+A migration consists of ``CREATE TABLE``, ``CREATE INDEX`` and ``ALTER TABLE`` with the types INTEGER, REAL and TEXT;
+`ragstone.history.postgres_journal` translates the types, so that one migration serves both databases.
+"""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping
 
+from ragstone.history.store import JournalDatabase
 
-def _m001_conversations(db: sqlite3.Connection) -> None:
+
+def _m001_conversations(db: JournalDatabase) -> None:
     """Questions and answers of conversations, in the order they were asked. Times are seconds since 1970, UTC."""
     db.execute(
         """
@@ -24,7 +29,7 @@ def _m001_conversations(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX turns_at ON turns (at)")
 
 
-def _m002_spending(db: sqlite3.Connection) -> None:
+def _m002_spending(db: JournalDatabase) -> None:
     """Calls of language models, and what they cost in billionths; those of past days as sums."""
     db.execute(
         """
@@ -60,7 +65,7 @@ def _m002_spending(db: sqlite3.Connection) -> None:
     )
 
 
-def _m003_keys(db: sqlite3.Connection) -> None:
+def _m003_keys(db: JournalDatabase) -> None:
     """Keys of the HTTP API. Of the key itself only a hash is kept."""
     db.execute(
         """
@@ -79,7 +84,7 @@ def _m003_keys(db: sqlite3.Connection) -> None:
     )
 
 
-def _m004_responses(db: sqlite3.Connection) -> None:
+def _m004_responses(db: JournalDatabase) -> None:
     """Answers that were given, and what people thought of them. A voice that changes its mind appends a row."""
     db.execute(
         """
@@ -111,7 +116,7 @@ def _m004_responses(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX feedback_response ON feedback (response, voice)")
 
 
-def _m005_statistics(db: sqlite3.Connection) -> None:
+def _m005_statistics(db: JournalDatabase) -> None:
     """What happened in each hour of UTC: counts by kind and name, and, of what is measured, sums and histograms."""
     db.execute(
         """
@@ -128,7 +133,7 @@ def _m005_statistics(db: sqlite3.Connection) -> None:
     )
 
 
-def _m006_served(db: sqlite3.Connection) -> None:
+def _m006_served(db: JournalDatabase) -> None:
     """What a server was told to do, so that it is done even if the server is stopped; and what keys have cost."""
     db.execute(
         """
@@ -160,7 +165,7 @@ def _m006_served(db: sqlite3.Connection) -> None:
     )
 
 
-def _m007_learning(db: sqlite3.Connection) -> None:
+def _m007_learning(db: JournalDatabase) -> None:
     """What was learned from opinions, and on what grounds. Rows are added, and none is ever changed or removed.
 
     No question and no name stands here: readers are told apart by hashes keyed with the first policy's seed.
@@ -227,13 +232,13 @@ def _m007_learning(db: sqlite3.Connection) -> None:
     )
 
 
-def _m008_workers(db: sqlite3.Connection) -> None:
+def _m008_workers(db: JournalDatabase) -> None:
     """Jobs that any worker may take. ``due`` is moved by each heartbeat, so it is in no checksum."""
     db.execute("ALTER TABLE jobs ADD COLUMN due REAL")  # when anybody may take it; NULL: it is the server's own
     db.execute("CREATE INDEX jobs_due ON jobs (due) WHERE ended IS NULL AND due IS NOT NULL")
 
 
-def _m009_names(db: sqlite3.Connection) -> None:
+def _m009_names(db: JournalDatabase) -> None:
     """What people call their conversations, and which they keep at the top."""
     db.execute(
         """
@@ -247,7 +252,7 @@ def _m009_names(db: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m001_conversations,
     _m002_spending,
     _m003_keys,

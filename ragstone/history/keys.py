@@ -18,7 +18,8 @@ from typing import Literal
 
 from ragstone.core.access import Reader
 from ragstone.core.errors import NotFound, UsageError
-from ragstone.history.journal import Journal, row_crc
+from ragstone.history.journal import row_crc
+from ragstone.history.store import JournalStore
 
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
@@ -83,7 +84,7 @@ class KeyRing:
 class Keys:
     """The keys of a knowledge base."""
 
-    def __init__(self, journal: Journal, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
         """Take the journal, and a clock of seconds since 1970."""
         self._journal, self._clock = journal, clock
         self._seen_in: object = None
@@ -189,7 +190,10 @@ class Keys:
         Raises:
             KnowledgeBaseError: it could not be written.
         """
-        sql = "INSERT INTO key_costs VALUES (?, ?, ?) ON CONFLICT (day, id) DO UPDATE SET cost = cost + excluded.cost"
+        sql = (
+            "INSERT INTO key_costs VALUES (?, ?, ?)"
+            " ON CONFLICT (day, id) DO UPDATE SET cost = key_costs.cost + excluded.cost"
+        )
         with self._journal.writing() as db:
             db.execute("DELETE FROM key_costs WHERE day < ?", [self.today()])
             db.execute(sql, [self.today(), id, cost])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,7 +13,8 @@ from ragstone.core.answers import Answer
 from ragstone.core.errors import NotFound, RateLimited, UsageError
 from ragstone.core.records import Considered, Hit, Step
 from ragstone.history.conversations import DAY
-from ragstone.history.journal import Journal, row_crc
+from ragstone.history.journal import row_crc
+from ragstone.history.store import JournalDatabase, JournalStore
 
 Vote = Literal["up", "down"]
 VOTES: Mapping[str, int] = {"up": 1, "down": -1}
@@ -74,7 +74,7 @@ class Response:
 class Responses:
     """The answers of a knowledge base. Each belongs to the reader it was given to and does not exist for others."""
 
-    def __init__(self, journal: Journal, *, days: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, journal: JournalStore, *, days: float, clock: Callable[[], float] = time.time) -> None:
         """Take the journal, and the days to store an answer; 0 stores none."""
         self._journal, self._days, self._clock = journal, days, clock
 
@@ -151,7 +151,7 @@ class Responses:
         reason: str = "",
         correction: str = "",
         per_hour: int = 0,
-        also: Callable[[sqlite3.Connection, float], None] | None = None,
+        also: Callable[[JournalDatabase, float], None] | None = None,
     ) -> Feedback:
         """Store the opinion of a voice on an answer; a repeated opinion counts once, and the latest counts.
 
@@ -199,14 +199,11 @@ def _not_found(id: str) -> NotFound:
     return NotFound(f"there is no answer '{id}', or it is kept no longer")
 
 
-def _refuse_too_many(db: sqlite3.Connection, voice: str, now: float, per_hour: int) -> None:
-    said = 0
-    for one, at in db.execute("SELECT voice, at FROM feedback ORDER BY number DESC"):
-        if at <= now - HOUR:  # the rest is older, perhaps by years
-            return
-        said += one == voice
-        if said == per_hour:
-            raise RateLimited(f"nobody may give more than {per_hour} opinions in an hour", at + HOUR - now)
+def _refuse_too_many(db: JournalDatabase, voice: str, now: float, per_hour: int) -> None:
+    sql = "SELECT at FROM feedback WHERE voice = ? AND at > ? ORDER BY number DESC LIMIT ?"
+    said = db.execute(sql, [voice, now - HOUR, per_hour]).fetchall()
+    if len(said) == per_hour:
+        raise RateLimited(f"nobody may give more than {per_hour} opinions in an hour", said[-1][0] + HOUR - now)
 
 
 def _storable(text: str) -> str:

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ragstone.core.request import BILLION
-from ragstone.history.journal import Journal, row_crc
+from ragstone.history.journal import row_crc
+from ragstone.history.store import JournalStore
 from ragstone.services.cost import Call
 
 DETAILED_DAYS = 30
 """Days to store each call; after that, only the sums of each day stay."""
-_SUMS = "count(*), coalesce(sum(cost IS NULL), 0), coalesce(sum(prompt), 0), coalesce(sum(completion), 0)"
+_INSERT = (
+    "INSERT INTO calls (day, job, purpose, model, prompt, completion, cost, open, crc)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SUMS = "count(*), count(*) - count(cost), coalesce(sum(prompt), 0), coalesce(sum(completion), 0)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +57,7 @@ class Spending:
     may have been spent.
     """
 
-    def __init__(self, journal: Journal, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
         """Take the journal, and a clock of seconds since 1970."""
         self._journal, self._clock = journal, clock
 
@@ -68,12 +73,7 @@ class Spending:
             if before + (call.cost or 0) > limit:
                 return None, before
             row = _row(today, call, 1)
-            db.execute(
-                "INSERT INTO calls (day, job, purpose, model, prompt, completion, cost, open, crc)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [*row, row_crc(*row)],
-            )
-            ((number,),) = db.execute("SELECT last_insert_rowid()")
+            ((number,),) = db.execute(f"{_INSERT} RETURNING call", [*row, row_crc(*row)])
             return number, before
 
     def settle(self, number: int | None, call: Call | None) -> None:
@@ -90,19 +90,15 @@ class Spending:
                 db.execute("DELETE FROM calls WHERE call = ?", [number])
             if call:
                 row = _row(today, call, 0)
-                db.execute(
-                    "INSERT INTO calls (day, job, purpose, model, prompt, completion, cost, open, crc)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    [*row, row_crc(*row)],
-                )
+                db.execute(_INSERT, [*row, row_crc(*row)])
             old = (datetime.fromtimestamp(self._clock(), UTC) - timedelta(days=DETAILED_DAYS)).date().isoformat()
             if db.execute("SELECT 1 FROM calls WHERE day < ? LIMIT 1", [old]).fetchone():
                 db.execute(
                     f"INSERT INTO days SELECT day, purpose, model, {_SUMS}, coalesce(sum(cost), 0) FROM calls"  # noqa: S608
                     " WHERE day < ? GROUP BY day, purpose, model ON CONFLICT (day, purpose, model) DO UPDATE SET"
-                    " calls = calls + excluded.calls, unpriced = unpriced + excluded.unpriced,"
-                    " prompt = prompt + excluded.prompt, completion = completion + excluded.completion,"
-                    " cost = cost + excluded.cost",
+                    " calls = days.calls + excluded.calls, unpriced = days.unpriced + excluded.unpriced,"
+                    " prompt = days.prompt + excluded.prompt, completion = days.completion + excluded.completion,"
+                    " cost = days.cost + excluded.cost",
                     [old],
                 )
                 db.execute("DELETE FROM calls WHERE day < ?", [old])
@@ -136,7 +132,7 @@ class Spending:
                 SELECT * FROM days
                 UNION ALL SELECT day, purpose, model, {_SUMS}, coalesce(sum(cost), 0) FROM calls
                 GROUP BY day, purpose, model
-            )
+            ) AS parts
             WHERE ?1 = '' OR day = ?1 GROUP BY day, purpose, model ORDER BY day DESC, purpose, model
         """  # noqa: S608
         with self._journal.reading() as db:

@@ -21,7 +21,7 @@ from ragstone.core.answers import Answer
 from ragstone.core.errors import KnowledgeBaseError
 from ragstone.core.records import Hit
 from ragstone.history.conversations import DAY
-from ragstone.history.journal import Journal
+from ragstone.history.store import JournalStore
 
 BOUNDS = tuple(round(1.25**power, 3) for power in range(-10, 54))
 """Upper ends of the buckets of times, in milliseconds, each a quarter longer, from 0.1 ms to 2.3 minutes."""
@@ -131,11 +131,17 @@ class Tally:
         return 0.0
 
 
+_PUT = """
+    INSERT INTO hours VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hour, kind, name) DO UPDATE
+    SET count = excluded.count, total = excluded.total, buckets = excluded.buckets
+"""
+
+
 class Statistics:
     """The counts of one process, on their way into the journal that all processes share."""
 
     def __init__(
-        self, journal: Journal, *, days: float, every: float = 300.0, clock: Callable[[], float] = time.time
+        self, journal: JournalStore, *, days: float, every: float = 300.0, clock: Callable[[], float] = time.time
     ) -> None:
         """Take the journal and the limits.
 
@@ -235,7 +241,7 @@ class Statistics:
                 if row is not None:
                     together.add(row[0], row[1], json.loads(row[2]))
                 values = [*entry, together.count, together.total, json.dumps(together.buckets)]
-                db.execute("INSERT OR REPLACE INTO hours VALUES (?, ?, ?, ?, ?, ?)", values)
+                db.execute(_PUT, values)
             db.execute("DELETE FROM hours WHERE hour < ?", [_hour(self._clock() - self._days * DAY)])
 
     # ------------------------------------------------------------ reporting

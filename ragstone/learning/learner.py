@@ -6,7 +6,6 @@ decision is one transaction with all it adds, and is refused if another decision
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
@@ -15,8 +14,8 @@ from typing import Any
 
 from ragstone.catalog.lock import evaluating
 from ragstone.core.errors import Locked, NotFound, UsageError
-from ragstone.history.journal import Journal
 from ragstone.history.responses import VOTES, Response, Vote
+from ragstone.history.store import JournalDatabase, JournalStore
 from ragstone.learning.decisions import CODE, FIRST, NEWEST, decide, reproduces, rules_of
 from ragstone.learning.log import AssignmentRecord, Decision, LearningLog, VoteRecord, write_vote
 from ragstone.learning.observation import Observation, ReplayCase
@@ -45,7 +44,7 @@ class Learner:
     """The learning of one knowledge base under its settings."""
 
     def __init__(
-        self, journal: Journal, settings: Settings, *, overrides: Sequence[str] = (), clock: Callable[[], float]
+        self, journal: JournalStore, settings: Settings, *, overrides: Sequence[str] = (), clock: Callable[[], float]
     ) -> None:
         """Take the journal, the settings, the overrides of the command, and a clock of seconds since 1970."""
         self.log = LearningLog(journal, clock)
@@ -103,11 +102,11 @@ class Learner:
 
     def vote_writer(
         self, response: Response, *, voice: str, vote: Vote, correction: str = ""
-    ) -> Callable[[sqlite3.Connection, float], None]:
+    ) -> Callable[[JournalDatabase, float], None]:
         """Return a function that writes a vote within the transaction that stores the feedback."""
         hashed, seen = self.log.voice(voice), Observation.of(response, VOTES[vote], correction)
 
-        def write(db: sqlite3.Connection, at: float) -> None:
+        def write(db: JournalDatabase, at: float) -> None:
             row = VoteRecord(response_id=response.response_id, voice=hashed, vote=VOTES[vote], at=at, seen=seen)
             write_vote(db, row)
 
@@ -154,11 +153,11 @@ class Learner:
         """
         if not self.is_on:
             return None
-        with suppress(Locked), closing(Journal(self._journal.path.parent)) as journal:
+        with suppress(Locked), closing(self._journal.another()) as journal:
             log = LearningLog(journal, self._clock)
             if not self._is_due(log, force):
                 return None
-            with evaluating(journal.path.parent):
+            with evaluating(journal.folder):
                 if self._is_due(log, force):
                     return self._decide(log, log.latest(), {})
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ragstone.core.errors import NotFound
-from ragstone.history.journal import Journal, row_crc
+from ragstone.history.journal import row_crc
+from ragstone.history.store import JournalDatabase, JournalStore
 from ragstone.learning.observation import Observation
 from ragstone.learning.policy import Policy, canonical_json
 from ragstone.learning.trial import Outcome, Trial
@@ -138,7 +138,7 @@ _STORED = tuple(one.name for one in fields(Decision) if one.name not in ("number
 class LearningLog:
     """The log of one knowledge base, stored in its journal."""
 
-    def __init__(self, journal: Journal, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
         """Take the journal and a clock that gives the seconds since 1970."""
         self._journal, self.clock = journal, clock
         self._policies: dict[int, Policy] = {}
@@ -259,9 +259,10 @@ class LearningLog:
             trial: only questions of this trial.
             after: only questions after this position.
         """
-        # The order of the join is fixed, and votes on other questions are not read: a log grows for years.
+        # The operand of the join has no index, so it starts with the assignments, and votes on other questions are
+        # not read: a log grows for years.
         sql = f"""
-            {_VOTES} FROM assignments a CROSS JOIN votes v ON v.response = a.response
+            {_VOTES} FROM assignments a JOIN votes v ON v.response = a.response || ''
             WHERE a.number > ?1 AND a.number <= ?2 AND {_IN_TRIAL} AND v.number <= ?4 ORDER BY v.number
         """
         rows = self._rows(sql, [after.assignments, upto.assignments, trial, upto.votes])
@@ -308,8 +309,9 @@ class LearningLog:
             if trial is not None:
                 _insert(db, "trials", (decision.trial, trial.began, trial.to_json()))
             row = (decision.at, decision.to_json())
-            cursor = db.execute("INSERT INTO decisions (at, what, crc) VALUES (?, ?, ?)", [*row, row_crc(*row)])
-            return Decision.from_json(cursor.lastrowid or 0, *row)
+            sql = "INSERT INTO decisions (at, what, crc) VALUES (?, ?, ?) RETURNING number"
+            ((number,),) = db.execute(sql, [*row, row_crc(*row)])
+            return Decision.from_json(number, *row)
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Return the rows whose checksum is right."""
@@ -318,7 +320,7 @@ class LearningLog:
         return [row for row in rows if row[-1] == row_crc(*row[:-1])]
 
 
-def write_vote(db: sqlite3.Connection, one: VoteRecord) -> None:
+def write_vote(db: JournalDatabase, one: VoteRecord) -> None:
     """Write a vote within a transaction of the caller, if its answer was assigned a version."""
     if db.execute("SELECT 1 FROM assignments WHERE response = ?", [one.response_id]).fetchone():
         row = (one.at, one.response_id, one.voice, one.vote, one.seen.to_json())
@@ -352,7 +354,7 @@ _VOTES = "SELECT v.at, v.response, v.voice, v.vote, v.seen, v.crc"
 _NOT_READ = Observation()
 
 
-def _insert(db: sqlite3.Connection, table: str, row: tuple[object, ...]) -> None:
+def _insert(db: JournalDatabase, table: str, row: tuple[object, ...]) -> None:
     db.execute(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", [*row, row_crc(*row)])  # noqa: S608
 
 
@@ -378,12 +380,12 @@ def _last_of_each(votes: Iterable[VoteRecord]) -> dict[str, list[VoteRecord]]:
     return out
 
 
-def _latest(db: sqlite3.Connection) -> Decision:
-    return next(_decisions(db, newest_first=True), Decision())
+def _latest(db: JournalDatabase) -> Decision:
+    newest = next(_decisions(db, "DESC LIMIT 1"), None)  # a damaged one gives way to the one before
+    return newest or next(_decisions(db, "DESC"), Decision())
 
 
-def _decisions(db: sqlite3.Connection, *, newest_first: bool = False) -> Iterator[Decision]:
-    order = "DESC" if newest_first else "ASC"
+def _decisions(db: JournalDatabase, order: str = "ASC") -> Iterator[Decision]:
     for number, at, what, crc in db.execute(f"SELECT number, at, what, crc FROM decisions ORDER BY number {order}"):  # noqa: S608
         if crc == row_crc(at, what):
             yield Decision.from_json(number, at, what)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ragstone.settings.services import PostgresSettings
 
     Connection = psycopg.Connection[TupleRow]
+    Cursor = psycopg.ClientCursor[TupleRow]
 
 Values = Sequence[Any] | Mapping[str, Any]
 
@@ -112,6 +113,16 @@ class Server:
                     raise
         with self._borrowed() as connection:
             return self.asked(connection, sql, values, binary=binary)
+
+    @contextmanager
+    def borrowed(self) -> Generator[Connection]:
+        """Give a connection for several statements, each a transaction of its own.
+
+        Raises:
+            EngineError: the server cannot be reached, or refuses.
+        """
+        with self._borrowed() as connection, self._watched(connection):
+            yield connection
 
     @contextmanager
     def snapshot(self) -> Generator[Connection]:
@@ -239,6 +250,13 @@ class Server:
             raise EngineError(f"{self.name} took longer than {self._seconds:g} s") from error
         except psycopg.Error as error:
             raise EngineError(f"{self.name}: {server_message(error)}") from error
+
+
+def inlined(connection: Connection, sql: str, values: Mapping[str, Any]) -> Cursor:
+    """Run a statement with its values written into it, so that the server need not guess their types."""
+    cursor = psycopg.ClientCursor(connection)
+    cursor.execute(sql.encode(), values or None)
+    return cursor
 
 
 def server_message(error: psycopg.Error) -> str:

@@ -234,12 +234,12 @@ def test_what_cannot_be_is_refused_with_what_to_do(
     assert "hidden" not in str(refused.value)
 
 
-def test_status_says_where_it_is_and_what_is_this_hosts_own(tmp_path: Path, opened: Opened) -> None:
+def test_status_says_where_it_is_and_what_is_shared(tmp_path: Path, opened: Opened) -> None:
     engine = opened("one")
     add(engine, room(1))
     told = " ".join(str(line) for line in state.status(engine.status()))
     assert "PostgreSQL at 127.0.0.1" in told
-    assert "this host keeps its own" in told
+    assert "all hosts share it" in told
     assert "postgresql://" not in (tmp_path / "one" / ".ragstone" / MARKER).read_text()
 
 

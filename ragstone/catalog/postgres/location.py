@@ -2,8 +2,9 @@
 
     schema NAME       the current, next and previous version; who holds the locks
     schema NAME_v1    the catalog of a version
+    schema NAME_journal   conversations, costs and opinions, see `ragstone.history.postgres_journal`
     .ragstone/        on each host: catalog.json (name and identity of the knowledge base), v1/ with indexes built from
-                      the catalog, and what belongs to the host: journal, caches, state of crawls
+                      the catalog, and what belongs to the host: caches, state of crawls
 
 Switching versions is one transaction, so that every host sees one version or the other. Whoever opens a version holds a
 lock on it as long as its connection lives, and nobody deletes it meanwhile.
@@ -60,6 +61,10 @@ class PostgresLocation:
     @property
     def address(self) -> str:
         return f"{self._server.name}, schema {self._name}"
+
+    def server(self, part: str) -> tuple[Server, str]:
+        schema = f"{self._name}_{part}"
+        return self._connect(schema), schema
 
     def _connect(self, schema: str) -> Server:
         return Server(self._services.postgres, schema=schema, seconds=self._services.engine_seconds)

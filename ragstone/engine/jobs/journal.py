@@ -1,9 +1,8 @@
-"""The job queue in the journal of a knowledge base, for all processes of one machine."""
+"""The job queue in the journal of a knowledge base, for all processes that share it."""
 
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,15 +24,16 @@ from ragstone.engine.jobs.queue import (
     new_jobs,
     reuse_waiting,
 )
-from ragstone.history.journal import Journal, row_crc
+from ragstone.history.journal import row_crc
+from ragstone.history.store import JournalDatabase, JournalStore
 
 
 class JournalJobs:
     """The jobs of a knowledge base in its journal: those of a server, and those for workers."""
 
-    def __init__(self, journal: Journal, clock: Callable[[], float] = time.time, tries: int = TRIES) -> None:
-        """Store the journal, a clock in seconds since 1970, and the maximum of attempts at a job."""
-        self._journal, self._clock, self._tries = journal, clock, tries
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None, tries: int = TRIES) -> None:
+        """Take the journal, a clock of seconds since 1970, by default the journal's, and the most attempts at a job."""
+        self._journal, self._clock, self._tries = journal, clock or journal.clock, tries
 
     def close(self) -> None:
         self._journal.close()
@@ -66,19 +66,28 @@ class JournalJobs:
         return replace(job, state="failed" if error else "done", ended=self._clock(), report=report, error=error)
 
     def take_over(self, server: str, alive: Collection[str]) -> list[Job]:
-        """Take over the jobs of dead servers and return them, oldest first. No two servers get the same job.
+        """Take over the jobs of dead servers of this host, each once, and return them, oldest first.
 
-        A job that was interrupted too often is marked as failed instead.
+        A job that was interrupted too often is marked as failed instead. The jobs of other hosts stay theirs: the
+        files are there.
+
+        Args:
+            server: the id of the server that takes over, as of `host_of`.
+            alive: the ids of the servers that run on this host.
 
         Raises:
             KnowledgeBaseError: the journal cannot be written.
         """
-        if not any(job.server not in alive for job in self._select(_SERVED, [])):
+
+        def is_left(job: Job) -> bool:
+            return job.server not in alive and host_of(job.server) in ("", host_of(server))
+
+        if not any(map(is_left, self._select(_SERVED, []))):
             return []
         out: list[Job] = []
         with self._journal.writing() as db:
             for job in _jobs(db, _SERVED, []):
-                if job.server in alive:
+                if not is_left(job):
                     continue
                 if job.tries >= TRIES:
                     _put(db, self.ended(job, error=interrupted_message(job)))
@@ -100,7 +109,7 @@ class JournalJobs:
     def put(self, kind: Kind, works: Sequence[Work], reader: str = "") -> list[Job]:
         sql = f"SELECT {', '.join(COLUMNS)} FROM jobs WHERE state = 'waiting' AND due IS NOT NULL AND kind = ?"  # noqa: S608
         with self._journal.writing() as db:
-            (last,) = db.execute("SELECT ifnull(max(at), 0.0) FROM jobs").fetchone()
+            (last,) = db.execute("SELECT coalesce(max(at), 0.0) FROM jobs").fetchone()
             waiting = [job_from_row(row) for row in db.execute(sql, [kind])]
             jobs = reuse_waiting(new_jobs(kind, works, reader, max(self._clock(), last + STEP)), waiting)
             known = {job.id for job in waiting}
@@ -171,6 +180,16 @@ class JournalJobs:
 
 _SERVED = "ended IS NULL AND due IS NULL ORDER BY at"
 """Unfinished jobs of servers."""
+
+
+def host_of(server: str) -> str:
+    """Return the host that the id of a server names, as in ``host-id``; empty for one of an older version."""
+    return server.rpartition("-")[0]
+
+
+_REPLACING = "ON CONFLICT (id) DO UPDATE SET " + ", ".join(
+    f"{name} = excluded.{name}" for name in (*COLUMNS, "crc") if name != "id"
+)
 _HELD = "id = ? AND server = ? AND tries = ? AND ended IS NULL"
 
 
@@ -178,21 +197,21 @@ def _holder_values(job: Job) -> list[object]:
     return [job.id, job.server, job.tries]
 
 
-def _jobs(db: Any, which: str, values: list[object]) -> list[Job]:
+def _jobs(db: JournalDatabase, which: str, values: list[object]) -> list[Job]:
     rows = db.execute(f"SELECT {', '.join(COLUMNS)}, crc FROM jobs WHERE {which}", values).fetchall()  # noqa: S608
     return [job_from_row(row) for row in rows if _is_sound(row)]
 
 
-def _put(db: Any, job: Job) -> None:
+def _put(db: JournalDatabase, job: Job) -> None:
     *values, due = job_row(job)
     db.execute(
-        "INSERT OR REPLACE INTO jobs (id, at, reader, kind, what, state, server, tries, ended, result, crc, due)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO jobs (id, at, reader, kind, what, state, server, tries, ended, result, crc, due)"  # noqa: S608
+        f" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {_REPLACING}",
         [*values, row_crc(*values), due],
     )
 
 
-def _forget_old(db: Any) -> None:
+def _forget_old(db: JournalDatabase) -> None:
     for state in ("done", "failed"):
         kept = "SELECT id FROM jobs WHERE state = ?1 ORDER BY at DESC LIMIT ?2"
         db.execute(f"DELETE FROM jobs WHERE state = ?1 AND id NOT IN ({kept})", [state, KEPT])  # noqa: S608

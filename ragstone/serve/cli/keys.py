@@ -93,10 +93,7 @@ def revoke(
 
 @contextmanager
 def _keys(kb: Path, *, create: bool = False) -> Generator[Keys]:
-    from ragstone.history.journal import Journal
     from ragstone.history.keys import Keys
 
-    with opened(kb, create=create) as opened_kb:
-        folder = opened_kb.folder
-    with closing(Journal(folder)) as journal:
+    with opened(kb, create=create) as opened_kb, closing(opened_kb.history.journal()) as journal:
         yield Keys(journal)

@@ -16,7 +16,6 @@ from starlette.types import Scope
 
 from ragstone.core.errors import MissingExtra, RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.history.journal import Journal
 from ragstone.history.keys import Keys
 from ragstone.history.limits import OwnLimits, SharedLimits
 from ragstone.serve.http import errors, openapi
@@ -64,12 +63,12 @@ def build_app(
     """
     own = settings or engine.settings.serve
     jobs = JobRunner(engine, own)
-    authenticator = Authenticator(Keys(Journal(engine.folder)), may_be_open=is_loopback(own.host))
+    authenticator = Authenticator(Keys(engine.history.journal()), may_be_open=is_loopback(own.host))
     service = Service(
         engine=engine,
         settings=own,
         authenticator=authenticator,
-        keys=Keys(Journal(engine.folder)),
+        keys=Keys(engine.history.journal()),
         slots=QuestionSlots(slots_for(engine.settings, own.limits.questions, processes)),
         jobs=jobs,
         limits=SharedLimits(engine.folder, lambda: jobs.server, jobs.servers) if processes > 1 else OwnLimits(),

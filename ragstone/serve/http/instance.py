@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
@@ -20,10 +21,10 @@ class InstanceLock:
         Raises:
             KnowledgeBaseError: the folder cannot be written.
         """
-        self.id = secrets.token_hex(8)
         self._folder = folder / "servers"
         try:
             self._folder.mkdir(exist_ok=True)
+            self.id = f"{_host(folder)}-{secrets.token_hex(8)}"
             unlocked = self._folder / f".{self.id}"
             self._file = unlocked.open("w", encoding="utf-8")
             locks.lock(self._file)
@@ -47,6 +48,17 @@ class InstanceLock:
         """Release the lock."""
         (self._folder / self.id).unlink(missing_ok=True)
         self._file.close()
+
+
+def _host(folder: Path) -> str:
+    """Return what tells the folder of this host from those of others; the first call draws it."""
+    file, draft = folder / "host", folder / f".host-{secrets.token_hex(4)}"
+    if not file.is_file():
+        draft.write_text(secrets.token_hex(4), encoding="ascii")
+        with suppress(FileExistsError):
+            os.link(draft, file)  # whole or not at all, and only the first
+        draft.unlink()
+    return file.read_text(encoding="ascii")
 
 
 def _is_locked(file: IO[str]) -> bool:

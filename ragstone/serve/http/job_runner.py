@@ -16,7 +16,6 @@ from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.queue import Job, JobQueue, Kind, Work
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.progress import FOLDER as NOTES
-from ragstone.history.journal import Journal
 from ragstone.serve.http.instance import InstanceLock
 from ragstone.serve.http.telemetry import log_error
 from ragstone.serve.http.uploads import FOLDER, clear_leftovers
@@ -62,7 +61,7 @@ class JobRunner:
         self._engine, self._for_workers = engine, settings.jobs == "workers"
         self._is_alone = settings.workers == 1
         self._upload_root = engine.folder / FOLDER
-        self._journal = Journal(engine.folder)
+        self._journal = engine.history.journal()
         self._book = JournalJobs(self._journal)
         self._instance: InstanceLock | None = None
         self._queue: asyncio.Queue[Job] = asyncio.Queue()

@@ -19,7 +19,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ragstone.core.errors import SettingsError, UsageError
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.history.journal import Journal
 from ragstone.history.keys import Keys
 from ragstone.serve.http.app import build_app, is_loopback, page_files
 from ragstone.serve.http.service import Service
@@ -198,7 +197,7 @@ def refuse_without_key(engine: KnowledgeBase, settings: ServeSettings) -> None:
     Raises:
         UsageError: they could.
     """
-    with closing(Journal(engine.folder)) as journal:
+    with closing(engine.history.journal()) as journal:
         if not is_loopback(settings.host) and not Keys(journal).ring():
             raise UsageError(
                 f"other machines could connect to {settings.host} and read everything; make a key first:"

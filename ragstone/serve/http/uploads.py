@@ -257,7 +257,7 @@ def clear_leftovers(root: Path, alive: Callable[[], Collection[str]]) -> None:
     if incoming:
         servers = alive()
         for path in incoming:
-            if path.name.removeprefix(INCOMING).partition("-")[0] not in servers:
+            if path.name.removeprefix(INCOMING).rpartition("-")[0] not in servers:
                 shutil.rmtree(path, ignore_errors=True)
 
 

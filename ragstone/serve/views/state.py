@@ -131,7 +131,7 @@ def status(status: Status) -> Iterator[Line]:
         *[(path, str(value)) for path, value in status.built_with.settings.items()],
     ]
     if status.catalog:
-        rows.append(("catalog", f"{status.catalog}; this host keeps its own conversations, feedback, keys and jobs"))
+        rows.append(("catalog", f"{status.catalog}, with conversations, feedback, keys and jobs; all hosts share it"))
     if status.behind:
         rows.append(("behind", f"keyword search lacks {count(status.behind, 'change')}; the next use adds them"))
     rows += [(one.leg, _behind(one)) for one in status.engines]

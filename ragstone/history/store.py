@@ -1,0 +1,106 @@
+"""What a journal must do, wherever it is kept.
+
+The modules of this folder speak one SQL, which SQLite and PostgreSQL both understand: ``?`` or ``?1`` for a value,
+``ON CONFLICT`` instead of ``OR REPLACE``, ``RETURNING`` for a new number, and a name for every subquery in ``FROM``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from ragstone.core.catalog import Finding
+
+
+class Found(Protocol):
+    """The result of a statement."""
+
+    @property
+    def rowcount(self) -> int: ...
+
+    def fetchone(self) -> Any: ...
+
+    def fetchall(self) -> list[Any]: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class JournalDatabase(Protocol):
+    """A connection to the tables of `ragstone.history.journal_tables`."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Found: ...
+
+
+class JournalStore(Protocol):
+    """The tables, and one process's connections to them. Any thread may use it; writers wait for each other."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the knowledge base on this host."""
+        ...
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever written.
+
+        Raises:
+            KnowledgeBaseError: its server cannot be reached.
+        """
+        ...
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Returns seconds since 1970, the same for all who use the journal."""
+        ...
+
+    def reading(self) -> AbstractContextManager[JournalDatabase | None]:
+        """Give the database to read, or None if there is none yet.
+
+        Raises:
+            Damaged: it is damaged.
+            KnowledgeBaseError: it cannot be read.
+        """
+        ...
+
+    def writing(self) -> AbstractContextManager[JournalDatabase]:
+        """Give the database in a transaction, whose changes are durable at the end, all or none.
+
+        No other writer, of any process or host, changes anything until the end.
+
+        Raises:
+            Damaged: it is damaged.
+            KnowledgeBaseError: it cannot be written; nothing was.
+        """
+        ...
+
+    def snapshot(self) -> AbstractContextManager[JournalDatabase | None]:
+        """Give the database in one state, whatever is written meanwhile, or None if there is none yet.
+
+        Raises:
+            Damaged, KnowledgeBaseError: as for `reading`.
+        """
+        ...
+
+    def fill(self, rows: JournalDatabase) -> None:
+        """Store every row of another journal, durably, all or none; this one has no rows.
+
+        Raises:
+            Damaged, KnowledgeBaseError: as for `writing`.
+        """
+        ...
+
+    def forget_pages(self) -> None:
+        """Remove what is left of deleted rows, as far as that is possible."""
+        ...
+
+    def another(self) -> JournalStore:
+        """Return the same journal for somebody who must not wait for the other users of this one."""
+        ...
+
+    def findings(self) -> list[Finding]:
+        """Return what is wrong with it."""
+        ...
+
+    def close(self) -> None: ...
