@@ -36,6 +36,7 @@ from ragstone.catalog.sqlite import create_catalog, open_catalog
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.storage.disk import clear_away, disk, drop, new_file, replace_file, sync_folder
 from ragstone.storage.files import pointed
+from ragstone.storage.shelf import FolderShelf
 
 
 class FolderLocation:
@@ -47,6 +48,10 @@ class FolderLocation:
     @property
     def is_shared(self) -> bool:
         return False
+
+    @property
+    def shelf(self) -> FolderShelf:
+        return FolderShelf(self.folder)
 
     def server(self, part: str) -> None:
         del part

@@ -14,7 +14,8 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.core.errors import KnowledgeBaseError
 from ragstone.storage import locks
 from ragstone.storage.disk import make_folder
-from ragstone.storage.files import is_public, read_json, write_json
+from ragstone.storage.files import is_public
+from ragstone.storage.shelf import Shelf
 
 if TYPE_CHECKING:
     from ragstone.services.postgres import Server
@@ -74,6 +75,11 @@ class Location(Protocol):
 
     def server(self, part: str) -> tuple[Server, str] | None:
         """Return new connections to a schema for this part of the knowledge base, and its name; None for a folder."""
+        ...
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where small records are that all who use the catalog must share."""
         ...
 
     def make(self) -> None:
@@ -167,20 +173,19 @@ def create_folder(folder: Path) -> None:
         make_folder(folder.absolute())
 
 
-def engines_in_use(folder: Path) -> dict[str, str]:
+def engines_in_use(shelf: Shelf) -> dict[str, str]:
     """Return the engines in use, by leg; legs that are missing are decided by the settings."""
-    named = read_json(folder / "ENGINES")
+    named = shelf.read("ENGINES")
     return {leg: name for leg in LEGS if isinstance(name := named.get(leg), str)}
 
 
-def set_engines(folder: Path, chosen: Mapping[str, str]) -> None:
+def set_engines(shelf: Shelf, chosen: Mapping[str, str]) -> None:
     """Set, durably, the engines of all who have no other setting.
 
     Raises:
         KnowledgeBaseError: it failed; the earlier engines stay in use.
     """
-    with writing(folder):
-        write_json(folder / "ENGINES", {**engines_in_use(folder), **chosen})
+    shelf.write("ENGINES", {**engines_in_use(shelf), **chosen})
 
 
 def leftovers(location: Location) -> list[Path]:

@@ -176,7 +176,8 @@ def _indexes(
     source: Source, settings: Settings, built: BuiltWith, history: HistoryParts, cache: Lazy[Cache]
 ) -> tuple[IndexParts, Lazy[Embedder]]:
     pool, own, services = source.own, settings.index, settings.services
-    path, catalog = source.path, source.catalog
+    is_served = source.location.is_shared and own.keywords == "postgres"  # then a host needs no index of its own
+    path, catalog, shelf = source.path, source.catalog, source.location.shelf
     embedder = source.shared.part(
         "embedder",
         (own.embedder, own.dimensions, own.threads, own.batch_size, services, settings.cache),
@@ -185,25 +186,29 @@ def _indexes(
     analyzer = pool.part("analyzer", own.analyzer, lambda: index.build_analyzer(own))
     terms = pool.part(
         "terms",
-        (own.analyzer, own.k1, own.b),
-        lambda: index.build_term_index(own, path / "terms", catalog, analyzer(), language.detect),
+        (own.analyzer, own.k1, own.b, is_served, *((services.postgres, services.engine_seconds) if is_served else ())),
+        lambda: (
+            index.build_served_terms(own, services, path, catalog, analyzer(), language.detect, shelf)
+            if is_served
+            else index.build_term_index(own, path / "terms", catalog, analyzer(), language.detect)
+        ),
     )
     engines = (services.chroma, services.qdrant, services.postgres, services.engine_seconds)
     return IndexParts(
         analyzer=analyzer,
         terms=terms,
-        words=pool.part("words", (own.analyzer, own.k1, own.b), lambda: Words(terms(), catalog)),
+        words=pool.part("words", (own.analyzer, own.k1, own.b, is_served), lambda: Words(terms(), catalog)),
         keywords=pool.part(
             "keywords",
             (own.analyzer, own.keywords, own.k1, own.b, *engines),
-            lambda: index.build_keyword_index(own, services, path, catalog, terms(), analyzer()),
+            lambda: index.build_keyword_index(own, services, path, catalog, terms(), analyzer(), shelf),
         ),
         vectors=pool.part(
             "vectors",
             (own.embedder, own.dimensions, own.vectors, own.exact_limit, *engines),
-            lambda: index.build_vector_index(own, services, path, catalog, embedder()),
+            lambda: index.build_vector_index(own, services, path, catalog, embedder(), shelf),
         ),
-        mirror=pool.part("mirror", engines, lambda: index.build_documents(services, path, catalog)),
+        mirror=pool.part("mirror", engines, lambda: index.build_documents(services, path, catalog, shelf)),
         themes=pool.part("themes", (), lambda: StoredThemes(path / "themes", catalog)),
     ), embedder
 

@@ -50,7 +50,7 @@ from ragstone.settings.substitutes import Substitute
 from ragstone.storage.cache import Cache
 
 if TYPE_CHECKING:
-    from ragstone.index.keyword.bm25 import TermIndex
+    from ragstone.index.keyword.terms import Terms
 
 BuildEmbedder = Callable[[IndexSettings, ServiceSettings], Embedder]
 """Returns the embedder that the settings name."""
@@ -97,7 +97,7 @@ class IndexParts:
     """What is searched. ``mirror`` keeps a copy of the documents for other programs, if the settings want one."""
 
     analyzer: Lazy[Analyzer]
-    terms: Lazy[TermIndex]
+    terms: Lazy[Terms]
     words: Lazy[Words]
     keywords: Lazy[SyncedKeywordIndex]
     vectors: Lazy[SyncedVectorIndex]

@@ -99,7 +99,7 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
             documents = chunks = 0
             if not any(one.part == "catalog" for one in found):
                 built = BuiltWith(**catalog.built_with())
-                settings = load(remembered=built.remembered(engines_in_use(location.folder))).settings
+                settings = load(remembered=built.remembered(engines_in_use(location.shelf))).settings
                 source = Source(location=location, path=version, catalog=catalog, build_embedder=index.build_embedder)
                 opened = assemble(source, built.settled(settings) if built.embedder else settings, built)
                 found = [_mend(opened, one) if mend else one for one in found]
@@ -143,7 +143,7 @@ def _check_indexes(version: Components, *, mend: bool, vectors_changed: bool) ->
     """Yield damaged indexes, and indexes of commits that the catalog does not have."""
     now, path, is_embedded = version.catalog.stamp(), version.source.path, version.settings.index.vectors == "embedded"
     for part, folder in (("terms", path / "terms"), ("vectors", path / "vectors")):
-        if part == "vectors" and not is_embedded:
+        if not is_embedded if part == "vectors" else not version.indexes.terms().is_local:
             continue
         stamp = version.indexes.terms().stamp if part == "terms" else version.indexes.vectors().stamp
         written = folder.is_dir() and any(folder.iterdir())

@@ -103,12 +103,13 @@ async def follow_keywords(version: Components) -> tuple[str, ...]:
 
 def _follow_keywords(version: Components) -> tuple[str, ...]:
     terms = version.indexes.terms()
-    if terms.stamp == version.catalog.stamp():
-        return ()
+    if not terms.is_local or terms.stamp == version.catalog.stamp():
+        return ()  # a server follows under the lock of whoever ingests; what it lacks is compared in memory
+    own_vectors = version.settings.index.vectors == "embedded"
     try:
         with indexing(version.folder, ONCE, asking=True):
             terms.follow()
-            if version.location.is_shared and version.has_embedder:  # no ingest on this host will
+            if version.location.is_shared and own_vectors and version.has_embedder:  # no ingest on this host will
                 version.indexes.vectors().follow(write=True)
     except Locked:
         return ("an ingest is under way; keyword search does not know the newest documents yet",)
@@ -121,7 +122,9 @@ def catch_up(version: Components, leg: SyncedIndex) -> bool:
     """Bring one engine up to the catalog unless an ingest is under way; return whether that was done."""
     with version.source.catching_up:
         try:
-            with indexing(version.folder, ONCE, asking=True):
+            # Among all hosts, because an engine is theirs together.
+            shared = version.location.is_shared
+            with version.location.indexing(ONCE) if shared else indexing(version.folder, ONCE, asking=True):
                 leg.follow(write=True)
         except Locked:
             return False

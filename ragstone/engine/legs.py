@@ -211,8 +211,9 @@ class Legs:
         """Return legs that need no external engine, for those that do."""
         version, method = self._version, self._settings.method
         legs = dict[str, Awaitable[Matches]]()
-        if version.indexes.keywords() is not version.indexes.terms() and method != "vector":
-            legs["bm25"] = version.indexes.terms().search(self._terms(asked), room["bm25"], where)
+        terms, keywords = version.indexes.terms(), version.indexes.keywords()
+        if terms.is_local and keywords is not terms and method != "vector":
+            legs["bm25"] = terms.search(self._terms(asked), room["bm25"], where)
         is_external = version.settings.index.vectors != "embedded" and method != "bm25"
         if is_external and version.catalog.counts().chunks <= LAST_RESORT_LIMIT:
             legs["vector"] = self._nearest_matching(asked, room["vector"], where, request)

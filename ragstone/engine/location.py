@@ -15,6 +15,9 @@ from ragstone.settings import Settings
 from ragstone.settings.load import Loaded, load
 from ragstone.storage.files import read_json
 
+SHARED_ENGINES = ("embedded", "postgres", "qdrant")
+"""Engines for a catalog that several hosts share: servers that all reach, or files that each host makes for itself."""
+
 
 def home_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = None) -> Location:
     """Return the location of a knowledge base, which need not exist yet.
@@ -67,14 +70,14 @@ def refuse_elsewhere(loaded: Loaded, home: Location) -> None:
 
 
 def refuse_external(settings: Settings, home: Location) -> None:
-    """Refuse external engines with a catalog that several hosts share: only the ingesting host would update them.
+    """Refuse engines in files of one host with a catalog that several hosts share: only one host would update them.
 
     Raises:
         SettingsMismatch: with what to do.
     """
     own = settings.index
-    if home.is_shared and (own.vectors, own.keywords) != ("embedded", "embedded"):
+    if home.is_shared and (own.vectors not in SHARED_ENGINES or own.keywords not in SHARED_ENGINES):
         raise SettingsMismatch(
-            f"the catalog of {home.folder} is in {home.address} and works with the embedded indexes of each host only;"
-            " leave index.vectors and index.keywords at embedded"
+            f"the catalog of {home.folder} is in {home.address}, and all hosts must reach its indexes: set"
+            f" index.vectors and index.keywords to one of {', '.join(SHARED_ENGINES)}"
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragstone import index
-from ragstone.catalog.location import Location, VersionLease, engines_in_use
+from ragstone.catalog.location import LEGS, Location, VersionLease, engines_in_use, set_engines
 from ragstone.catalog.lock import Patience
 from ragstone.core.errors import NotFound, RagstoneError
 from ragstone.engine.assembly import assemble
@@ -127,7 +127,7 @@ class OpenVersions:
         opening, location, catalog = self.opening, self.location, None
         try:
             catalog = location.catalog(held.version)
-            built, engines = BuiltWith(**catalog.built_with()), engines_in_use(location.folder)
+            built, engines = BuiltWith(**catalog.built_with()), engines_in_use(location.shelf)
             loaded = load(opening.overrides, preset=opening.preset, remembered=built.remembered(engines))
             refuse_elsewhere(loaded, location)
             if not as_built:
@@ -175,7 +175,7 @@ class OpenVersions:
         """Return whether opening the knowledge base now would give something else."""
         try:
             return (
-                self.location.current() != opened.held.version or engines_in_use(self.location.folder) != opened.engines
+                self.location.current() != opened.held.version or engines_in_use(self.location.shelf) != opened.engines
             )
         except RagstoneError:  # what is open still answers
             return False
@@ -191,7 +191,7 @@ class OpenVersions:
         except RagstoneError:  # what is open still answers
             if newer is not None:
                 newer.close()
-            self._newest.engines = engines_in_use(self.location.folder)  # which this process cannot use
+            self._newest.engines = engines_in_use(self.location.shelf)  # which this process cannot use
             return None
         return newer
 
@@ -233,7 +233,7 @@ def settings_at(folder: Path, overrides: Sequence[str] = (), preset: str | None 
     try:
         with closing(location.catalog(held.version)) as catalog:
             built = BuiltWith(**catalog.built_with())
-        return load(overrides, preset=preset, remembered=built.remembered(engines_in_use(location.folder))).settings
+        return load(overrides, preset=preset, remembered=built.remembered(engines_in_use(location.shelf))).settings
     finally:
         held.release()
 
@@ -265,5 +265,7 @@ def _created(
             embedder = None if is_open else opening.build_embedder(settings.index, settings.services)
             location.switch(create_version(location, BuiltWith.of(settings, embedder)))
             held = location.lease()
+            if location.is_shared:  # other hosts search with the same
+                set_engines(location.shelf, {leg: getattr(settings.index, leg) for leg in LEGS})
     assert held is not None, "a version was made just now"
     return held, loaded.substitutes

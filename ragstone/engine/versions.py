@@ -76,7 +76,7 @@ class Versions:
             Locked: another process is rebuilding.
         """
         with self._versions.current() as version:
-            engines = engines_in_use(version.folder)
+            engines = engines_in_use(version.location.shelf)
             remembered = {"index": dict(engines)} if preset else version.built.remembered(engines)
             settings = load(overrides, preset=preset, remembered=remembered).settings
             refuse_missing_engines(settings)
@@ -142,7 +142,7 @@ class Versions:
                     other.indexes.terms().follow()
                     for leg in (other.indexes.keywords(), other.indexes.vectors()):
                         leg.follow(write=True)
-                set_engines(version.folder, engines)
+                set_engines(version.location.shelf, engines)
             return tuple(leg.status() for leg in other.external_indexes())
 
     def check_engines(self, *, mend: bool = False) -> tuple[Finding, ...]:

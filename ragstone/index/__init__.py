@@ -21,10 +21,13 @@ from ragstone.index.follow.protocol import (
 )
 from ragstone.settings import IndexSettings
 from ragstone.settings.services import ServiceSettings
+from ragstone.storage.shelf import Shelf
 
 if TYPE_CHECKING:
     from ragstone.index.embed.minilm.pairs import PairModel
+    from ragstone.index.engines.postgres.keywords import PostgresTerms
     from ragstone.index.keyword.bm25 import TermIndex
+    from ragstone.index.keyword.terms import Terms
 
 __all__ = [
     "VECTOR_STORES",
@@ -33,6 +36,7 @@ __all__ = [
     "build_embedder",
     "build_keyword_index",
     "build_pair_model",
+    "build_served_terms",
     "build_term_index",
     "build_token_embedder",
     "build_vector_index",
@@ -139,9 +143,16 @@ def build_analyzer(settings: IndexSettings) -> Analyzer:
 
 
 def build_vector_index(
-    settings: IndexSettings, services: ServiceSettings, version: Path, catalog: IndexedCatalog, embedder: Embedder
+    settings: IndexSettings,
+    services: ServiceSettings,
+    version: Path,
+    catalog: IndexedCatalog,
+    embedder: Embedder,
+    shelf: Shelf | None = None,
 ) -> SyncedVectorIndex:
     """Return the vector index of a version that ``index.vectors`` names; its files are in the version's folder.
+
+    ``shelf`` has the names of its collections in an engine; by default, they are in files of that folder, too.
 
     Raises:
         SettingsError: there is no such store, or it needs a setting that is missing.
@@ -161,6 +172,7 @@ def build_vector_index(
         dimensions=embedder.dimensions,
         exact_limit=settings.exact_limit,
         services=services,
+        shelf=shelf,
     )
     return SyncedVectors(build(context), catalog, dimensions=embedder.dimensions)
 
@@ -185,21 +197,24 @@ def build_keyword_index(
     services: ServiceSettings,
     version: Path,
     catalog: IndexedCatalog,
-    terms: TermIndex,
+    terms: Terms,
     analyzer: Analyzer,
+    shelf: Shelf | None = None,
 ) -> SyncedKeywordIndex:
     """Return the keyword index: the embedded index of terms, or the engine that ``index.keywords`` names.
 
     The index of terms exists in any case: it knows the words of the documents and how rare they are.
     """
-    if settings.keywords == "embedded":
+    from ragstone.index.keyword.bm25 import TermIndex
+
+    if isinstance(terms, TermIndex) and settings.keywords == "embedded":
         return terms
     from ragstone.index.follow.synced_keywords import SyncedKeywords
 
     if settings.keywords == "qdrant":
         from ragstone.index.engines.qdrant.terms import QdrantTerms
 
-        names = CollectionNames(version, "qdrant-keywords", f"{services.qdrant.collection}-keywords")
+        names = CollectionNames(version, "qdrant-keywords", f"{services.qdrant.collection}-keywords", shelf)
         store = QdrantTerms(
             services.qdrant,
             names,
@@ -210,23 +225,54 @@ def build_keyword_index(
             seconds=services.engine_seconds,
         )
     else:
-        from ragstone.index.engines.postgres.keywords import PostgresTerms
-        from ragstone.services.postgres import Server
-
-        names = CollectionNames(version, "postgres-keywords", "keywords")
-        server = Server(services.postgres, seconds=services.engine_seconds)
-        store = PostgresTerms(server, names, analyzer.fingerprint, k1=settings.k1, b=settings.b)
+        store = _postgres_terms(settings, services, version, analyzer, shelf, counts=not terms.is_local)
     return SyncedKeywords(store, catalog, terms)
 
 
-def build_documents(services: ServiceSettings, version: Path, catalog: IndexedCatalog) -> ExternalIndex | None:
+def _postgres_terms(
+    settings: IndexSettings,
+    services: ServiceSettings,
+    version: Path,
+    analyzer: Analyzer,
+    shelf: Shelf | None,
+    *,
+    counts: bool,
+) -> PostgresTerms:
+    from ragstone.index.engines.postgres.keywords import PostgresTerms
+    from ragstone.services.postgres import Server
+
+    names = CollectionNames(version, "postgres-keywords", "keywords", shelf)
+    server = Server(services.postgres, seconds=services.engine_seconds)
+    return PostgresTerms(server, names, analyzer.fingerprint, k1=settings.k1, b=settings.b, counts=counts)
+
+
+def build_served_terms(
+    settings: IndexSettings,
+    services: ServiceSettings,
+    version: Path,
+    catalog: IndexedCatalog,
+    analyzer: Analyzer,
+    detect: Detector,
+    shelf: Shelf,
+) -> Terms:
+    """Return the terms of a version whose keywords are in PostgreSQL, for a host that keeps no index of its own."""
+    from ragstone.index.engines.postgres.served_terms import ServedTerms
+
+    store = _postgres_terms(settings, services, version, analyzer, shelf, counts=True)
+    detector = None if settings.analyzer == "plain" else detect
+    return ServedTerms(store, catalog, analyzer, detector, k1=settings.k1, b=settings.b)
+
+
+def build_documents(
+    services: ServiceSettings, version: Path, catalog: IndexedCatalog, shelf: Shelf | None = None
+) -> ExternalIndex | None:
     """Return what copies the documents to PostgreSQL for other programs, or None if the settings do not want that."""
     if not services.postgres.documents:
         return None
     from ragstone.index.engines.postgres.documents import PostgresDocuments
     from ragstone.services.postgres import Server
 
-    names = CollectionNames(version, "postgres-documents", "documents")
+    names = CollectionNames(version, "postgres-documents", "documents", shelf)
     server = Server(services.postgres, seconds=services.engine_seconds)
     return PostgresDocuments(server, names, catalog, services.postgres.configurations)
 

@@ -59,6 +59,23 @@ def make_postgres(folder: Path, catalog: Catalog, k1: float, b: float) -> Lexica
     return index
 
 
+def make_served(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalIndex:
+    """In PostgreSQL, without an index of terms on this host."""
+    pytest.importorskip("psycopg", reason="needs psycopg")
+    from ragstone.index.engines.postgres.keywords import PostgresTerms
+    from ragstone.index.engines.postgres.served_terms import ServedTerms
+    from ragstone.index.follow.synced_keywords import SyncedKeywords
+    from ragstone.services.postgres import Server
+    from servers.postgres_server import shared
+
+    (folder / "v1").mkdir(parents=True)
+    names = CollectionNames(folder / "v1", "postgres-keywords", "keywords")
+    store = PostgresTerms(Server(shared().settings()), names, Plain().fingerprint, k1=k1, b=b, counts=True)
+    index = SyncedKeywords(store, catalog, ServedTerms(store, catalog, Plain(), None, k1=k1, b=b))
+    index.follow(write=True)
+    return index
+
+
 def make_qdrant(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalIndex:
     """In the client's own memory, which has all of its protocol."""
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
@@ -98,6 +115,7 @@ ENGINES: dict[str, tuple[Engine, float, float, float]] = {
     "tantivy, k1 of nothing": (lambda folder, catalog: make_tantivy(folder, catalog, 0.0, 0.4), 0.0, 0.4, 1e-5),
     "postgres": (lambda folder, catalog: make_postgres(folder, catalog, 1.2, 0.75), 1.2, 0.75, 1e-5),
     "postgres, k1 of nothing": (lambda folder, catalog: make_postgres(folder, catalog, 0.0, 0.4), 0.0, 0.4, 1e-5),
+    "postgres, served": (lambda folder, catalog: make_served(folder, catalog, 1.2, 0.75), 1.2, 0.75, 1e-5),
     "qdrant": (lambda folder, catalog: make_qdrant(folder, catalog, 1.2, 0.75), 1.2, 0.75, 1e-5),
     "qdrant, own engine": (lambda folder, catalog: make_qdrant_edge(folder, catalog, 1.2, 0.75), 1.2, 0.75, 1e-5),
     "qdrant, k1 of nothing": (lambda folder, catalog: make_qdrant_edge(folder, catalog, 0.0, 0.4), 0.0, 0.4, 1e-5),

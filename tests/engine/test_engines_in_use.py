@@ -17,6 +17,7 @@ from ragstone.core.access import OWNER
 from ragstone.core.errors import EngineError, Locked, SettingsError
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.storage.shelf import FolderShelf
 
 pytest.importorskip("faiss", reason="needs faiss-cpu")
 FAISS = {"vectors": "faiss:Flat"}
@@ -90,9 +91,9 @@ def test_an_engine_that_cannot_be_filled_is_not_asked(folder: Path, reader: Know
 
 def test_a_process_that_cannot_use_an_engine_keeps_to_the_one_before(folder: Path, reader: KnowledgeBase) -> None:
     """As where it was not told the address."""
-    set_engines(folder, {"vectors": "postgres"})
+    set_engines(FolderShelf(folder), {"vectors": "postgres"})
     assert (best(reader), asked(reader)) == ("d7", [])
-    set_engines(folder, FAISS)
+    set_engines(FolderShelf(folder), FAISS)
     assert (best(reader), asked(reader)) == ("d7", ["faiss:Flat"])
 
 

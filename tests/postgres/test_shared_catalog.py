@@ -221,7 +221,7 @@ def test_what_cannot_be_is_refused_with_what_to_do(
     for catalog in ("public", "pg_x", "Kb", "information_search", "ragstone"):
         with pytest.raises(SettingsError, match=r"services\.postgres\.catalog"):
             open_fast(tmp_path / "named", *shared, f"services.postgres.catalog={catalog}")
-    with pytest.raises(SettingsMismatch, match=r"leave index\.vectors"):
+    with pytest.raises(SettingsMismatch, match=r"set index\.vectors"):
         opened("one", "index.vectors=faiss:Flat")
     with closing(opened("one")) as engine:
         add(engine, room(1))

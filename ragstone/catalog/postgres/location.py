@@ -23,6 +23,7 @@ from ragstone.catalog.location import MARKER, VersionLease, create_folder, versi
 from ragstone.catalog.lock import Patience, indexing, rebuilding
 from ragstone.catalog.postgres.database import create_tables, open_catalog
 from ragstone.catalog.postgres.lock import PostgresLocks, number_of, reaching_catalog
+from ragstone.catalog.postgres.shelf import PostgresShelf
 from ragstone.catalog.protocol import Catalog
 from ragstone.core.errors import EngineError, KnowledgeBaseError, NotFound
 from ragstone.services.postgres import Server, refused
@@ -61,6 +62,10 @@ class PostgresLocation:
     @property
     def address(self) -> str:
         return f"{self._server.name}, schema {self._name}"
+
+    @property
+    def shelf(self) -> PostgresShelf:
+        return PostgresShelf(self._server)
 
     def server(self, part: str) -> tuple[Server, str]:
         schema = f"{self._name}_{part}"
@@ -176,6 +181,8 @@ class PostgresLocation:
                 db.execute("DELETE FROM pointers WHERE version = %s", [_number(version)])
                 db.execute("DELETE FROM versions WHERE version = %s", [_number(version)])
                 db.execute(f'DROP SCHEMA IF EXISTS "{self._schema(version)}" CASCADE'.encode())
+                if db.execute("SELECT to_regclass('records')").fetchone() != (None,):
+                    db.execute("DELETE FROM records WHERE starts_with(name, %s)", [f"{version.name}/"])
         clear_away(version)
 
     def clear(self, keep: Path | None = None) -> None:

@@ -172,7 +172,7 @@ async def add_corpus(kb: KnowledgeBase, dataset: Dataset, on_progress: OnMessage
 def _built_settings(kb: KnowledgeBase) -> Tree:
     """Return the settings stored with a knowledge base."""
     with kb.current() as version:
-        return version.built.remembered(engines_in_use(version.folder))
+        return version.built.remembered(engines_in_use(version.location.shelf))
 
 
 def _storage_overrides(settings: Settings) -> tuple[str, ...]:

@@ -206,5 +206,5 @@ def _ids(rows: Rows) -> list[str]:
 def build(context: StoreContext) -> ChromaStore:
     """Return the store of a version."""
     settings = context.services.chroma
-    names = CollectionNames(context.version, "chroma", "ragstone")
+    names = CollectionNames(context.version, "chroma", "ragstone", context.shelf)
     return ChromaStore(settings, context.version / "chroma", names, seconds=context.services.engine_seconds)

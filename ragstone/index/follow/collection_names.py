@@ -1,6 +1,6 @@
-"""The names of the collections that hold a version on a server, in a small file of that version.
+"""The names of the collections that hold a version on a server, in a small record of that version.
 
-A new collection gets a name never used before. It is searched once it is complete and the file names it, in one step.
+A new collection gets a name never used before. It is searched once it is complete and the record names it, in one step.
 So every process sees the old collection or the new one, and several knowledge bases can share a server.
 """
 
@@ -10,14 +10,22 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from ragstone.storage.files import disposable, pointed, read_json, write_json
+from ragstone.storage.shelf import FolderShelf, Shelf
 
 
 class CollectionNames:
     """The names for one version in one engine; they begin with ``prefix``."""
 
-    def __init__(self, version: Path, engine: str, prefix: str) -> None:
+    def __init__(self, version: Path, engine: str, prefix: str, shelf: Shelf | None = None) -> None:
+        """
+        Args:
+            version: its folder on this host.
+            engine: and leg, by which the record is named.
+            prefix: of the names.
+            shelf: has the records; by default, they are files next to the version.
+        """
         self._version, self._file, self._prefix = version, f"{engine}.json", prefix
+        self._shelf = shelf or FolderShelf(version.parent)
 
     @property
     def current(self) -> str:
@@ -32,7 +40,7 @@ class CollectionNames:
     @property
     def is_in_use(self) -> bool:
         """Whether the version is the one in use."""
-        return pointed(self._folder, "CURRENT") == self._version.name
+        return self._shelf.in_use() == self.version
 
     def begin(self) -> str:
         """Return the name of the next collection, recorded first, so that an interrupted one can be deleted."""
@@ -46,21 +54,20 @@ class CollectionNames:
 
     def stale(self, names: Iterable[str]) -> list[str]:
         """Return the names of this knowledge base's collections that no version needs."""
-        files = [self._version / self._file, *self._folder.glob(f"v*/{self._file}")]
-        known = {read_json(path).get(part) for path in files for part in _PARTS}
+        records = [self._shelf.read(self._record), *self._shelf.of_versions(self._file)]
+        known = {record.get(part) for record in records for part in _PARTS}
         return [name for name in names if name.startswith(self._mine()) and name not in known]
 
     @property
-    def _folder(self) -> Path:
-        return self._version.parent
+    def _record(self) -> str:
+        return f"{self.version}/{self._file}"
 
     def _named(self, part: str) -> str:
-        name = read_json(self._version / self._file).get(part)
+        name = self._shelf.read(self._record).get(part)
         return name if isinstance(name, str) and name.startswith(self._prefix) else ""
 
     def _write(self, *, current: str, coming: str) -> None:
-        with disposable(self._version):
-            write_json(self._version / self._file, {"current": current, "coming": coming})
+        self._shelf.write(self._record, {"current": current, "coming": coming})
 
     @property
     def version(self) -> str:
@@ -70,12 +77,10 @@ class CollectionNames:
     @property
     def token(self) -> str:
         """What identifies this knowledge base on a server."""
-        file = self._folder / "engines.json"
-        token = read_json(file).get("token")
+        token = self._shelf.read("engines.json").get("token")
         if not isinstance(token, str):
             token = secrets.token_hex(4)
-            with disposable(self._folder):
-                write_json(file, {"token": token})
+            self._shelf.write("engines.json", {"token": token})
         return token
 
     def _mine(self) -> str:

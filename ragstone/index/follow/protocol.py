@@ -17,6 +17,7 @@ from ragstone.core.catalog import EngineStatus, Stamp
 from ragstone.core.protocols import LexicalIndex, VectorIndex
 from ragstone.index.keyword.scoring import Weighed
 from ragstone.settings.services import ServiceSettings
+from ragstone.storage.shelf import Shelf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +38,7 @@ class StoreContext:
 
     ``kind`` is the part of the setting after a colon, as in ``faiss:HNSW``. ``version`` is the folder of the version;
     files of the store belong there. An engine searches exactly up to ``exact_limit`` chunks.
+    ``shelf`` has the names of its collections; by default, they are in files next to the version.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class StoreContext:
     dimensions: int
     exact_limit: int
     services: ServiceSettings
+    shelf: Shelf | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

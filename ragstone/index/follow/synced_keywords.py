@@ -1,7 +1,7 @@
 """Keyword search in an external engine that follows the catalog.
 
-The embedded index of terms knows how rare a term is, and finds what the engine lacks. So a question sees what was added
-a moment ago, and scores are those of the embedded search.
+The index of terms, of this host or of a server, knows how rare a term is, and finds what the engine lacks. So a
+question sees what was added a moment ago, and scores are those of the embedded search.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ragstone.services.breaker import Breaker
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ragstone.index.keyword.bm25 import TermIndex
+    from ragstone.index.keyword.terms import Terms
 
     Rows = NDArray[np.int64]
 
@@ -38,9 +38,7 @@ MOST_TERMS = 1024
 class SyncedKeywords:
     """A keyword index over any `TermStore`."""
 
-    def __init__(
-        self, store: TermStore, catalog: IndexedCatalog, terms: TermIndex, breaker: Breaker | None = None
-    ) -> None:
+    def __init__(self, store: TermStore, catalog: IndexedCatalog, terms: Terms, breaker: Breaker | None = None) -> None:
         self._store, self._catalog, self._terms = store, catalog, terms
         self._follower = Follower["Rows"]("keywords", store, catalog, breaker)
 
@@ -133,11 +131,10 @@ class SyncedKeywords:
             found = self._store.best(self._weighed(terms), k + min(k, len(late.gone)), allowed)
         known = ~np.isin(found.rows, np.concatenate([late.gone, late.added]))
         rows, scores = found.rows[known], found.scores[known]
-        if len(late.added):  # the best of all chunks are among the best of the embedded index
-            embedded = self._terms.best(terms, k, where)
-            fresh = np.isin(embedded.rows, late.added)
-            rows = np.concatenate([rows, embedded.rows[fresh]])
-            scores = np.concatenate([scores, embedded.scores[fresh]])
+        if len(late.added):
+            fresh = self._terms.best_of(late.added, terms, k, where)
+            rows = np.concatenate([rows, fresh.rows])
+            scores = np.concatenate([scores, fresh.scores])
         order = np.lexsort((rows, -scores))[: max(k, 0)]
         return Matches(rows=rows[order], scores=scores[order])
 

@@ -8,7 +8,6 @@ Probabilistic Relevance Framework: BM25 and Beyond"; the idf is Lucene's, which 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -23,11 +22,12 @@ from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
 from ragstone.core.protocols import Analyzer, Detector
 from ragstone.core.records import Chunk, Matches
-from ragstone.index.keyword.analyze import MARKS, PAIR, START, fold, weight_of
+from ragstone.index.keyword.analyze import PAIR, START, fold
 from ragstone.index.keyword.scoring import bm25, idf
 from ragstone.index.keyword.segment_files import chunks_held, clear_killed, lockable, segment_files, verify_segment
 from ragstone.index.keyword.statistics import Statistics
 from ragstone.index.keyword.term_query import any_of, best_first, filtered, hits
+from ragstone.index.keyword.terms import count_word, known_words, language_of, most_scored, weights
 from ragstone.index.keyword.wordbook import Gathering, Wordbook, clear
 from ragstone.storage.disk import clear_away, make_folder
 from ragstone.storage.files import disposable, identity, is_writable, read_json, write_json
@@ -67,15 +67,14 @@ class _Seen:
     book: Wordbook = field(default_factory=Wordbook)
 
 
-_CODE = re.compile("[a-z]{2}")
-
-
 class TermIndex:
     """A tantivy index of every chunk's terms that follows the catalog.
 
     Opening changes nothing on disk, because any process may open it. `follow` rebuilds an index that is missing,
     damaged, or made for another catalog or analyzer.
     """
+
+    is_local = True
 
     def __init__(
         self,
@@ -163,9 +162,7 @@ class TermIndex:
         if counted is None:
             return [1.0] * len(words)
         with self._sound():
-            terms = [[t for t in self._analyzer(word) if not t.startswith(MARKS)] for word in words]
-            rarity = {t: counted.rarity(t) for some in terms for t in some}
-        return [max((rarity[t] for t in some), default=0.0) for some in terms]
+            return weights(counted, self._analyzer, words)
 
     def unseen(self) -> float:
         """Return the weight that `weigh` gives a word that no chunk has."""
@@ -181,8 +178,7 @@ class TermIndex:
         if counted is None:
             return 0.0
         with self._sound():
-            scored = (term for term in terms if not term.startswith(PAIR) or counted.having(term))
-            return (self._k1 + 1) * sum(weight_of(term) * counted.rarity(term) for term in scored)
+            return most_scored(counted, terms, self._k1)
 
     def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """Return the number of chunks, and for each term the number that have it; one of one without an index."""
@@ -202,7 +198,7 @@ class TermIndex:
 
     def analysed(self, chunk: Chunk) -> list[str]:
         """Return the terms of a chunk, as they are indexed."""
-        return self._analyzer(chunk.headed, self._language(chunk))
+        return self._analyzer(chunk.headed, language_of(chunk, self._detect))
 
     def among(self, word: str, language: str, rows: NDArray[np.int64], most: int) -> int:
         """Count the rows, ascending, that have a word or another form of it in that language, up to ``most``."""
@@ -240,8 +236,7 @@ class TermIndex:
         if counted is None:
             return [True] * len(words)
         with self._sound():
-            terms = [[t for t in self._analyzer(word, language) if not t.startswith(START)] for word in words]
-            return [any(map(counted.having, some)) for some in terms]
+            return known_words(counted, self._analyzer, words, language)
 
     def near(self, word: str, errors: int) -> dict[str, int]:
         """Return words of the documents, folded, with the number of chunks that have each.
@@ -252,15 +247,9 @@ class TermIndex:
         if seen.statistics is None:
             return {}
         with self._sound():
-            counts = {term: self._count(seen.statistics, term) for term in seen.book.near(fold(word), errors)}
+            near = seen.book.near(fold(word), errors)
+            counts = {term: count_word(seen.statistics, self._analyzer, term) for term in near}
         return {term: count for term, count in counts.items() if count}
-
-    def _count(self, counted: Statistics, word: str) -> int:
-        """Count the chunks that have a word, or a form of it if the analyzer keeps no word as written."""
-        if count := counted.having(word):
-            return count
-        others = (term for term in self._analyzer(word) if not term.startswith(MARKS))
-        return max(map(counted.having, others), default=0)
 
     def language(self, text: str) -> str | None:
         """Return the language of the documents that a question looks like most; None if it is not known."""
@@ -299,7 +288,7 @@ class TermIndex:
             for row, chunk in self._catalog.chunks_since(since.generation):
                 if later:  # there already if the last follow was cut short
                     writer.delete_documents_by_term("row", row)
-                language = self._language(chunk)
+                language = language_of(chunk, self._detect)
                 languages.add(language)
                 gathering.take(chunk.headed, language)
                 terms = " ".join(analysed := self._analyzer(chunk.headed, language))
@@ -330,13 +319,6 @@ class TermIndex:
             terms = [term for chunk in self._catalog.chunks(rows).values() for term in self.analysed(chunk)]
             return bool(terms) and abs(counted.engine_length(terms[0]) / counted.mean_length() - 1) > DRIFTED
 
-    def _language(self, chunk: Chunk) -> str:
-        """Return the language of the document, or else of the chunk's own text."""
-        told = chunk.metadata.get("language")
-        if isinstance(told, str) and _CODE.fullmatch(told):
-            return told
-        return self._detect(chunk.headed) if self._detect else ""
-
     def _opened(self) -> tantivy.Index | None:
         """Return the index in the folder; None if there is none, or it is damaged or of another format."""
         try:
@@ -365,6 +347,12 @@ class TermIndex:
             self._index = None
             raise Damaged(f"the index in {self._folder} cannot be read: {error}") from error
 
+    def best_of(self, rows: NDArray[np.int64], terms: Sequence[str], k: int, where: Filter | None) -> Matches:
+        """Return those of the ``k`` best chunks that are among these rows: of the best of them, none is missing."""
+        found = self.best(terms, k, where)
+        fresh = np.isin(found.rows, rows)
+        return Matches(rows=found.rows[fresh], scores=found.scores[fresh])
+
     def best(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
         """Search in this thread."""
         terms = terms[:MOST_TERMS]
@@ -383,7 +371,7 @@ class TermIndex:
 
     def _rescored(self, counted: Statistics, terms: Sequence[str], matches: Matches) -> Matches:
         chunks = self._catalog.chunks(matches.rows.tolist())
-        texts = {row: self._analyzer(chunk.headed, self._language(chunk)) for row, chunk in chunks.items()}
+        texts = {row: self._analyzer(chunk.headed, language_of(chunk, self._detect)) for row, chunk in chunks.items()}
         frequency = {term: counted.having(term) for term in set(terms)}
         mean = counted.mean_length()
         scores = bm25(terms, list(texts.values()), frequency, counted.chunks, mean, k1=self._k1, b=self._b)

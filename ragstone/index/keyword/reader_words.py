@@ -16,7 +16,7 @@ from ragstone.core.request import Request
 from ragstone.index.embed.minilm.weights import english_words
 
 if TYPE_CHECKING:
-    from ragstone.index.keyword.bm25 import TermIndex
+    from ragstone.index.keyword.terms import Terms
 
 COUNT_LIMIT = 100
 """Of several likely words the most frequent is chosen; chunks are counted up to this number."""
@@ -25,9 +25,9 @@ CACHE_LIMIT = 100_000
 
 
 class Words:
-    """The words and languages of a `TermIndex`. Every question about them names a request."""
+    """The words and languages of a `Terms`. Every question about them names a request."""
 
-    def __init__(self, terms: TermIndex, catalog: IndexedCatalog) -> None:
+    def __init__(self, terms: Terms, catalog: IndexedCatalog) -> None:
         self._cache = _KnownWords(terms, catalog)
         self._terms, self._catalog = terms, catalog
 
@@ -58,7 +58,7 @@ class Words:
 class RequestWords:
     """The words and languages of the documents that one request may read."""
 
-    def __init__(self, terms: TermIndex, catalog: IndexedCatalog, cache: _KnownWords, allowed: Filter | None) -> None:
+    def __init__(self, terms: Terms, catalog: IndexedCatalog, cache: _KnownWords, allowed: Filter | None) -> None:
         self._terms, self._catalog, self._cache, self._allowed = terms, catalog, cache, allowed
 
     def known(self, words: Sequence[str], language: str = "") -> list[bool]:
@@ -102,7 +102,7 @@ class RequestWords:
 class _KnownWords:
     """Remembers, until the next commit, which words the readers of each filter know."""
 
-    terms: TermIndex
+    terms: Terms
     catalog: IndexedCatalog
     stamp: tuple[Stamp, Stamp] = field(default_factory=lambda: (Stamp(), Stamp()))
     by_filter: dict[str, dict[tuple[str, str], bool]] = field(default_factory=dict[str, dict[tuple[str, str], bool]])

@@ -15,7 +15,7 @@ import tantivy
 from ragstone.index.keyword.scoring import idf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _REMEMBERED = 100_000
 """Terms whose counts are cached. The most common ones take longest to count, and come back in most questions."""
@@ -46,6 +46,9 @@ class Statistics:
     def removed(self) -> int:
         """The number of removed chunks that the segments still hold."""
         return self._held - self.chunks
+
+    def prepare(self, terms: Iterable[str]) -> None:
+        """Do nothing: each count is a look-up."""
 
     def having(self, term: str, field: str = "terms") -> int:
         """Return the number of chunks that have a term."""

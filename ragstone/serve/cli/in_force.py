@@ -47,7 +47,7 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
     stored: Tree = {}
     try:
         with closing(KnowledgeBase.open(kb, overrides, preset=preset)) as opened, opened.current() as version:
-            stored = version.built.remembered(engines_in_use(version.folder))
+            stored = version.built.remembered(engines_in_use(version.location.shelf))
     except NotFound:
         pass
     loaded = load(overrides, preset=preset, remembered=stored)

@@ -131,7 +131,7 @@ class PostgresDocuments:
                 raise EngineError(f"{self._server.name} has no tables for documents; run: ragstone postgres apply")
             for name in {*self._configurations.values()}:
                 db.execute("SELECT %s::regconfig", [name])  # fails here if it does not exist
-            sql = f"SELECT id, signature FROM {SCHEMA}.documents WHERE knowledge_base = %s"  # noqa: S608
+            sql = f"SELECT id, signature FROM {SCHEMA}.documents WHERE knowledge_base = %s"
             held = dict(db.execute(sql.encode(), [self._names.token]).fetchall())
         keys = {self._key(id): id for id in wanted}
         changed = {id: wanted[id] for key, id in keys.items() if held.get(key) != wanted[id]}
@@ -197,7 +197,7 @@ class PostgresDocuments:
             yield key, document, one.index, _plain(one.text), configurations[one.document_id]
 
     def _delete(self, db: Connection, keys: Sequence[uuid.UUID]) -> None:
-        sql = f"DELETE FROM {SCHEMA}.documents WHERE id = ANY(%s) AND knowledge_base = %s"  # noqa: S608
+        sql = f"DELETE FROM {SCHEMA}.documents WHERE id = ANY(%s) AND knowledge_base = %s"
         db.execute(sql.encode(), [list(keys), self._names.token])
 
 
@@ -205,11 +205,9 @@ _DOCUMENTS = (
     f"COPY {SCHEMA}.documents (id, knowledge_base, signature, title, url, source_type, readers, metadata,"
     " configuration) FROM STDIN"
 ).encode()
-_HELD_DOCUMENTS = (
-    f"SELECT id, title, url, source_type, readers FROM {SCHEMA}.documents WHERE id = ANY(%s)"  # noqa: S608
-).encode()
+_HELD_DOCUMENTS = (f"SELECT id, title, url, source_type, readers FROM {SCHEMA}.documents WHERE id = ANY(%s)").encode()
 _HELD_CHUNKS = (
-    f"SELECT id, document_id, chunk_index, chunk_content, configuration FROM {SCHEMA}.document_chunks"  # noqa: S608
+    f"SELECT id, document_id, chunk_index, chunk_content, configuration FROM {SCHEMA}.document_chunks"
     " WHERE document_id = ANY(%s)"
 ).encode()
 _CHUNKS = (

@@ -11,27 +11,30 @@ not be looked up; they count all the same where they are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.core.catalog import NO_MATCHES
+from ragstone.core.catalog import NO_MATCHES, Stamp
 from ragstone.core.records import Matches
-from ragstone.index.engines.postgres.tables import IndexTable, quoted
+from ragstone.index.engines.postgres.tables import IndexTable, counts_of, quoted
 from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.index.keyword.analyze import MARKS
 from ragstone.index.keyword.scoring import Weighed
 from ragstone.services.postgres import Server
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ragstone.core.catalog import Stamp
     from ragstone.services.postgres import Connection
 
     Rows = NDArray[np.int64]
 
 COLUMNS = "row bigint PRIMARY KEY, length integer NOT NULL, terms tsvector NOT NULL"
+LANGUAGE = "\x03"
+"""Beginning of a mark for the language of a chunk, which is stored like a term and is no part of the length."""
 MOST_OCCURRENCES = 255
 """Of a term in a chunk; a tsvector notes no more."""
 LONGEST = 2000
@@ -40,10 +43,22 @@ LOOKED_UP, MOST_LOOKED_UP = 4000, 64_000
 """Chunks that the rarest terms may be in at first; and at most, if the best have been found by then."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What is known of all chunks together at a commit: how many, their length in terms, how many in each language."""
+
+    stamp: Stamp
+    chunks: int
+    length: int
+    languages: Mapping[str, int]
+
+
 class PostgresTerms:
     """Terms in PostgreSQL, as a `TermStore`."""
 
-    def __init__(self, server: Server, names: CollectionNames, analyzer: str, *, k1: float, b: float) -> None:
+    def __init__(
+        self, server: Server, names: CollectionNames, analyzer: str, *, k1: float, b: float, counts: bool = False
+    ) -> None:
         """
         Args:
             server: where they are.
@@ -51,9 +66,10 @@ class PostgresTerms:
             analyzer: fingerprint of what makes the terms.
             k1: BM25 term saturation.
             b: BM25 length normalisation.
+            counts: whether to count in how many chunks each term is, in a second table.
         """
-        self._table = IndexTable(server, names, analyzer, COLUMNS)
-        self._server, self._k1, self._b = server, k1, b
+        self._table = IndexTable(server, names, f"{analyzer}, counted" if counts else analyzer, COLUMNS)
+        self._server, self._k1, self._b, self._counts = server, k1, b, counts
         self.worn = False
 
     def close(self) -> None:
@@ -83,8 +99,15 @@ class PostgresTerms:
             table = quoted(self._table.target)
             with db.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN".encode()) as copy:
                 for row, terms in chunks:
-                    copy.write_row((row, len(terms), _vector(terms)))
-            self._table.count(db, len(chunks), sum(len(terms) for _, terms in chunks))
+                    copy.write_row((row, _length(terms), _vector(terms)))
+            self._table.count(db, len(chunks), sum(_length(terms) for _, terms in chunks))
+            if self._counts and not self._table.making:
+                counted = Counter(_cut(term) for _, terms in chunks for term in set(terms))
+                sql = f"""
+                    INSERT INTO {counts_of(self._table.target)} AS held SELECT * FROM unnest(%s::text[], %s::bigint[])
+                    ON CONFLICT (term) DO UPDATE SET chunks = held.chunks + excluded.chunks
+                """
+                db.execute(sql.encode(), [list(counted), list(counted.values())])
 
     def seal(self, stamp: Stamp) -> None:
         with self._server.transaction(patient=True) as db:
@@ -92,6 +115,10 @@ class PostgresTerms:
             if self._table.making:  # building the index last is fastest
                 db.execute(f"CREATE INDEX ON {table} USING gin (terms)".encode())
                 db.execute(f"ANALYZE {table}".encode())
+                if self._counts:
+                    counts = counts_of(self._table.target)
+                    db.execute(f'CREATE TABLE {counts} (term text COLLATE "C" PRIMARY KEY, chunks bigint)'.encode())
+                    self._count_all(db)
             self._table.seal(db, stamp)
         self._table.switch()
 
@@ -115,7 +142,7 @@ class PostgresTerms:
 
     def rows(self) -> Rows:
         with self._server.transaction(patient=True) as db:
-            found = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()  # noqa: S608
+            found = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()
         return np.array([row for (row,) in found], dtype=np.int64)
 
     def differing(self, chunks: Sequence[tuple[int, list[str]]]) -> Rows:
@@ -124,10 +151,10 @@ class PostgresTerms:
             JOIN unnest(%s::bigint[], %s::integer[], %s::text[]) AS w (row, length, terms) ON c.row = w.row
             WHERE c.length <> w.length OR c.terms <> w.terms::tsvector
             ORDER BY c.row
-        """  # noqa: S608
+        """
         values = [
             [row for row, _ in chunks],
-            [len(terms) for _, terms in chunks],
+            [_length(terms) for _, terms in chunks],
             [_vector(terms) for _, terms in chunks],
         ]
         with self._server.transaction(patient=True) as db:
@@ -140,9 +167,60 @@ class PostgresTerms:
             UPDATE ragstone.indexes
             SET (chunks, length) = (SELECT count(*), coalesce(sum(length), 0) FROM {self._table.table})
             WHERE name = %s
-        """  # noqa: S608
+        """
         with self._server.transaction(patient=True) as db:
             db.execute(sql.encode(), [self._table.current])
+            if self._counts:
+                db.execute(f"DELETE FROM {counts_of(self._table.current)}".encode())
+                self._count_all(db)
+
+    # ------------------------------------------------------------ all chunks together
+
+    def counted(self) -> Counted | None:
+        """Return what is known of all chunks together; None before anything was sealed."""
+        name = self._table.current
+        if not name or self._table.stamp() == Stamp():
+            return None
+        with self._server.transaction() as db:
+            sql = "SELECT generation, mark, chunks, length FROM ragstone.indexes WHERE name = %s"
+            generation, mark, chunks, length = db.execute(sql, [name]).fetchone() or (0, "", 0, 0)
+            sql = f"SELECT term, chunks FROM {counts_of(name)} WHERE term > %s AND term < %s AND chunks > 0"
+            marks = db.execute(sql.encode(), [LANGUAGE, chr(ord(LANGUAGE) + 1)]).fetchall()
+        languages = {term[len(LANGUAGE) :]: count for term, count in marks}
+        return Counted(stamp=Stamp(generation=generation, mark=mark), chunks=chunks, length=length, languages=languages)
+
+    def having(self, terms: Sequence[str]) -> dict[str, int]:
+        """Return the number of chunks that have each of these terms; one that none has is left out."""
+        cut = {_cut(term): term for term in terms}
+        sql = f"SELECT term, chunks FROM {counts_of(self._table.current)} WHERE term = ANY(%s)"
+        return {cut[term]: max(0, count) for term, count in self._server.rows(sql, [list(cut)])}
+
+    def like(self, pieces: Sequence[str], length: int, errors: int, most: int) -> list[str]:
+        """Return words of about this length, at most so many, that have one of these pieces."""
+        sql = f"""
+            SELECT term FROM {counts_of(self._table.current)}
+            WHERE length(term) BETWEEN %s AND %s AND term LIKE ANY(%s) AND left(term, 1) <> ALL(%s) AND chunks > 0
+            LIMIT %s
+        """
+        like = [f"%{piece}%" for piece in pieces]
+        found = self._server.rows(sql, [length - errors, length + errors, like, [*MARKS, LANGUAGE], most])
+        return [term for (term,) in found if term.isalpha()]
+
+    def count_among(self, terms: Sequence[str], rows: Rows, most: int) -> int:
+        """Count the rows that have one of these terms, up to ``most``."""
+        sql = f"""
+            SELECT count(*) FROM (
+                SELECT 1 FROM {self._table.table} WHERE terms @@ %s::tsquery AND row = ANY(%s) LIMIT %s
+            ) AS found
+        """
+        ((found,),) = self._server.rows(sql, [" | ".join(map(_quoted, terms)), rows.tolist(), most])
+        return found
+
+    def _count_all(self, db: Connection) -> None:
+        """Count every term of the table that is written."""
+        select = f"SELECT terms FROM {quoted(self._table.target)}"
+        sql = f"INSERT INTO {counts_of(self._table.target)} SELECT word, ndoc FROM ts_stat(%s)"
+        db.execute(sql.encode(), [select])
 
     def _scored(self, terms: Sequence[Weighed], some: Sequence[Weighed], k: int, allowed: Rows | None) -> Matches:
         """Those that have some of the terms, by what all of them count."""
@@ -168,7 +246,7 @@ class PostgresTerms:
             WHERE c.terms @@ %(any)s::tsquery {among}
             ORDER BY s.score DESC, c.row
             LIMIT %(k)s
-        """  # noqa: S608
+        """
         values = {
             "terms": [_quoted(one.term) for one in terms],
             "weights": [one.weight for one in terms],
@@ -185,8 +263,18 @@ class PostgresTerms:
         return Matches(rows=rows, scores=np.array([score for _, score in found], dtype=np.float32))
 
     def _delete(self, db: Connection, rows: Rows) -> None:
-        sql = f"DELETE FROM {quoted(self._table.target)} WHERE row = ANY(%s) RETURNING length"  # noqa: S608
-        gone = db.execute(sql.encode(), [rows.tolist()]).fetchall()
+        counting = self._counts and not self._table.making
+        returned = "length, tsvector_to_array(terms)" if counting else "length, NULL"
+        sql = f"DELETE FROM {quoted(self._table.target)} WHERE row = ANY(%s) RETURNING {returned}"
+        deleted = db.execute(sql.encode(), [rows.tolist()]).fetchall()
+        if counting:
+            counted = Counter(term for _, terms in deleted for term in terms)
+            sql = f"""
+                UPDATE {counts_of(self._table.target)} AS held SET chunks = held.chunks - gone.chunks
+                FROM unnest(%s::text[], %s::bigint[]) AS gone (term, chunks) WHERE held.term = gone.term
+            """
+            db.execute(sql.encode(), [list(counted), list(counted.values())])
+        gone = [(length,) for length, _ in deleted]
         self._table.count(db, -len(gone), -sum(length for (length,) in gone))
 
 
@@ -194,6 +282,10 @@ def _within(rarest: Sequence[Weighed], budget: int) -> int:
     """Return how many of the rarest terms occur in this many chunks together; at least one."""
     together = np.cumsum([one.chunks for one in rarest])
     return max(1, int(np.searchsorted(together, budget, side="right")))
+
+
+def _length(terms: Sequence[str]) -> int:
+    return sum(not term.startswith(LANGUAGE) for term in terms)
 
 
 def _vector(terms: Sequence[str]) -> str:

@@ -82,7 +82,7 @@ def check(server: Server) -> list[Looked]:
 def _versions(db: Connection) -> set[int]:
     if db.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.migrations"]).fetchone() == (None,):
         return set()
-    return {version for (version,) in db.execute(f"SELECT version FROM {SCHEMA}.migrations")}  # noqa: S608 # pyright: ignore
+    return {version for (version,) in db.execute(f"SELECT version FROM {SCHEMA}.migrations")}  # pyright: ignore
 
 
 def _function(db: Connection, signature: str) -> Looked:

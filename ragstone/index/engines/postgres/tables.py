@@ -115,13 +115,18 @@ class IndexTable:
 
     def _drop_stale(self, db: Connection) -> None:
         for name in self._names.stale([name for (name,) in db.execute("SELECT name FROM ragstone.indexes")]):
-            db.execute(f"DROP TABLE IF EXISTS {quoted(name)}".encode())
+            db.execute(f"DROP TABLE IF EXISTS {quoted(name)}, {counts_of(name)}".encode())
             db.execute("DELETE FROM ragstone.indexes WHERE name = %s", [name])
 
 
 def quoted(name: str) -> str:
     """Return the name of a table as SQL; without a name, one that does not exist."""
     return 'ragstone."{}"'.format((name or "none").replace('"', ""))
+
+
+def counts_of(name: str) -> str:
+    """Return the name of the table that counts what another one holds, as SQL."""
+    return quoted(f"{name}-counts")
 
 
 def exists(db: Connection, name: str) -> bool:

@@ -105,21 +105,21 @@ class PostgresVectors:
             sql = f"""
                 WITH told AS MATERIALIZED (SELECT * FROM {self._table.table} WHERE row = ANY(%s))
                 SELECT row FROM told ORDER BY embedding <=> %s::vector, row LIMIT %s
-            """  # noqa: S608
+            """
             return self._rows(sql, [allowed.tolist(), asked, k], k, exact=True)
         operand, cast = self._operand()
-        sql = f"SELECT row FROM {self._table.table} ORDER BY {operand} <=> %s::{cast} LIMIT %s"  # noqa: S608
+        sql = f"SELECT row FROM {self._table.table} ORDER BY {operand} <=> %s::{cast} LIMIT %s"
         found = self._rows(sql, [asked, k], k, exact=False)
         # The graph search may end with too few; then all are compared.
         return found if len(found) == k else self._rows(sql, [asked, k], k, exact=True)
 
     def rows(self) -> Rows:
         with self._server.transaction(patient=True) as db:
-            found = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()  # noqa: S608
+            found = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()
         return np.array([row for (row,) in found], dtype=np.int64)
 
     def differing(self, rows: Rows, vectors: Vector) -> Rows:
-        sql = f"SELECT row, embedding::real[] FROM {self._table.table} WHERE row = ANY(%s)"  # noqa: S608
+        sql = f"SELECT row, embedding::real[] FROM {self._table.table} WHERE row = ANY(%s)"
         held = np.full(vectors.shape, np.nan, dtype=np.float32)
         for start in range(0, len(rows), AT_ONCE):
             with self._server.transaction(patient=True) as db:
@@ -143,7 +143,7 @@ class PostgresVectors:
         return np.array([row for (row,) in found], dtype=np.int64)
 
     def _delete(self, db: Connection, rows: Rows) -> None:
-        sql = f"DELETE FROM {quoted(self._table.target)} WHERE row = ANY(%s)"  # noqa: S608
+        sql = f"DELETE FROM {quoted(self._table.target)} WHERE row = ANY(%s)"
         self._table.count(db, -db.execute(sql.encode(), [rows.tolist()]).rowcount)
 
     def _operand(self) -> tuple[str, str]:
@@ -194,6 +194,6 @@ def _binary(rows: Rows, vectors: Vector) -> bytes:
 
 def build(context: StoreContext) -> PostgresVectors:
     """Return the store of a version."""
-    names = CollectionNames(context.version, "postgres-vectors", "vectors")
+    names = CollectionNames(context.version, "postgres-vectors", "vectors", context.shelf)
     server = Server(context.services.postgres, seconds=context.services.engine_seconds)
     return PostgresVectors(server, names, context.dimensions, exact_limit=context.exact_limit)

@@ -111,6 +111,6 @@ class QdrantVectors:
 def build(context: StoreContext) -> QdrantVectors:
     """Return the store of a version."""
     settings = context.services.qdrant
-    names = CollectionNames(context.version, "qdrant", settings.collection)
+    names = CollectionNames(context.version, "qdrant", settings.collection, context.shelf)
     seconds = context.services.engine_seconds
     return QdrantVectors(settings, names, context.dimensions, exact_limit=context.exact_limit, seconds=seconds)
