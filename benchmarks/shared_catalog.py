@@ -3,6 +3,8 @@
 A host is a folder and a process of its own. A writer adds documents, a few in a commit, and prints which are stored. In
 turn the writer, or the server with all its processes, is killed with -9. Each time the other host must find every
 acknowledged document, none twice, every checksum right, and the lock free.
+
+Then a new host, which has nothing in its folder, asks a question: with indexes of its own, and with engines for all.
 """
 
 from __future__ import annotations
@@ -51,6 +53,11 @@ async def measure(options: Options) -> Result:
             latencies = await _other_host(options.keep / "other", reader, shared)
         settings = {"file": PLAIN, "PostgreSQL": _on(server, "costs")}
         costs = {name: await _cost(options.keep / f"costs {name}", one, count) for name, one in settings.items()}
+        engines = {"embedded": (), "PostgreSQL": ("index.vectors=postgres", "index.keywords=postgres")}
+        hosts = {
+            name: await _new_host(options.keep / f"hosts {number}", (*_on(server, f"hosts{number}"), *one), count)
+            for number, (name, one) in enumerate(engines.items())
+        }
     finally:
         server.stop()
     killed = Table(
@@ -63,6 +70,11 @@ async def measure(options: Options) -> Result:
         columns=("catalog", "documents a second", "median search ms"),
         rows=[[name, f"{rate:,.0f}", f"{ms:.1f}"] for name, (rate, ms) in costs.items()],
     )
+    added = Table(
+        title=f"a new host asks {count:,} documents",
+        columns=("indexes", "first answer, s", "later answers, median ms", "megabytes in its folder"),
+        rows=[[name, f"{first:.1f}", f"{ms:.1f}", f"{size:.1f}"] for name, (first, ms, size) in hosts.items()],
+    )
     note = f"The next search on another host finds a new document; it takes {median(latencies):.1f} ms at the median."
     figures = {
         "kills": kills,
@@ -72,8 +84,11 @@ async def measure(options: Options) -> Result:
         "other_host_ms": round(median(latencies), 1),
         "documents_per_second": {name: round(rate, 1) for name, (rate, _) in costs.items()},
         "search_ms": {name: round(ms, 2) for name, (_, ms) in costs.items()},
+        "new_host_first_seconds": {name: round(first, 2) for name, (first, _, _) in hosts.items()},
+        "new_host_answer_ms": {name: round(ms, 1) for name, (_, ms, _) in hosts.items()},
+        "new_host_megabytes": {name: round(size, 2) for name, (_, _, size) in hosts.items()},
     }
-    return Result(figures=figures, tables=[killed, compared], notes=[note, *wrong])
+    return Result(figures=figures, tables=[killed, compared, added], notes=[note, *wrong])
 
 
 def _on(server: PostgresServer, database: str) -> tuple[str, ...]:
@@ -169,6 +184,22 @@ async def _cost(folder: Path, settings: Sequence[str], count: int) -> tuple[floa
             await engine.search(f"Which room is called n{i}?", 5, reader=OWNER)
             took.append(1000 * (time.perf_counter() - started))
         return rate, median(took)
+
+
+async def _new_host(folder: Path, settings: Sequence[str], count: int) -> tuple[float, float, float]:
+    """Return seconds to open a folder with nothing in it and answer, ms of later answers, and its megabytes then."""
+    with opened(folder / "one", settings) as engine:
+        for start in range(0, count, 1000):
+            await engine.documents.add([_document(i) for i in range(start, min(start + 1000, count))])
+    started, took = time.perf_counter(), list[float]()
+    with opened(folder / "new", settings) as engine:
+        await engine.ask("What is room 7 called?", reader=OWNER)
+        first = time.perf_counter() - started
+        for i in range(QUESTIONS):
+            started = time.perf_counter()
+            await engine.ask(f"What is room {i} called?", reader=OWNER)
+            took.append(1000 * (time.perf_counter() - started))
+    return first, median(took), sum(one.stat().st_size for one in (folder / "new").rglob("*") if one.is_file()) / 1e6
 
 
 if __name__ == "__main__":

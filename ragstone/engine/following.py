@@ -13,7 +13,9 @@ from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked
 from ragstone.core.reports import AddReport
 from ragstone.engine.components import Components
 from ragstone.index.follow.protocol import ExternalIndex, SyncedIndex
+from ragstone.index.keyword.terms import NEWEST
 
+_BEHIND = "an ingest is under way; keyword search does not know the newest documents yet"
 CATCH_UP_LIMIT = 100_000
 """Changes that a question may bring into an engine that lacks them."""
 
@@ -103,8 +105,10 @@ async def follow_keywords(version: Components) -> tuple[str, ...]:
 
 def _follow_keywords(version: Components) -> tuple[str, ...]:
     terms = version.indexes.terms()
-    if not terms.is_local or terms.stamp == version.catalog.stamp():
-        return ()  # a server follows under the lock of whoever ingests; what it lacks is compared in memory
+    if (stamp := terms.stamp) == version.catalog.stamp():
+        return ()
+    if not terms.is_local:  # it follows under the lock of whoever ingests; what it lacks is compared in memory
+        return (_BEHIND,) if version.catalog.changes_since(stamp.generation) > NEWEST else ()
     own_vectors = version.settings.index.vectors == "embedded"
     try:
         with indexing(version.folder, ONCE, asking=True):
@@ -112,7 +116,7 @@ def _follow_keywords(version: Components) -> tuple[str, ...]:
             if version.location.is_shared and own_vectors and version.has_embedder:  # no ingest on this host will
                 version.indexes.vectors().follow(write=True)
     except Locked:
-        return ("an ingest is under way; keyword search does not know the newest documents yet",)
+        return (_BEHIND,)
     except KnowledgeBaseError as error:
         return (f"keyword search is not up to date: {error}",)
     return ()

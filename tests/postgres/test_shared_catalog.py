@@ -187,6 +187,8 @@ def test_it_moves_in_and_out_without_embedding_again(
         add(engine, *(room(i) for i in range(7)))
         engine.documents.remove(["room6"], reader=OWNER)
         wanted = {question: found(engine, question) for question in ("called n1", "called n5", "room number")}
+        asyncio.run(engine.ask("What is room 1 called?", session="s", reader=OWNER))
+        said = engine.history.turns("s", reader=OWNER)
     backup.backup(tmp_path / "file", tmp_path / "copy")
     with pytest.raises(SettingsMismatch, match="ragstone backup COPY"):
         open_fast(tmp_path / "file", *shared)
@@ -201,6 +203,7 @@ def test_it_moves_in_and_out_without_embedding_again(
     with closing(open_fast(tmp_path / "host", create=False)) as engine:
         assert {question: found(engine, question) for question in wanted} == wanted
         assert add(engine, room(1), room(7)).embedded == 1
+        assert said == engine.history.turns("s", reader=OWNER) != []
     with pytest.raises(SettingsMismatch, match="ragstone backup FOLDER"):
         open_fast(tmp_path / "host", "index.catalog=embedded")
     backup.backup(tmp_path / "host", tmp_path / "out")
@@ -208,6 +211,7 @@ def test_it_moves_in_and_out_without_embedding_again(
     with closing(open_fast(tmp_path / "out", create=False)) as engine:
         assert add(engine, *(room(i) for i in range(8) if i != 6)).embedded == 0
         assert found(engine, "called n7")[0] == "room7"
+        assert engine.history.turns("s", reader=OWNER) == said
     assert doctor.doctor(tmp_path / "out").findings == ()
 
 

@@ -16,7 +16,7 @@ from ragstone.core.access import OWNER, Reader
 from ragstone.core.errors import EngineError
 from ragstone.core.records import Document
 from ragstone.core.request import Request
-from ragstone.engine import doctor
+from ragstone.engine import doctor, following
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index.follow.synced_keywords import SyncedKeywords
 from servers.postgres_server import PostgresServer
@@ -123,6 +123,8 @@ def test_what_an_interrupted_ingest_left_behind_is_found(opened: Opened, monkeyp
         one.documents.remove(["room3"], reader=OWNER)
     assert found(other, "tower painted orange")[0] == "late"
     assert "room3" not in found(other, "Room called n3")
+    monkeypatch.setattr(following, "NEWEST", 0)
+    assert "does not know the newest" in asyncio.run(other.ask("What is room 5 called?", reader=OWNER)).notices[0]
     add(other, Document(id="next", text="The harbour freezes."))
     assert [leg.behind for leg in other.status().engines] == [0, 0]
     assert found(one, "tower painted orange")[0] == "late"
@@ -162,3 +164,18 @@ def test_doctor_mends_what_somebody_changed(
         assert version.indexes.terms().frequencies(["room"])[1] == {"room": 9}
     monkeypatch.setenv("RAGSTONE_SERVICES__POSTGRES__DSN", address)
     assert doctor.doctor(tmp_path / "one").findings == ()
+
+
+def test_a_chunk_that_the_catalog_does_not_know_is_never_shown(opened: Opened, postgres: PostgresServer) -> None:
+    """As when a host writes to an engine after it lost its lock."""
+    one = opened("one", *ENGINES)
+    add(one, *(Document(id=f"room{n}", text=f"Room {n} is called n{n}.") for n in range(9)))
+    expected = found(one, "Room called n3")
+    with one.current() as version, closing(postgres.connect("engines")) as db:
+        for leg, columns in (("keywords", "length, terms"), ("vectors", "embedding")):
+            table = version.location.shelf.read(f"v1/postgres-{leg}.json")["current"]
+            sql = f'INSERT INTO ragstone."{table}" SELECT row + 10^6, {columns} FROM ragstone."{table}"'  # noqa: S608
+            db.execute(sql.encode())
+        db.commit()
+    assert found(one, "called n3, that room")[0] == expected[0] == "room3"
+    assert set(found(one, "called n3, that room")) <= {f"room{n}" for n in range(9)}

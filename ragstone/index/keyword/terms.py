@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _CODE = re.compile("[a-z]{2}")
 
 
+NEWEST = 2000
+"""Chunks that a server may lack and a question still finds by their words; more are found once it has caught up."""
+
+
 class Counts(Protocol):
     """How many chunks have each term, in one state of an index."""
 

@@ -20,7 +20,7 @@ from ragstone.core.records import Chunk, Matches
 from ragstone.index.engines.postgres.keywords import LANGUAGE, Counted, PostgresTerms
 from ragstone.index.keyword.analyze import START, fold
 from ragstone.index.keyword.scoring import bm25, idf
-from ragstone.index.keyword.terms import count_word, known_words, language_of, most_scored, weights
+from ragstone.index.keyword.terms import NEWEST, count_word, known_words, language_of, most_scored, weights
 from ragstone.index.keyword.vocabulary import Words
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-NEWEST = 2000
-"""Chunks that the engine may lack and a question still finds by their words; more are found once it has caught up."""
 CANDIDATES = 20_000
 """Words that are compared letter by letter with one that no document has."""
 _ALMOST_ALL = 0.98
@@ -69,7 +67,8 @@ class ServedTerms:
 
     @property
     def stamp(self) -> Stamp:
-        return self._store.stamp()
+        counts = self._counts()
+        return counts.counted.stamp if counts else Stamp()
 
     def follow(self, *, write: bool = True) -> None:
         """Do nothing: the engine follows the catalog under the lock of whoever changes documents."""
