@@ -79,6 +79,9 @@ class SqlCatalog:
         with self.snapshot() as now:
             return self.selections.rows(where, now)
 
+    def has_selected(self, where: Filter) -> bool:
+        return self.selections.has(where, self.stamp())
+
     def metadata_keys(self, groups: Sequence[str] | None = None) -> frozenset[str]:
         named = self._named(groups)
         reader = None if named is None else tuple(sorted(named))
@@ -134,8 +137,7 @@ class SqlCatalog:
         return layout_from(*found[0]) if found else ()
 
     def documents(self) -> Iterator[Document]:
-        ids = [id for (id,) in self.database.rows("SELECT id FROM documents ORDER BY document")]
-        for id in ids:
+        for (id,) in self.database.rows("SELECT id FROM documents ORDER BY document"):
             yield self.document(id)
 
     def listing(
@@ -215,10 +217,8 @@ class SqlCatalog:
         return self._one(f"SELECT {count.format('chunks')} + {count.format('removals')}", [generation, generation])
 
     def rows_since(self, generation: int) -> Rows:
-        found = self.database.stream(
-            "SELECT row FROM chunks WHERE generation > ? ORDER BY generation, row", [generation]
-        )
-        return np.array([row for (row,) in found], dtype=np.int64)
+        sql = "SELECT row FROM chunks WHERE generation > ? ORDER BY generation, row"
+        return np.array([row for (row,) in self.database.stream(sql, [generation])], dtype=np.int64)
 
     def vectors_since(self, generation: int, dimensions: int) -> Iterator[tuple[Rows, Vector]]:
         # In this order an index gives them, without sorting; rows ascend as generations do.

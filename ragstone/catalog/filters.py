@@ -74,6 +74,15 @@ class Selections:
                 self._size = 0
             return self._rows(where)
 
+    def has(self, where: Filter, stamp: Stamp) -> bool:
+        """Return whether the rows of a filter are cached; False rather than wait for a thread that evaluates one."""
+        if not self._asking.acquire(blocking=False):
+            return False
+        try:
+            return stamp == self._stamp and filter_key(where) in self._cached
+        finally:
+            self._asking.release()
+
     def _rows(self, where: Filter) -> Rows:
         # The parts of "and" and "or" are cached too: what a reader may read is part of many filters.
         key = filter_key(where)

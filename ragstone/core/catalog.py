@@ -137,6 +137,10 @@ class CatalogReader(Protocol):
         """Return the rows, ascending, of the chunks that match a filter by their own metadata or their document's."""
         ...
 
+    def has_selected(self, where: Filter) -> bool:
+        """Return whether `select` knows the rows of a filter from before, so that it returns at once."""
+        ...
+
     def metadata_keys(self, groups: Sequence[str] | None = None) -> frozenset[str]:
         """Return the filter fields in use: metadata keys of documents and chunks, and `FIELDS`.
 

@@ -435,6 +435,13 @@ def test_documents_are_selected_and_ordered_the_same(
             commit(catalog, document)
     one, other = both
     recent = Compare(key="year", op="=", value=2022)
+    for catalog in both:
+        assert not catalog.has_selected(recent)
+        assert len(catalog.select(recent)) == 2
+        assert catalog.has_selected(recent)
+        commit(catalog, Document(id="later", text="one more"))
+        assert not catalog.has_selected(recent)
+        catalog.remove(["later"])
     ways: list[dict[str, Any]] = [
         {"order": "newest"},
         {"order": "oldest"},

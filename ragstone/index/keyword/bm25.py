@@ -26,7 +26,7 @@ from ragstone.index.keyword.analyze import PAIR, START, fold
 from ragstone.index.keyword.scoring import bm25, idf
 from ragstone.index.keyword.segment_files import chunks_held, clear_killed, lockable, segment_files, verify_segment
 from ragstone.index.keyword.statistics import Statistics
-from ragstone.index.keyword.term_query import any_of, best_first, filtered, hits
+from ragstone.index.keyword.term_query import any_of, best_first, filtered, hits, searched
 from ragstone.index.keyword.terms import count_word, known_words, language_of, most_scored, weights
 from ragstone.index.keyword.wordbook import Gathering, Wordbook, clear
 from ragstone.storage.disk import clear_away, make_folder
@@ -45,8 +45,7 @@ FEW = 1000
 """The most chunks with a word to read in order to see which of them are allowed."""
 WORN = 0.1
 """The share of removed chunks at which all chunks are written again, so that the space and time they take is bounded.
-Also tantivy's mean length is that of all chunks in its segments.
-"""
+Also tantivy's mean length is that of all chunks in its segments."""
 DRIFTED = 0.01
 """How far tantivy's mean length may be from the chunks' own. One percent changes a score by less than one."""
 MOST_TERMS = 1024
@@ -110,9 +109,10 @@ class TermIndex:
 
     async def search(self, terms: Sequence[str], k: int, where: Filter | None = None) -> Matches:
         """Return the ``k`` best chunks by BM25 that match ``where``, best first."""
-        counted = self._looked().statistics if where is None else None
-        if counted is not None and counted.chunks <= QUICK and (self._k1, self._b) == (ENGINE_K1, ENGINE_B):
-            return self.best(terms, k, None)
+        counted = self._looked().statistics
+        is_quick = counted is not None and counted.chunks <= QUICK and (self._k1, self._b) == (ENGINE_K1, ENGINE_B)
+        if is_quick and (where is None or self._catalog.has_selected(where)):
+            return self.best(terms, k, where)
         return await asyncio.to_thread(self.best, terms, k, where)
 
     @property
@@ -178,7 +178,7 @@ class TermIndex:
         if counted is None:
             return 0.0
         with self._sound():
-            return most_scored(counted, terms, self._k1)
+            return most_scored(counted, searched(counted, terms), self._k1)
 
     def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """Return the number of chunks, and for each term the number that have it; one of one without an index."""

@@ -22,6 +22,19 @@ COMMON, ALIKE = 0.03, 0.02
 """A word that more than this share of the chunks have is read once with its stem and its beginning, if the numbers of
 their chunks differ by no more than the other share. Of the best 20 chunks of a question .9995 stay the same."""
 
+LARGE, EVERYWHERE = 20_000, 0.3
+"""Among at least so many chunks, terms that more than this share of them have are not searched for: they take most of
+the time and decide little. Left out in ten small sets too, they change nDCG@10 by -.005 to +.012, .002 on average."""
+
+
+def searched(statistics: Statistics, terms: Sequence[str]) -> Sequence[str]:
+    """Return the terms that are searched for: all in a small set of chunks, or if only common ones find anything."""
+    if statistics.chunks < LARGE:
+        return terms
+    most = EVERYWHERE * statistics.chunks
+    rare = [term for term in terms if statistics.having(term) <= most]
+    return rare if any(map(statistics.having, rare)) else terms
+
 
 def any_of(statistics: Statistics, schema: tantivy.Schema, terms: Sequence[str]) -> tantivy.Query:
     """Return a query for any of the terms, by their weights.
@@ -41,7 +54,7 @@ def _weights(statistics: Statistics, terms: Sequence[str]) -> dict[str, float]:
     The stem and the beginning of "what" are in the same chunks, equally often, and reading a list of half of all
     chunks is what takes long.
     """
-    counted = Counter(terms)
+    counted = Counter(searched(statistics, terms))
     found = {
         term: weight
         for term, count in counted.items()
@@ -96,8 +109,8 @@ def hits(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[NDAr
     found = searcher.search(query, k, count=False).hits
     if not found:
         return NO_MATCHES.rows, np.empty(0, dtype=np.float32)
-    scores, addresses = zip(*found, strict=True)
-    rows = searcher.fast_field_values("row", list(addresses))
+    scores = [score for score, _ in found]  # several times faster than zip for thousands
+    rows = searcher.fast_field_values("row", [address for _, address in found])
     if None in rows:  # of a damaged file
         rows = [row or 0 for row in rows]
     return np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)

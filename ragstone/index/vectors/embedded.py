@@ -96,9 +96,12 @@ class EmbeddedVectors:
         Above ``exact_limit`` chunks most of the nearest are found, not always all; the similarities of the best few
         are exact, those of the rest within a thousandth or so.
         """
-        state = self._state
-        if where is None and sum(map(len, state.parts)) <= QUICK and state.stamp == self._catalog.stamp():
-            return self._nearest(state, vector, k, None)
+        state, catalog = self._state, self._catalog
+        if sum(map(len, state.parts)) <= QUICK and state.stamp == catalog.stamp():
+            if where is None:
+                return self._nearest(state, vector, k, None)
+            if catalog.has_selected(where):
+                return self._nearest(state, vector, k, catalog.select(where))
         return await asyncio.to_thread(self._search, vector, k, where)
 
     @property
