@@ -79,8 +79,8 @@ class SqlCatalog:
         with self.snapshot() as now:
             return self.selections.rows(where, now)
 
-    def has_selected(self, where: Filter) -> bool:
-        return self.selections.has(where, self.stamp())
+    def selected(self, where: Filter) -> Rows | None:
+        return self.selections.known(where, self.stamp())
 
     def metadata_keys(self, groups: Sequence[str] | None = None) -> frozenset[str]:
         named = self._named(groups)

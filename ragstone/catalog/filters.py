@@ -74,12 +74,12 @@ class Selections:
                 self._size = 0
             return self._rows(where)
 
-    def has(self, where: Filter, stamp: Stamp) -> bool:
-        """Return whether the rows of a filter are cached; False rather than wait for a thread that evaluates one."""
+    def known(self, where: Filter, stamp: Stamp) -> Rows | None:
+        """Return the rows of a filter if they are cached; None rather than wait for a thread that evaluates one."""
         if not self._asking.acquire(blocking=False):
-            return False
+            return None
         try:
-            return stamp == self._stamp and filter_key(where) in self._cached
+            return self._cached.get(filter_key(where)) if stamp == self._stamp else None
         finally:
             self._asking.release()
 

@@ -137,8 +137,8 @@ class CatalogReader(Protocol):
         """Return the rows, ascending, of the chunks that match a filter by their own metadata or their document's."""
         ...
 
-    def has_selected(self, where: Filter) -> bool:
-        """Return whether `select` knows the rows of a filter from before, so that it returns at once."""
+    def selected(self, where: Filter) -> Rows | None:
+        """Return what `select` does if it is known from before; None if that takes asking the database."""
         ...
 
     def metadata_keys(self, groups: Sequence[str] | None = None) -> frozenset[str]:

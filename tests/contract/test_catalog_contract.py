@@ -436,11 +436,14 @@ def test_documents_are_selected_and_ordered_the_same(
     one, other = both
     recent = Compare(key="year", op="=", value=2022)
     for catalog in both:
-        assert not catalog.has_selected(recent)
-        assert len(catalog.select(recent)) == 2
-        assert catalog.has_selected(recent)
+        assert catalog.selected(recent) is None
+        found = catalog.select(recent).tolist()
+        assert len(found) == 2
+        known = catalog.selected(recent)
+        assert known is not None
+        assert known.tolist() == found
         commit(catalog, Document(id="later", text="one more"))
-        assert not catalog.has_selected(recent)
+        assert catalog.selected(recent) is None
         catalog.remove(["later"])
     ways: list[dict[str, Any]] = [
         {"order": "newest"},

@@ -24,7 +24,14 @@ from ragstone.core.protocols import Analyzer, Detector
 from ragstone.core.records import Chunk, Matches
 from ragstone.index.keyword.analyze import PAIR, START, fold
 from ragstone.index.keyword.scoring import bm25, idf
-from ragstone.index.keyword.segment_files import chunks_held, clear_killed, lockable, segment_files, verify_segment
+from ragstone.index.keyword.segment_files import (
+    chunks_held,
+    clear_killed,
+    lockable,
+    segment_files,
+    verify_segment,
+    writing,
+)
 from ragstone.index.keyword.statistics import Statistics
 from ragstone.index.keyword.term_query import any_of, best_first, filtered, hits, searched
 from ragstone.index.keyword.terms import count_word, known_words, language_of, most_scored, weights
@@ -37,8 +44,6 @@ if TYPE_CHECKING:
 
 ENGINE_K1, ENGINE_B = 1.2, 0.75
 RESCORED = 1000
-HEAP = 256_000_000
-"""Bytes that indexing holds before it writes a segment. Fewer segments are searched faster."""
 QUICK = 200_000
 """At most this many chunks are searched in a millisecond or two, faster than switching to a thread and back."""
 FEW = 1000
@@ -111,8 +116,9 @@ class TermIndex:
         """Return the ``k`` best chunks by BM25 that match ``where``, best first."""
         counted = self._looked().statistics
         is_quick = counted is not None and counted.chunks <= QUICK and (self._k1, self._b) == (ENGINE_K1, ENGINE_B)
-        if is_quick and (where is None or self._catalog.has_selected(where)):
-            return self.best(terms, k, where)
+        allowed = None if where is None or not is_quick else self._catalog.selected(where)
+        if is_quick and (where is None or allowed is not None):
+            return self._best(terms, k, allowed)
         return await asyncio.to_thread(self.best, terms, k, where)
 
     @property
@@ -280,7 +286,7 @@ class TermIndex:
         languages = set(read_json(self._folder / "manifest.json").get("languages", []) if later else [])
         gathering = Gathering(self._looked().book if later else Wordbook())
         clear_killed(self._folder)
-        with _writer(index) as writer:
+        with writing(index) as writer:
             if not later:
                 writer.delete_all_documents()
             for row in removed if later else ():
@@ -355,11 +361,14 @@ class TermIndex:
 
     def best(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
         """Search in this thread."""
+        return self._best(terms, k, None if where is None else self._catalog.select(where))
+
+    def _best(self, terms: Sequence[str], k: int, allowed: NDArray[np.int64] | None) -> Matches:
+        """Return the ``k`` best of the allowed rows, ascending; None allows all."""
         terms = terms[:MOST_TERMS]
         counted = self._looked().statistics
         if counted is None or not terms or k < 1:
             return NO_MATCHES
-        allowed = None if where is None else self._catalog.select(where)
         ours = (self._k1, self._b) != (ENGINE_K1, ENGINE_B)
         with self._sound():
             depth = max(k, RESCORED) if ours else k
@@ -376,13 +385,3 @@ class TermIndex:
         mean = counted.mean_length()
         scores = bm25(terms, list(texts.values()), frequency, counted.chunks, mean, k1=self._k1, b=self._b)
         return best_first(np.fromiter(texts, dtype=np.int64, count=len(texts)), scores)
-
-
-@contextmanager
-def _writer(index: tantivy.Index) -> Generator[tantivy.IndexWriter]:
-    """Yield a writer and release it in any case; tantivy's own context manager commits even after an exception."""
-    writer = index.writer(heap_size=HEAP, num_threads=1)
-    try:
-        yield writer
-    finally:
-        writer.wait_merging_threads()

@@ -9,10 +9,16 @@ import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragstone.storage.disk import drop
 from ragstone.storage.files import is_writable
 
+if TYPE_CHECKING:
+    import tantivy
+
+HEAP = 256_000_000
+"""Bytes that indexing holds before it writes a segment. Fewer segments are searched faster."""
 PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 """The files of every segment."""
 
@@ -84,3 +90,13 @@ def verify_segment(file: Path) -> None:
     footer = json.loads(bytes(content[-8 - length : -8]))
     if zlib.crc32(content[: -8 - length]) != footer["crc"]:
         raise ValueError(f"{file} is not what was written")
+
+
+@contextmanager
+def writing(index: tantivy.Index) -> Generator[tantivy.IndexWriter]:
+    """Yield a writer and release it in any case; tantivy's own context manager commits even after an exception."""
+    writer = index.writer(heap_size=HEAP, num_threads=1)
+    try:
+        yield writer
+    finally:
+        writer.wait_merging_threads()

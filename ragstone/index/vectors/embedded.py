@@ -98,10 +98,9 @@ class EmbeddedVectors:
         """
         state, catalog = self._state, self._catalog
         if sum(map(len, state.parts)) <= QUICK and state.stamp == catalog.stamp():
-            if where is None:
-                return self._nearest(state, vector, k, None)
-            if catalog.has_selected(where):
-                return self._nearest(state, vector, k, catalog.select(where))
+            selected = None if where is None else catalog.selected(where)
+            if where is None or selected is not None:
+                return self._nearest(state, vector, k, selected)
         return await asyncio.to_thread(self._search, vector, k, where)
 
     @property

@@ -4,7 +4,7 @@ Vectors are centred and turned by a random rotation, which spreads what they tel
 
 1. The signs alone, compared with the signs of the query: the number of equal bits estimates the angle (Charikar
    2002, "Similarity estimation techniques from rounding algorithms"). Half of them are compared for all, the others
-   for one vector in eight.
+   for one vector in ten or so.
 2. The same signs, weighted by the query's values in sixteen steps, and each vector by one number that makes the
    estimate unbiased (Gao and Long 2024, "RaBitQ"). Done for one in a hundred or so.
 3. The values in 255 steps: within a thousandth of the similarity. Done for what is wanted and some more.
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 STEPS = 4
 """Bits of the query's values in the second comparison."""
-HALF_SHARE = 8
-"""One in so many stays after half of the signs were compared."""
+HALF_MORE, HALF_SHARE = 4, 16
+"""After half of the signs were compared so many times what stays after all signs, and one in so many of all, stay."""
 NEAR, NEAR_SHARE = 1000, 250
 """After all signs were compared so many stay, and one in so many of all."""
 CLOSE = 300
@@ -180,7 +180,7 @@ def _near(
         bits = np.take(bits, part, axis=1)
     half = -(-len(bits) // 2)
     distance = _differing(bits[:half], signs[:half])
-    found = _least(distance, passes, max(4 * count, len(distance) // HALF_SHARE))
+    found = _least(distance, passes, HALF_MORE * count + len(distance) // HALF_SHARE)
     if len(bits) > half:
         rest = np.take(bits[half:], found, axis=1)
         total = distance[found] + _differing(rest, signs[half:])
