@@ -4,7 +4,7 @@ Vectors are centred and turned by a random rotation, which spreads what they tel
 
 1. The signs alone, compared with the signs of the query: the number of equal bits estimates the angle (Charikar
    2002, "Similarity estimation techniques from rounding algorithms"). Half of them are compared for all, the others
-   for one vector in ten or so.
+   for a twentieth or so.
 2. The same signs, weighted by the query's values in sixteen steps, and each vector by one number that makes the
    estimate unbiased (Gao and Long 2024, "RaBitQ"). Done for one in a hundred or so.
 3. The values in 255 steps: within a thousandth of the similarity. Done for what is wanted and some more.
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 STEPS = 4
 """Bits of the query's values in the second comparison."""
-HALF_MORE, HALF_SHARE = 4, 16
-"""After half of the signs were compared so many times what stays after all signs, and one in so many of all, stay."""
+HALF_MORE = 7
+"""After half of the signs were compared, so many times what stays after all of them."""
 NEAR, NEAR_SHARE = 1000, 250
-"""After all signs were compared so many stay, and one in so many of all."""
+"""After all signs were compared so many stay, and one in so many of all; measured with 200 wanted: .994 of the true ten
+are among those found on 29,000 vectors of real passages, .993 on a million."""
 CLOSE = 300
 """After the second comparison as many stay as are wanted, and so many more."""
 MEASURED_ON = 384
@@ -180,7 +181,7 @@ def _near(
         bits = np.take(bits, part, axis=1)
     half = -(-len(bits) // 2)
     distance = _differing(bits[:half], signs[:half])
-    found = _least(distance, passes, HALF_MORE * count + len(distance) // HALF_SHARE)
+    found = _least(distance, passes, HALF_MORE * count)
     if len(bits) > half:
         rest = np.take(bits[half:], found, axis=1)
         total = distance[found] + _differing(rest, signs[half:])
