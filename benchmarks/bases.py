@@ -20,8 +20,8 @@ from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.search import Search
 from ragstone.index import build_embedder
 from ragstone.index.follow.protocol import SyncedKeywordIndex, SyncedVectorIndex
-from ragstone.index.keyword.bm25 import TermIndex
 from ragstone.index.keyword.reader_words import Words
+from ragstone.index.keyword.terms import Terms
 from ragstone.respond.quoting.extractive import ExtractiveAnswerer
 from ragstone.review.dataset import Dataset
 from ragstone.settings import IndexSettings
@@ -117,7 +117,7 @@ class Parts:
         return self.version.indexes.analyzer()
 
     @property
-    def terms(self) -> TermIndex:
+    def terms(self) -> Terms:
         return self.version.indexes.terms()
 
     @property
