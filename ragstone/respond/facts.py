@@ -22,8 +22,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-KEPT = 1024
-"""Texts whose words are kept, about 5 kB each for a sentence."""
+KEPT, LONGEST_KEPT = 512, 2000
+"""Texts whose words are kept, and the characters of the longest; about 5 kB for a sentence and 50 kB for a passage."""
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f]\d{3})+")
 _ACRONYM = 5
 _STEM, _ENDING, _NAMED_ENDING = 4, 0.6, 0.75
@@ -55,10 +55,14 @@ class Word:
 
 def words(text: str) -> list[Word]:
     """Return the words of a sentence, in order. Those of the latest texts are kept, which several parts read."""
-    return list(_read(text))
+    return list(_kept(text) if len(text) <= LONGEST_KEPT else _read(text))
 
 
 @lru_cache(maxsize=KEPT)
+def _kept(text: str) -> tuple[Word, ...]:
+    return _read(text)
+
+
 def _read(text: str) -> tuple[Word, ...]:
     lists, found = lexicon(), list[Word]()
     for match in _TOKEN.finditer(text):
