@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import socket
 import socketserver
+import ssl
 import threading
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 _FETCH = re.compile(r"(?P<what>BODY\.PEEK\[\])<(?P<start>\d+)\.(?P<count>\d+)>")
 
@@ -28,7 +30,7 @@ class ImapServer:
         commands: what clients sent, without the passwords.
     """
 
-    def __init__(self, user: str, password: str, folders: dict[str, Folder]) -> None:
+    def __init__(self, user: str, password: str, folders: dict[str, Folder], tls: ssl.SSLContext | None = None) -> None:
         self.user, self.password, self.folders = user, password, folders
         self.commands: list[str] = []
         server = self
@@ -39,7 +41,18 @@ class ImapServer:
             def handle(self) -> None:
                 _Session(server, self).run()
 
-        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        class Server(socketserver.ThreadingTCPServer):
+            def get_request(self) -> tuple[socket.socket, Any]:
+                request, address = super().get_request()
+                if tls is None:
+                    return request, address
+                # The handshake waits for the thread of the connection.
+                return tls.wrap_socket(request, server_side=True, do_handshake_on_connect=False), address
+
+            def handle_error(self, request: object, client_address: object) -> None:
+                """Say nothing of clients that go away, such as those that do not trust the certificate."""
+
+        self._server = Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

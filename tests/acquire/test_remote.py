@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import ssl
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -21,6 +22,7 @@ from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchang
 from ragstone.core.source import Entry, Source
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.settings import AcquireSettings, ConnectionSettings, RemoteSettings
+from servers.git_server import GitServer
 from servers.imap_server import Folder, ImapServer
 
 LOCAL = RemoteSettings(allow_private=True, retries=0, timeout_seconds=10)
@@ -339,7 +341,7 @@ def test_reads_what_fsspec_reaches(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- git
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def commit(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Return what commits files to a repository; None removes one."""
     if shutil.which("git") is None:
@@ -387,6 +389,19 @@ def test_reads_a_repository(commit: Callable[..., Path], tmp_path: Path) -> None
         read(opened(f"{address}@none", tmp_path))
 
 
+def test_reads_a_repository_over_http(commit: Callable[..., Path], tmp_path: Path) -> None:
+    folder = commit(bees_txt="Bees rest.")
+    with GitServer(folder.parent) as server, GitServer(folder.parent) as other:
+        address = f"git+http://127.0.0.1:{server.port}/{folder.name}/.git"
+        part = texts(read(opened(address, tmp_path)))
+        assert part[f"{address}/bees.txt"] == "Bees rest."
+        assert "Authorization" not in server.headers
+        server.moved = other.origin
+        with pytest.raises(SourceError, match="cannot be had"):
+            read(opened(address, tmp_path))
+        assert other.headers == {}
+
+
 # ---------------------------------------------------------------- mail
 
 
@@ -426,6 +441,20 @@ def test_reads_a_mailbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.delenv("IMAP_PASSWORD")
     with pytest.raises(SourceError, match="set the environment variable IMAP_PASSWORD"):
         listed(address, tmp_path)
+
+
+def test_reads_a_mailbox_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = pytest.importorskip("ragstone.serve.http.certificate").self_signed(tmp_path, ["127.0.0.1"])
+    monkeypatch.setenv("IMAP_PASSWORD", "secret")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate.certificate, certificate.key)
+    with ImapServer("ann", "secret", {"INBOX": Folder(ATTACHED)}, tls) as server:
+        address = f"imaps://ann@127.0.0.1:{server.port}"
+        with pytest.raises(SourceError, match="CERTIFICATE_VERIFY_FAILED"):
+            listed(address, tmp_path)
+        assert server.commands == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate.certificate))
+        assert [one.version for one in listed(address, tmp_path) if isinstance(one, Entry)] == ["1/1"]
 
 
 # ---------------------------------------------------------------- databases

@@ -13,6 +13,9 @@ from ragstone.core.errors import SourceError
 from ragstone.core.filters import Scalar
 from ragstone.settings.acquire import ColumnSettings
 
+_OTHERS = 2
+"""Facts beside those of a row: the path and the kind of its table."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -81,7 +84,7 @@ def read_row(
             groups = _groups(value)
             continue
         fact = _fact(columns, column.casefold(), value, is_typed=is_typed)
-        too_much = is_record and (len(facts) >= MOST_FACTS or len(str(fact)) > LONGEST_FACT)
+        too_much = is_record and (len(facts) >= MOST_FACTS - _OTHERS or len(str(fact)) > LONGEST_FACT)
         if column.casefold() not in used and fact is not None and not too_much:
             facts[clean(column)] = fact
     title = " ".join(pick(*columns.title)) or (record_title(fields) if is_record else "")
