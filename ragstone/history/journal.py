@@ -38,6 +38,8 @@ def row_crc(*values: object) -> int:
 class Journal:
     """One process's connection to the journal in a folder, as a `JournalStore`. The first write creates the file."""
 
+    is_local = True
+
     def __init__(self, folder: Path) -> None:
         self.folder, self.path = folder, folder / NAME
         self.clock: Callable[[], float] = time.time

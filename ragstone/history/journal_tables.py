@@ -252,6 +252,64 @@ def _m009_names(db: JournalDatabase) -> None:
     )
 
 
+def _m010_people(db: JournalDatabase) -> None:
+    """People who sign in, their sessions, and what administrators did."""
+    db.execute(
+        """
+        CREATE TABLE users (
+            name    TEXT PRIMARY KEY,
+            hash    TEXT NOT NULL,               -- of the password: Argon2id, in the PHC string format
+            scopes  TEXT NOT NULL,               -- JSON, a list
+            groups  TEXT,                        -- JSON, a list; NULL: may read everything
+            made    REAL NOT NULL,
+            removed REAL,                        -- a removed one stays, so that the server is never open again
+            crc     INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute(
+        """
+        CREATE TABLE sessions (
+            hash   TEXT PRIMARY KEY,             -- SHA-256 of the cookie, hexadecimal
+            name   TEXT NOT NULL,                -- of the reader
+            shown  TEXT NOT NULL,                -- what the person is called
+            via    TEXT NOT NULL,                -- password, or oidc
+            scopes TEXT NOT NULL,                -- JSON, a list
+            groups TEXT,                         -- JSON, a list; NULL: may read everything
+            made   REAL NOT NULL,
+            until  REAL NOT NULL,
+            used   REAL NOT NULL,                -- moved by requests, so it is in no checksum
+            crc    INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX sessions_name ON sessions (name)")
+    db.execute(
+        """
+        CREATE TABLE sign_ins (
+            state    TEXT PRIMARY KEY,           -- SHA-256 of what the provider sends back, hexadecimal
+            browser  TEXT NOT NULL,              -- SHA-256 of the cookie of the browser that began
+            nonce    TEXT NOT NULL,
+            verifier TEXT NOT NULL,              -- of PKCE
+            place    TEXT NOT NULL,              -- where in the page to go on
+            until    REAL NOT NULL
+        )
+        """
+    )
+    db.execute(
+        """
+        CREATE TABLE audit (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            at     REAL NOT NULL,
+            who    TEXT NOT NULL,                -- empty: somebody on the server's machine
+            act    TEXT NOT NULL,
+            what   TEXT NOT NULL,
+            crc    INTEGER NOT NULL
+        )
+        """
+    )
+
+
 MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m001_conversations,
     _m002_spending,
@@ -262,6 +320,7 @@ MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m007_learning,
     _m008_workers,
     _m009_names,
+    _m010_people,
 )
 """From nothing to format 1, from 1 to 2, and so on. A published one is never edited; a new format appends one."""
 FORMAT = len(MIGRATIONS)
@@ -277,6 +336,9 @@ SUMS: Mapping[str, tuple[str, ...]] = {
     "assignments": ("at", "response", "trial", "version", "probability", "acted", "kind", "voice"),
     "votes": ("at", "response", "voice", "vote", "seen"),
     "decisions": ("at", "what"),
+    "users": ("name", "hash", "scopes", "groups", "made", "removed"),
+    "sessions": ("hash", "name", "shown", "via", "scopes", "groups", "made", "until"),
+    "audit": ("at", "who", "act", "what"),
     "calls": ("day", "job", "purpose", "model", "prompt", "completion", "cost", "open"),
 }
 """Tables whose rows carry a checksum, and the columns it is made of."""

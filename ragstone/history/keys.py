@@ -27,6 +27,7 @@ SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
 PREFIX = "rgs_"
 _FORM = re.compile(r"rgs_([0-9a-f]{8})_[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
+_STATE = "SELECT count(*), count(revoked), coalesce(max(made), 0), coalesce(max(revoked), 0) FROM keys"
 _COLUMNS = "id, name, hash, scopes, groups, limits, made, revoked"
 
 
@@ -77,7 +78,7 @@ class KeyRing:
         """Return the key for a secret, or None if it is unknown or revoked; the time this takes reveals nothing."""
         form = _FORM.fullmatch(text)
         key, hash = self._keys.get(form[1] if form else "", (None, ""))
-        fits = hmac.compare_digest(hash, _hash(text))
+        fits = hmac.compare_digest(hash, secret_hash(text))
         return key if fits and key and key.revoked is None else None
 
 
@@ -87,9 +88,6 @@ class Keys:
     def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
         """Take the journal, and a clock of seconds since 1970."""
         self._journal, self._clock = journal, clock
-        self._seen_in: object = None
-        self._commit: int = 0
-        self._state = (0, 0, 0)
 
     def close(self) -> None:
         """Close the journal."""
@@ -110,21 +108,17 @@ class Keys:
         """
         if not name.strip() or not _NAME.fullmatch(name):
             raise UsageError("a key needs a name of up to 100 characters: whose it is, or what for")
-        unknown = [one for one in scopes if one not in SCOPES]
-        if unknown or not scopes:
-            raise UsageError(f"a scope is one of {', '.join(SCOPES)}, not '{', '.join(unknown)}'")
-        own = None if groups is None else tuple(sorted(Reader(groups=frozenset(groups)).groups or ()))
         id = secrets.token_hex(4)
         text = f"{PREFIX}{id}_{secrets.token_urlsafe(32)}"
         key = Key(
             id=id,
             name=name.strip(),
-            scopes=tuple(one for one in SCOPES if one in scopes),
-            groups=own,
+            scopes=known_scopes(scopes),
+            groups=canonical(groups),
             limits=limits or KeyLimits(),
             made=self._clock(),
         )
-        row = _row(key, _hash(text))
+        row = _row(key, secret_hash(text))
         with self._journal.writing() as db:
             db.execute(f"INSERT INTO keys ({_COLUMNS}, crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [*row, row_crc(*row)])  # noqa: S608
         return key, text
@@ -147,22 +141,14 @@ class Keys:
             ((made,),) = db.execute("SELECT count(*) FROM keys") if db else ((0,),)
         return KeyRing(self._rows(), made)
 
-    def state(self) -> tuple[int, int, int]:
+    def state(self) -> tuple[float, ...]:
         """Return what changes whenever any process makes or revokes a key; cheap enough for every request.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
         with self._journal.reading() as db:
-            if db is None:
-                return self._state
-            # It changes with every commit of another connection, about keys or not.
-            commit = int(db.execute("PRAGMA data_version").fetchone()[0])
-            if db is not self._seen_in or commit != self._commit:
-                replaced = self._state[0] + (db is not self._seen_in)  # the file was restored from a backup
-                counts = db.execute("SELECT count(*), count(revoked) FROM keys").fetchone()
-                self._seen_in, self._commit, self._state = db, commit, (replaced, *counts)
-            return self._state
+            return tuple(db.execute(_STATE).fetchone()) if db else ()
 
     def revoke(self, which: str) -> list[Key]:
         """Revoke a key by its id, or all keys of a name.
@@ -218,13 +204,44 @@ class Keys:
         return [(_key(*row[:-1]), row[2]) for row in rows if row[-1] == row_crc(*row[:-1])]  # doctor reports the others
 
 
-def _hash(text: str) -> str:
+def known_scopes(scopes: Sequence[str]) -> tuple[Scope, ...]:
+    """Return scopes in their order, each once.
+
+    Raises:
+        UsageError: one is unknown, or there is none.
+    """
+    unknown = [one for one in scopes if one not in SCOPES]
+    if unknown or not scopes:
+        raise UsageError(f"a scope is one of {', '.join(SCOPES)}, not '{', '.join(unknown)}'")
+    return tuple(one for one in SCOPES if one in scopes)
+
+
+def canonical(groups: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return groups by their canonical names, in order; None, which may read everything, stays None.
+
+    Raises:
+        UsageError: a name is blank.
+    """
+    return None if groups is None else tuple(sorted(Reader(groups=frozenset(groups)).groups or ()))
+
+
+def as_text(groups: tuple[str, ...] | None) -> str | None:
+    """Return groups as they are stored."""
+    return None if groups is None else json.dumps(groups)
+
+
+def from_text(groups: str | None) -> tuple[str, ...] | None:
+    """Return stored groups."""
+    return None if groups is None else tuple(json.loads(groups))
+
+
+def secret_hash(text: str) -> str:
+    """Return what is stored in place of a random secret."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _row(key: Key, hash: str) -> tuple[object, ...]:
-    groups = None if key.groups is None else json.dumps(key.groups)
-    told = (json.dumps(key.scopes), groups, json.dumps(asdict(key.limits)))
+    told = (json.dumps(key.scopes), as_text(key.groups), json.dumps(asdict(key.limits)))
     return (key.id, key.name, hash, *told, key.made, key.revoked)
 
 
@@ -236,7 +253,7 @@ def _key(
         id=id,
         name=name,
         scopes=tuple(json.loads(scopes)),
-        groups=None if groups is None else tuple(json.loads(groups)),
+        groups=from_text(groups),
         limits=KeyLimits(**json.loads(limits)),
         made=made,
         revoked=revoked,

@@ -46,6 +46,8 @@ _TYPES = (
 class PostgresJournal:
     """One process's connections to the journal in a schema, as a `JournalStore`. The first write makes the tables."""
 
+    is_local = False
+
     def __init__(self, server: Server, schema: str, folder: Path) -> None:
         """
         Args:

@@ -51,6 +51,11 @@ class JournalStore(Protocol):
         ...
 
     @property
+    def is_local(self) -> bool:
+        """Whether it is a file of this host, which is read in microseconds."""
+        ...
+
+    @property
     def clock(self) -> Callable[[], float]:
         """Returns seconds since 1970, the same for all who use the journal."""
         ...

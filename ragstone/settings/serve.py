@@ -58,11 +58,79 @@ class TlsSettings(Section):
         return self
 
 
+def _address(text: str) -> str:
+    """Return an absolute address without a query and without the slash at its end."""
+    parts = urlsplit(text.strip())
+    if text and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment):
+        raise ValueError(f"'{text}' is not an address; write it as https://HOST or https://HOST/PATH")
+    return text.strip().rstrip("/")
+
+
+def _issuer(text: str) -> str:
+    """Return an issuer as it stands: its identity is the exact text, a slash at its end included."""
+    parts = urlsplit(text)
+    is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if text and (not parts.hostname or (parts.scheme != "https" and not (parts.scheme == "http" and is_local))):
+        raise ValueError(f"'{text}' is not an issuer; write it as https://HOST/PATH (http only on this machine)")
+    return text
+
+
+class OidcSettings(Section):
+    """Sign-in through a provider of OpenID Connect."""
+
+    issuer: Annotated[str, AfterValidator(_issuer)] = Field(
+        default="",
+        description="Issuer of the provider, exactly as the provider names itself. Empty offers no such sign-in.",
+    )
+    client_id: str = Field(default="", description="What the provider calls this server.")
+    client_secret_env: Annotated[str, StringConstraints(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")] = Field(
+        default="",
+        description="Environment variable with the client's secret. Empty for a public client, which has only PKCE.",
+    )
+    name: str = Field(default="", description="The provider's name on the button. By default its host name.")
+    scopes: tuple[str, ...] = Field(
+        default=("openid", "profile", "email"), description="Scopes to ask for. Some providers give groups for one."
+    )
+    groups_claim: str = Field(
+        default="groups",
+        description="Claim that lists a person's groups. Dots lead into objects: `realm_access.roles`.",
+    )
+    may_sign_in: tuple[str, ...] = Field(
+        default=(), description="Groups whose members may sign in. Empty lets in everyone whom the provider signs in."
+    )
+    may_read_all: tuple[str, ...] = Field(
+        default=(),
+        description="Groups whose members may read every document. Others read public documents and their groups'.",
+    )
+    may_write: tuple[str, ...] = Field(default=(), description="Groups whose members may add and remove documents.")
+    may_administer: tuple[str, ...] = Field(
+        default=(), description="Groups whose members may administer: people, keys, settings, statistics."
+    )
+
+    @model_validator(mode="after")
+    def _check_client(self) -> OidcSettings:
+        if self.issuer and not self.client_id:
+            raise ValueError("set client_id, too: the provider gives it when the server is registered there")
+        if "openid" not in self.scopes:
+            raise ValueError("scopes must contain openid")
+        return self
+
+
+class SessionSettings(Section):
+    """How long people stay signed in."""
+
+    hours: float = Field(default=12.0, gt=0, le=8_760, description="Hours after which everyone signs in again.")
+    idle_minutes: float = Field(
+        default=120.0, ge=1, description="Minutes without a request after which a session ends."
+    )
+
+
 class ServeSettings(Section):
     """The HTTP server."""
 
     host: str = Field(
-        default="127.0.0.1", description="Address to listen on. Any address but loopback requires an API key."
+        default="127.0.0.1",
+        description="Address to listen on. Any address but loopback needs a key or sign-in.",
     )
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on. 0 picks a free port.")
     names: tuple[str, ...] = Field(
@@ -71,6 +139,11 @@ class ServeSettings(Section):
     )
     origins: tuple[Origin, ...] = Field(
         default=(), description="Origins of other web pages that may call the server, such as `[https://chat.example]`."
+    )
+    url: Annotated[str, AfterValidator(_address)] = Field(
+        default="",
+        description="Address under which browsers reach the page, such as `https://docs.example`. By default that of"
+        " the request.",
     )
     sources: tuple[str, ...] = Field(
         default=(),
@@ -102,6 +175,8 @@ class ServeSettings(Section):
     limits: LimitSettings = LimitSettings()
     uploads: UploadSettings = UploadSettings()
     tls: TlsSettings = TlsSettings()
+    oidc: OidcSettings = OidcSettings()
+    sessions: SessionSettings = SessionSettings()
 
 
 class JobSettings(Section):

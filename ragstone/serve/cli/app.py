@@ -27,6 +27,7 @@ from ragstone.serve.cli import (
     measure,
     policy,
     serving,
+    users,
     worker,
 )
 from ragstone.serve.cli.options import spelled_out
@@ -42,7 +43,7 @@ SECTIONS = {
     "Ask": ("ask", "chat", "search", "show", "feedback"),
     "Documents": ("add", "sync", "crawl", "remove"),
     "Knowledge base": ("status", "settings", "rebuild", "history"),
-    "Serve": ("serve", "worker", "mcp", "key"),
+    "Serve": ("serve", "worker", "mcp", "key", "user"),
     "Improve": ("eval", "lab", "policy"),
     "Maintain": ("doctor", "backup", "restore", "index", "postgres"),
 }
@@ -115,6 +116,7 @@ for command in (
 
 app.add_typer(history.app, name="history")
 app.add_typer(keys.app, name="key")
+app.add_typer(users.app, name="user")
 app.add_typer(measure.app, name="eval")
 app.add_typer(policy.app, name="policy")
 app.add_typer(engines.app, name="index")

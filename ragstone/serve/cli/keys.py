@@ -13,6 +13,7 @@ import typer
 from ragstone.serve.cli.options import DEFAULT_KB, Json, Kb, opened
 
 if TYPE_CHECKING:
+    from ragstone.history.audit import Audit
     from ragstone.history.keys import Keys
 
 app = typer.Typer(help="Make, list and revoke keys of the HTTP API.", rich_markup_mode=None)
@@ -52,6 +53,7 @@ def make(
     Once there is a key, every request needs one. Keys with the same name share their conversations.
     """
     from ragstone.core.errors import UsageError
+    from ragstone.history.audit import with_rights
     from ragstone.history.keys import KeyLimits
     from ragstone.serve.cli import screen
     from ragstone.serve.views.blocks import line
@@ -59,8 +61,9 @@ def make(
     if public_only and group:
         raise UsageError("--public-only and --group cannot be combined")
     limits = KeyLimits(rate_per_minute=rate, concurrent=concurrent, cost_per_day=cost_per_day)
-    with _keys(kb, create=True) as keys:
+    with _keys(kb, create=True) as (keys, audit):
         key, text = keys.make(name, scope or ["read"], [] if public_only else group, limits)
+        audit.note("", "key.make", with_rights(key))
     screen.show({"key": text, **asdict(key)}, [line(text)], as_json=as_json)
 
 
@@ -70,7 +73,7 @@ def list_(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
 
-    with _keys(kb) as keys:
+    with _keys(kb) as (keys, _):
         made = keys.all()
     screen.show({"keys": [asdict(one) for one in made]}, state.keys(made), as_json=as_json)
 
@@ -85,15 +88,18 @@ def revoke(
     from ragstone.serve.cli import screen
     from ragstone.serve.views.blocks import line, one_line
 
-    with _keys(kb) as keys:
+    with _keys(kb) as (keys, audit):
         revoked = keys.revoke(which)
+        for one in revoked:
+            audit.note("", "key.revoke", f"{one.name} ({one.id})")
     shown = [line(f"revoked {one.id} ({one_line(one.name)})") for one in revoked]
     screen.show({"revoked": [one.id for one in revoked]}, shown, as_json=as_json)
 
 
 @contextmanager
-def _keys(kb: Path, *, create: bool = False) -> Generator[Keys]:
+def _keys(kb: Path, *, create: bool = False) -> Generator[tuple[Keys, Audit]]:
+    from ragstone.history.audit import Audit
     from ragstone.history.keys import Keys
 
     with opened(kb, create=create) as opened_kb, closing(opened_kb.history.journal()) as journal:
-        yield Keys(journal)
+        yield Keys(journal), Audit(journal)

@@ -16,9 +16,10 @@ from ragstone.history.limits import Limits, Quota
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Authenticator
 from ragstone.serve.http.errors import Refused
+from ragstone.serve.http.sign_in import cookies
 from ragstone.settings import LimitSettings, ServeSettings
 
-PUBLIC = frozenset({"/health", "/ready"})
+PUBLIC = frozenset({"/health", "/ready", "/sign-in", "/sign-in/provider", "/sign-in/callback"})
 KILOBYTE, MEGABYTE = 1_000, 1_000_000
 MAX_BODY = 256 * KILOBYTE
 """Largest request without files, in bytes."""
@@ -31,9 +32,10 @@ SOON = 1.0
 
 
 class Admission:
-    """ASGI middleware that admits a request if its key is known and within its limits.
+    """ASGI middleware that admits a request if its key or session is known and within its limits.
 
-    Every path needs a key, except the public ones.
+    Every path needs one, except the public ones. What changes something needs more than a cookie, which browsers send
+    by themselves.
     """
 
     def __init__(
@@ -66,7 +68,12 @@ class Admission:
         try:
             limited = nullcontext()
             if scope["path"] not in self._public:
-                caller = self._authenticator.caller(headers.get("authorization", ""))
+                cookie = cookies.read("session", scope, self._settings)
+                caller = self._authenticator.caller(headers.get("authorization", ""), cookie)
+                if caller.session and scope["method"] not in cookies.SAFE:
+                    cookies.check_page(scope)
+                if caller.to_touch:
+                    await asyncio.to_thread(self._authenticator.touch, caller.to_touch)
                 scope[CALLER] = replace(caller, address=scope["client"][0] if scope.get("client") else "")
                 if caller.key:
                     limited = self._limiter.admit(caller.key)
@@ -133,10 +140,10 @@ class RateLimiter:
         exceeded = self._limits.begin(key.id, quota)
         if exceeded and exceeded.limit == "concurrent":
             requests = "1 request" if quota.concurrent == 1 else f"{quota.concurrent} requests"
-            raise Refused("too_many", f"this key may have {requests} in progress at once", SOON)
+            raise Refused("too_many", f"only {requests} may be in progress at once", SOON)
         if exceeded:
             requests = "1 request" if quota.per_minute == 1 else f"{quota.per_minute} requests"
-            raise Refused("too_many", f"this key may make {requests} a minute", exceeded.seconds)
+            raise Refused("too_many", f"only {requests} a minute are allowed", exceeded.seconds)
         try:
             yield
         finally:

@@ -24,8 +24,19 @@ from ragstone.serve.http.authentication import Authenticator
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.middleware import OriginGuard, RequestLog
 from ragstone.serve.http.question_slots import QuestionSlots, slots_for
-from ragstone.serve.http.routes import ask, documents, history, jobs, openai, openai_responses, originals, status
+from ragstone.serve.http.routes import (
+    ask,
+    documents,
+    history,
+    jobs,
+    openai,
+    openai_responses,
+    originals,
+    sign_in,
+    status,
+)
 from ragstone.serve.http.service import Service
+from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.settings import ServeSettings
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -35,6 +46,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     jobs.router,
     history.router,
     status.router,
+    sign_in.router,
     openai.router,
     openai_responses.router,
 )
@@ -63,7 +75,11 @@ def build_app(
     """
     own = settings or engine.settings.serve
     jobs = JobRunner(engine, own)
-    authenticator = Authenticator(Keys(engine.history.journal()), may_be_open=is_loopback(own.host))
+    authenticator = Authenticator(
+        engine.history.journal(),
+        may_be_open=is_loopback(own.host) and not own.oidc.issuer,
+        idle_seconds=own.sessions.idle_minutes * 60,
+    )
     service = Service(
         engine=engine,
         settings=own,
@@ -72,6 +88,7 @@ def build_app(
         slots=QuestionSlots(slots_for(engine.settings, own.limits.questions, processes)),
         jobs=jobs,
         limits=SharedLimits(engine.folder, lambda: jobs.server, jobs.servers) if processes > 1 else OwnLimits(),
+        sign_in=SignInDesk(engine.history.journal(), own),
         warm_first=warm_first,
     )
     app = FastAPI(
@@ -157,6 +174,7 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
         await service.jobs.stop()
         service.keys.close()
         service.authenticator.close()
+        service.sign_in.close()
 
 
 async def _warm(service: Service) -> None:

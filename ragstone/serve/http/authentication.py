@@ -1,39 +1,59 @@
-"""Authentication: no key is needed until the first one is made; from then on every request has to show one."""
+"""Authentication: who sends a request.
+
+No key is needed until the first key or user is made. From then on every request shows a key, or the cookie of somebody
+who is signed in.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from ragstone.core.access import OWNER, Reader
+from ragstone.core.errors import KnowledgeBaseError
 from ragstone.history.keys import SCOPES, Key, KeyRing, Keys, Scope
+from ragstone.history.sessions import Session, Sessions
+from ragstone.history.store import JournalStore
+from ragstone.history.users import Users
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.view import View
 
 CALLER = "ragstone.caller"
 """The key of the request's `Caller` in its ASGI scope."""
+LOOK_AGAIN_SECONDS = 1.0
+"""How long a server relies on the keys that it has read, if they are on a database server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Who sends a request: what they may do and read, their key, and the address of their machine.
 
-    There is no key if none was ever made.
+    There is no key if none was ever made. That of a person who is signed in has no secret; limits and costs count by
+    it. ``to_touch`` is the cookie of a session whose use has to be noted.
     """
 
     scopes: frozenset[Scope]
     reader: Reader
     key: Key | None = None
     address: str = ""
+    session: Session | None = None
+    to_touch: str = field(default="", repr=False)
 
     @property
     def name(self) -> str:
         """What tells callers apart who take turns: the key, or else the address."""
         return self.key.id if self.key else self.address
+
+    @property
+    def shown(self) -> str:
+        """What the caller is called; empty on the server's own machine."""
+        return self.session.shown if self.session else self.reader.name
 
     @property
     def is_admin(self) -> bool:
@@ -55,7 +75,7 @@ class Caller:
             Refused: the scope is missing.
         """
         if not self.may(scope):
-            raise Refused("forbidden", f"this needs a key with the scope '{scope}'")
+            raise Refused("forbidden", f"this needs {'' if self.session else 'a key with '}the scope '{scope}'")
 
 
 LOCAL_CALLER = Caller(scopes=frozenset(SCOPES), reader=OWNER)
@@ -63,21 +83,26 @@ LOCAL_CALLER = Caller(scopes=frozenset(SCOPES), reader=OWNER)
 
 
 class Authenticator:
-    """Finds the caller of a request by its key."""
+    """Finds the caller of a request by its key, or by the cookie of somebody who is signed in."""
 
-    def __init__(self, keys: Keys, *, may_be_open: bool) -> None:
-        """Authenticate against the keys of a knowledge base.
+    def __init__(self, journal: JournalStore, *, may_be_open: bool, idle_seconds: float) -> None:
+        """Authenticate against the keys and sessions of a knowledge base.
 
         Args:
-            keys: with a connection of their own, so that no writer delays reading them.
-            may_be_open: whether requests without a key are accepted until the first key is made.
+            journal: a connection of its own, so that no writer delays reading it.
+            may_be_open: whether requests without a key are accepted until the first key or user is made.
+            idle_seconds: the pause after which a session ends.
         """
-        self._keys, self._may_be_open = keys, may_be_open
-        self._ring, self._state = KeyRing(), (0, 0, 0)
+        self._journal, self._keys, self._users = journal, Keys(journal), Users(journal)
+        self._sessions, self._idle_seconds = Sessions(journal), idle_seconds
+        self._may_be_open = may_be_open
+        self._ring, self._has_users = KeyRing(), False
+        self._state: tuple[float, ...] = ()
+        self._looked = float("-inf")
 
     def close(self) -> None:
-        """Close the connection to the keys."""
-        self._keys.close()
+        """Close the connection to the journal."""
+        self._journal.close()
 
     @property
     def is_open(self) -> bool:
@@ -86,25 +111,50 @@ class Authenticator:
         Raises:
             KnowledgeBaseError: the keys cannot be read, so every request is refused.
         """
+        self._look_again()
+        return self._may_be_open and not self._ring and not self._has_users
+
+    def _look_again(self) -> None:
+        """Read the keys if another process has changed them; those on a database server at most once a second."""
+        if not self._journal.is_local and time.monotonic() - self._looked < LOOK_AGAIN_SECONDS:
+            return
         if (state := self._keys.state()) != self._state:
             self._ring, self._state = self._keys.ring(), state
-        return self._may_be_open and not self._ring
+        self._has_users = self._has_users or self._users.were_ever_added()
+        self._looked = time.monotonic()
 
-    def caller(self, authorization: str) -> Caller:
-        """Return the caller who sends this ``Authorization`` header.
+    def caller(self, authorization: str, cookie: str = "") -> Caller:
+        """Return the caller who sends this ``Authorization`` header, or else this cookie of a session.
 
         Raises:
-            Refused: a key is needed, and the header has none or an unknown one.
+            Refused: a key is needed, and the header has none or an unknown one, or the session is over.
             KnowledgeBaseError: the keys cannot be read.
         """
         if self.is_open:
             return LOCAL_CALLER
+        if cookie and not authorization:
+            found = self._sessions.find(cookie, self._idle_seconds)
+            if found is None:
+                raise Refused("unauthorized", "the session is over; sign in again")
+            session, is_stale = found
+            return Caller(
+                scopes=frozenset(session.scopes),
+                reader=session.reader,
+                key=session.key,
+                session=session,
+                to_touch=cookie if is_stale else "",
+            )
         kind, _, text = authorization.partition(" ")
         key = self._ring.find(text.strip()) if kind.lower() == "bearer" else None
         if key is None:
             reason = "this key is unknown or revoked" if authorization else "a key is needed"
             raise Refused("unauthorized", f"{reason}; send it as: Authorization: Bearer rgs_...")
         return Caller(scopes=frozenset(key.scopes), reader=key.reader, key=key)
+
+    def touch(self, cookie: str) -> None:
+        """Note that a session is used; a disk that cannot be written only ends it earlier."""
+        with suppress(KnowledgeBaseError):
+            self._sessions.touch(cookie)
 
 
 _SCHEME = HTTPBearer(auto_error=False, scheme_name="key", description="A key made with `ragstone key make`.")

@@ -20,6 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ragstone.core.errors import SettingsError, UsageError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.keys import Keys
+from ragstone.history.users import Users
 from ragstone.serve.http.app import build_app, is_loopback, page_files
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.serving_process import Control, Launch
@@ -56,7 +57,7 @@ def serve(engine: KnowledgeBase, settings: ServeSettings, *, tls: bool, tell: Ca
         tell: shows a line to whoever started the server.
 
     Raises:
-        UsageError: other machines could connect, and there is no key yet.
+        UsageError: other machines could connect, and there is no key and no sign-in yet.
         SettingsError: the address is not available, or the certificate cannot be read.
     """
     door = open_door(engine, settings, tls=tls, tell=tell)
@@ -198,23 +199,26 @@ def refuse_without_key(engine: KnowledgeBase, settings: ServeSettings) -> None:
         UsageError: they could.
     """
     with closing(engine.history.journal()) as journal:
-        if not is_loopback(settings.host) and not Keys(journal).ring():
+        if is_loopback(settings.host) or settings.oidc.issuer or Users(journal).were_ever_added():
+            return
+        if not Keys(journal).ring():
             raise UsageError(
                 f"other machines could connect to {settings.host} and read everything; make a key first:"
-                f" ragstone key make admin --scope admin --kb {engine.folder}"
+                f" ragstone key make admin --scope admin --kb {engine.folder}; or let people sign in:"
+                f" ragstone user add NAME --scope admin --kb {engine.folder}"
             )
 
 
 def unencrypted(settings: ServeSettings) -> str:
-    """Return a warning if keys and documents would cross the network unencrypted; empty if not.
+    """Return a warning if keys, passwords and documents would cross the network unencrypted; empty if not.
 
     A proxy that encrypts connections is known by the variable that makes uvicorn trust it.
     """
     if is_loopback(settings.host) or os.environ.get(TRUSTED_PROXIES):
         return ""
     return (
-        f"connections to {settings.host} are not encrypted, so others on the network can read keys and documents;"
-        f" use --tls, or set {TRUSTED_PROXIES} to the address of the proxy that encrypts them"
+        f"connections to {settings.host} are not encrypted, so others on the network can read keys, passwords and"
+        f" documents; use --tls, or set {TRUSTED_PROXIES} to the address of the proxy that encrypts them"
     )
 
 

@@ -25,6 +25,7 @@ from ragstone.serve.http.drawing_turns import DrawingTurns
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.question_slots import QuestionSlots
+from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
 from ragstone.settings import ServeSettings
 
@@ -52,6 +53,7 @@ class Service:
     slots: QuestionSlots
     jobs: JobRunner
     limits: Limits
+    sign_in: SignInDesk
     warm_first: bool = False
     drawing: DrawingTurns = field(default_factory=DrawingTurns)
     metrics: Metrics = field(default_factory=Metrics)
@@ -145,7 +147,7 @@ class Service:
         if limit and await asyncio.to_thread(self.keys.spent, caller.key.id) >= round(limit * BILLION):
             now = datetime.now(UTC)
             midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
-            message = f"this key has spent its daily limit of {limit:g}; days begin at midnight UTC"
+            message = f"the daily limit of {limit:g} is spent; days begin at midnight UTC"
             raise Refused("too_many", message, (midnight - now).total_seconds())
 
     async def _charge(self, caller: Caller, payer: Payer) -> None:

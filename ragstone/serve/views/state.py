@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ragstone.history.responses import Feedback
     from ragstone.history.spending import Sum
     from ragstone.history.statistics import Report, Times
+    from ragstone.history.users import User
     from ragstone.index.engines.postgres.schema import Applied, Looked
     from ragstone.serve.cli.in_force import InForce
     from ragstone.storage.cache import CacheStatus
@@ -251,13 +252,26 @@ def keys(made: Sequence[Key]) -> Iterator[Block]:
             one.id,
             one_line(one.name),
             " ".join(one.scopes),
-            "everything" if one.groups is None else one_line(", ".join(one.groups)) or "public documents",
+            _reads(one.groups),
             moment(one.made),
             "" if one.revoked is None else moment(one.revoked),
         )
         for one in made
     ]
     yield table(("id", "name", "may", "reads", "made (UTC)", "revoked"), rows)
+
+
+def users(added: Sequence[User]) -> Iterator[Block]:
+    """Show the people who sign in with a password, with what each may do and read."""
+    if not added:
+        yield line("nobody signs in with a password; add people with: ragstone user add NAME")
+        return
+    rows = [(one_line(one.name), " ".join(one.scopes), _reads(one.groups), moment(one.made)) for one in added]
+    yield table(("name", "may", "reads", "added (UTC)"), rows)
+
+
+def _reads(groups: tuple[str, ...] | None) -> str:
+    return "everything" if groups is None else one_line(", ".join(groups)) or "public documents"
 
 
 def caches(caches: Sequence[CacheStatus]) -> Iterator[Block]:

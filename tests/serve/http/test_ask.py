@@ -168,6 +168,7 @@ def test_reports_its_own_status(house: Live) -> None:
         "scopes": ["admin", "read", "write"],
         "groups": None,
         "open": True,
+        "person": None,
         "web_pages": False,
     }
     house.ask()

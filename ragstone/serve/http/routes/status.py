@@ -42,6 +42,7 @@ class Me(Response):
     scopes: list[Scope]
     groups: list[str] | None = Field(description="groups whose documents the caller may read; null means all documents")
     open: bool = Field(description="true if no key is needed, because none was made")
+    person: str | None = Field(description="the person who is signed in; null for a key")
     web_pages: bool = Field(description="whether the caller may add web pages by their address")
 
 
@@ -251,13 +252,14 @@ async def ready(service: Here) -> JSONResponse:
 
 @router.get("/me", responses={**errors.READING})
 async def me(service: Here, caller: Reading) -> Me:
-    """Return the caller: the name, scopes and groups of the key."""
+    """Return the caller: name, scopes and groups of the key or of the person who is signed in."""
     groups = caller.reader.groups
     return Me(
         name=caller.reader.name,
         scopes=sorted(caller.scopes),
         groups=None if groups is None else sorted(groups),
         open=caller.key is None,
+        person=caller.session.shown if caller.session else None,
         web_pages=may_add_pages(service, caller),
     )
 

@@ -1,0 +1,203 @@
+"""Who is signed in, and who is about to sign in through a provider.
+
+A session's cookie has 256 random bits and is stored only as a hash. It ends after a time, after a pause, when its
+person signs out, and when an administrator changes or removes the person.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from ragstone.core.access import Reader
+from ragstone.history.journal import row_crc
+from ragstone.history.keys import Key, KeyLimits, Scope, as_text, from_text, secret_hash
+from ragstone.history.store import JournalStore
+
+Via = Literal["password", "oidc"]
+TOUCH_SECONDS = 60.0
+"""How exactly the last use of a session is known. Each change is a write to the disk."""
+SIGN_IN_SECONDS = 600.0
+"""How long a person may take at the provider."""
+MOST_SIGN_INS = 10_000
+"""Begun sign-ins that are kept; the oldest are dropped, so that nobody can fill the disk."""
+_COLUMNS = "hash, name, shown, via, scopes, groups, made, until"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A person who is signed in.
+
+    ``name`` is that of their reader, ``shown`` what they are called. Times are seconds since 1970.
+    """
+
+    name: str
+    shown: str
+    via: Via
+    scopes: tuple[Scope, ...]
+    groups: tuple[str, ...] | None
+    made: float
+    until: float
+
+    @property
+    def reader(self) -> Reader:
+        """The reader who is signed in."""
+        return Reader(name=self.name, groups=None if self.groups is None else frozenset(self.groups))
+
+    @property
+    def key(self) -> Key:
+        """What stands for the person where limits, costs and turns are counted: the same in all their sessions."""
+        id = f"person-{hashlib.sha256(self.name.encode()).hexdigest()[:16]}"
+        return Key(id=id, name=self.name, scopes=self.scopes, groups=self.groups, limits=KeyLimits(), made=self.made)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """What was sent to a provider and must fit its answer, and the place in the page to go on at."""
+
+    nonce: str
+    verifier: str
+    place: str
+
+
+class Sessions:
+    """The sessions of a knowledge base."""
+
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
+        """Take the journal, and a clock of seconds since 1970."""
+        self._journal, self._clock = journal, clock
+
+    def begin(
+        self,
+        name: str,
+        shown: str,
+        via: Via,
+        scopes: tuple[Scope, ...],
+        groups: tuple[str, ...] | None,
+        seconds: float,
+    ) -> str:
+        """Begin a session that lasts this long at most, and return its cookie, which is stored nowhere.
+
+        Raises:
+            KnowledgeBaseError: it could not be stored.
+        """
+        now, cookie = self._clock(), secrets.token_urlsafe(32)
+        row = (secret_hash(cookie), name, shown, via, json.dumps(scopes), as_text(groups), now, now + seconds)
+        with self._journal.writing() as db:
+            db.execute("DELETE FROM sessions WHERE until < ?", [now])
+            db.execute(
+                f"INSERT INTO sessions ({_COLUMNS}, used, crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                [*row, now, row_crc(*row)],
+            )
+        return cookie
+
+    def find(self, cookie: str, idle_seconds: float) -> tuple[Session, bool] | None:
+        """Return the session of a cookie, and whether its last use has to be noted; None if it is unknown or over.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        now = self._clock()
+        sql = f"SELECT {_COLUMNS}, used, crc FROM sessions WHERE hash = ?"  # noqa: S608
+        with self._journal.reading() as db:
+            found = db.execute(sql, [secret_hash(cookie)]).fetchone() if db else None
+        if found is None or found[-1] != row_crc(*found[:-2]):
+            return None
+        session, used = _session(*found[1:-2]), found[-2]
+        if now >= min(session.until, used + idle_seconds):
+            return None
+        return session, now - used >= TOUCH_SECONDS
+
+    def touch(self, cookie: str) -> None:
+        """Note that a session is used.
+
+        Raises:
+            KnowledgeBaseError: it could not be written.
+        """
+        with self._journal.writing() as db:
+            db.execute("UPDATE sessions SET used = ? WHERE hash = ?", [self._clock(), secret_hash(cookie)])
+
+    def end(self, cookie: str) -> None:
+        """End a session: its cookie is worthless from now on.
+
+        Raises:
+            KnowledgeBaseError: it could not be written.
+        """
+        with self._journal.writing() as db:
+            db.execute("DELETE FROM sessions WHERE hash = ?", [secret_hash(cookie)])
+
+    def end_all_of(self, name: str) -> None:
+        """End all sessions of a person.
+
+        Raises:
+            KnowledgeBaseError: it could not be written.
+        """
+        with self._journal.writing() as db:
+            end_those_of(db, name)
+
+    def all(self) -> list[Session]:
+        """Return the sessions whose time is not over, the newest first.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        sql = f"SELECT {_COLUMNS}, crc FROM sessions WHERE until > ? ORDER BY made DESC, hash"  # noqa: S608
+        with self._journal.reading() as db:
+            rows = db.execute(sql, [self._clock()]).fetchall() if db else []
+        return [_session(*row[1:-1]) for row in rows if row[-1] == row_crc(*row[:-1])]
+
+    # ---------------------------------------------------------------- through a provider
+    def begin_sign_in(self, sign_in: SignIn) -> tuple[str, str]:
+        """Keep a sign-in until the provider answers; return its state, and a cookie that ties it to the browser.
+
+        Raises:
+            KnowledgeBaseError: it could not be stored.
+        """
+        now, state, browser = self._clock(), secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        kept = (sign_in.nonce, sign_in.verifier, sign_in.place, now + SIGN_IN_SECONDS)
+        with self._journal.writing() as db:
+            db.execute("DELETE FROM sign_ins WHERE until < ?", [now])
+            first_too_many = "SELECT until FROM sign_ins ORDER BY until DESC LIMIT 1 OFFSET ?"
+            db.execute(f"DELETE FROM sign_ins WHERE until <= ({first_too_many})", [MOST_SIGN_INS - 1])  # noqa: S608
+            db.execute(
+                "INSERT INTO sign_ins VALUES (?, ?, ?, ?, ?, ?)", [secret_hash(state), secret_hash(browser), *kept]
+            )
+        return state, browser
+
+    def take_sign_in(self, state: str, browser: str) -> SignIn | None:
+        """Return a sign-in once, and forget it; None if it is unknown, over, or another browser's.
+
+        Raises:
+            KnowledgeBaseError: it could not be written.
+        """
+        ours = [secret_hash(state), secret_hash(browser)]
+        with self._journal.writing() as db:
+            sql = "SELECT nonce, verifier, place, until FROM sign_ins WHERE state = ? AND browser = ?"
+            found = db.execute(sql, ours).fetchone()
+            db.execute("DELETE FROM sign_ins WHERE state = ? AND browser = ?", ours)
+        if found is None or found[3] <= self._clock():
+            return None
+        return SignIn(nonce=found[0], verifier=found[1], place=found[2])
+
+
+def end_those_of(db: sqlite3.Connection, name: str) -> None:
+    """End all sessions of a person, as part of a transaction."""
+    db.execute("DELETE FROM sessions WHERE name = ?", [name])
+
+
+def _session(name: str, shown: str, via: Via, scopes: str, groups: str | None, made: float, until: float) -> Session:
+    return Session(
+        name=name,
+        shown=shown,
+        via=via,
+        scopes=tuple(json.loads(scopes)),
+        groups=from_text(groups),
+        made=made,
+        until=until,
+    )

@@ -1,0 +1,184 @@
+"""People who sign in with a name and a password of this knowledge base."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import time
+import unicodedata
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from ragstone.core.errors import MissingExtra, NotFound, UsageError
+from ragstone.history.journal import row_crc
+from ragstone.history.keys import Scope, as_text, canonical, from_text, known_scopes
+from ragstone.history.sessions import end_those_of
+from ragstone.history.store import JournalStore
+
+_NAME = re.compile(r"[^\W_][\w.@+-]{0,63}")
+"""Colons and slashes are left to the names of people whom a provider signs in."""
+_COLUMNS = "name, hash, scopes, groups, made, removed"
+_PUT = (
+    f"INSERT INTO users ({_COLUMNS}, crc) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"  # noqa: S608
+    " hash = excluded.hash, scopes = excluded.scopes, groups = excluded.groups, made = excluded.made,"
+    " removed = excluded.removed, crc = excluded.crc"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A person, what they may do, and which groups they are in; ``groups=None`` may read everything."""
+
+    name: str
+    scopes: tuple[Scope, ...]
+    groups: tuple[str, ...] | None
+    made: float
+    removed: float | None = None
+
+
+class Users:
+    """The users of a knowledge base. A change of one ends their sessions."""
+
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
+        """Take the journal, and a clock of seconds since 1970."""
+        self._journal, self._clock = journal, clock
+
+    def add(self, name: str, password: str, scopes: Sequence[str], groups: Sequence[str] | None = None) -> User:
+        """Add a user.
+
+        Raises:
+            UsageError: the name is taken or not allowed, the password is weak, or a scope is unknown.
+            KnowledgeBaseError: it could not be stored.
+        """
+        name = unicodedata.normalize("NFC", name)
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                "a user's name has up to 64 letters, digits and . @ + - _, and begins with a letter or digit"
+            )
+        if any(_same(one.name, name) for one in self.all()):
+            raise UsageError(f"there is a user '{name}' already")
+        user = User(name=name, scopes=known_scopes(scopes), groups=canonical(groups), made=self._clock())
+        stored = _hashed(password, name)
+        with self._journal.writing() as db:
+            _put(db, user, stored)
+        return user
+
+    def set_rights(self, name: str, scopes: Sequence[str], groups: Sequence[str] | None) -> User:
+        """Change what a user may do and read.
+
+        Raises:
+            NotFound: there is no such user.
+            UsageError: a scope is unknown.
+            KnowledgeBaseError: it could not be stored.
+        """
+        user, stored = self._found(name)
+        changed = replace(user, scopes=known_scopes(scopes), groups=canonical(groups))
+        with self._journal.writing() as db:
+            _put(db, changed, stored)
+        return changed
+
+    def set_password(self, name: str, password: str) -> User:
+        """Give a user another password.
+
+        Raises:
+            NotFound: there is no such user.
+            UsageError: the password is weak.
+            KnowledgeBaseError: it could not be stored.
+        """
+        user, _ = self._found(name)
+        stored = _hashed(password, user.name)
+        with self._journal.writing() as db:
+            _put(db, user, stored)
+        return user
+
+    def remove(self, name: str) -> User:
+        """Remove a user, who can no longer sign in. What they asked and said is kept.
+
+        Raises:
+            NotFound: there is no such user.
+            KnowledgeBaseError: it could not be written.
+        """
+        user, _ = self._found(name)
+        removed = replace(user, removed=self._clock())
+        with self._journal.writing() as db:
+            _put(db, removed, "")
+        return removed
+
+    def all(self) -> list[User]:
+        """Return the users in the order of their names.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        return [user for user, _ in self._rows() if user.removed is None]
+
+    def were_ever_added(self) -> bool:
+        """Return whether a user was ever added: removing or damaging the last one does not open the server.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        with self._journal.reading() as db:
+            return bool(db and db.execute("SELECT 1 FROM users LIMIT 1").fetchone())
+
+    def check(self, name: str, password: str) -> User | None:
+        """Return the user with this name and password, or None; the time this takes does not tell which is wrong.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        found = [row for row in self._rows() if _same(row[0].name, name) and row[0].removed is None]
+        user, stored = found[0] if found else (None, None)
+        return user if _fits(password, stored) else None
+
+    def _found(self, name: str) -> tuple[User, str]:
+        for user, stored in self._rows():
+            if _same(user.name, name) and user.removed is None:
+                return user, stored
+        raise NotFound(f"there is no user '{name}'; ragstone user list shows them")
+
+    def _rows(self) -> list[tuple[User, str]]:
+        with self._journal.reading() as db:
+            rows = db.execute(f"SELECT {_COLUMNS}, crc FROM users ORDER BY name").fetchall() if db else []  # noqa: S608
+        return [
+            (_user(*row[:-1]), row[1]) for row in rows if row[-1] == row_crc(*row[:-1])
+        ]  # doctor reports the others
+
+
+def _same(one: str, other: str) -> bool:
+    """Return whether two names are one; telephones begin with a capital by themselves."""
+    return one.casefold() == unicodedata.normalize("NFC", other).casefold()
+
+
+def _put(db: sqlite3.Connection, user: User, stored: str) -> None:
+    row = (user.name, stored, json.dumps(user.scopes), as_text(user.groups), user.made, user.removed)
+    db.execute(_PUT, [*row, row_crc(*row)])
+    end_those_of(db, user.name)
+
+
+def _user(name: str, stored: str, scopes: str, groups: str | None, made: float, removed: float | None) -> User:
+    del stored
+    return User(name=name, scopes=tuple(json.loads(scopes)), groups=from_text(groups), made=made, removed=removed)
+
+
+def _hashed(password: str, name: str) -> str:
+    with _needing_serve():
+        from ragstone.history.passwords import check_strength, hashed
+    check_strength(password, name)
+    return hashed(password)
+
+
+def _fits(password: str, stored: str | None) -> bool:
+    with _needing_serve():
+        from ragstone.history.passwords import fits
+    return fits(password, stored)
+
+
+@contextmanager
+def _needing_serve() -> Generator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(error.name or "cryptography", extra="serve") from error

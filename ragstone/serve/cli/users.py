@@ -1,0 +1,131 @@
+"""Commands for people who sign in with a password: user add, user list, user change, user password, user remove."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragstone.serve.cli.options import DEFAULT_KB, Json, Kb, opened
+
+if TYPE_CHECKING:
+    from ragstone.history.audit import Audit
+    from ragstone.history.users import User, Users
+
+app = typer.Typer(help="Add, list, change and remove people who sign in with a password.", rich_markup_mode=None)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What the person types to sign in.", show_default=False)]
+Scope = Annotated[
+    list[str] | None,
+    typer.Option(metavar="read|write|admin", help="What the person may do; read by default; may be repeated."),
+]
+Group = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A group whose documents the person may read; may be repeated. By default all."),
+]
+PublicOnly = Annotated[
+    bool, typer.Option("--public-only", help="The person may read only documents without access groups.")
+]
+
+
+@app.command()
+def add(
+    name: Name,
+    scope: Scope = None,
+    group: Group = None,
+    public_only: PublicOnly = False,
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """Add a person, who signs in on the page with this name and a password.
+
+    The password is asked for; without a terminal it is the first line of standard input.
+    """
+    from ragstone.history.audit import with_rights
+
+    with _people(kb, create=True) as (users, audit):
+        made = users.add(name, _password(), scope or ["read"], _groups(group, public_only=public_only))
+        audit.note("", "user.add", with_rights(made))
+    _show(made, "added", as_json=as_json)
+
+
+@app.command("list")
+def list_(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
+    """List the people who sign in with a password."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    with _people(kb) as (users, _):
+        found = users.all()
+    screen.show({"users": [asdict(one) for one in found]}, state.users(found), as_json=as_json)
+
+
+@app.command()
+def change(
+    name: Name,
+    scope: Scope = None,
+    group: Group = None,
+    public_only: PublicOnly = False,
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """Set anew what a person may do and read. Their sessions end, so it holds at once."""
+    from ragstone.history.audit import with_rights
+
+    with _people(kb) as (users, audit):
+        changed = users.set_rights(name, scope or ["read"], _groups(group, public_only=public_only))
+        audit.note("", "user.change", with_rights(changed))
+    _show(changed, "changed", as_json=as_json)
+
+
+@app.command()
+def password(name: Name, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
+    """Set a person's password, asked for as with `user add`. Their sessions end."""
+    with _people(kb) as (users, audit):
+        changed = users.set_password(name, _password())
+        audit.note("", "user.password", changed.name)
+    _show(changed, "changed the password of", as_json=as_json)
+
+
+@app.command()
+def remove(name: Name, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
+    """Remove a person. Their sessions end; their conversations are kept."""
+    with _people(kb) as (users, audit):
+        removed = users.remove(name)
+        audit.note("", "user.remove", removed.name)
+    _show(removed, "removed", as_json=as_json)
+
+
+def _password() -> str:
+    if sys.stdin.isatty():
+        return typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _groups(group: list[str] | None, *, public_only: bool) -> list[str] | None:
+    from ragstone.core.errors import UsageError
+
+    if public_only and group:
+        raise UsageError("--public-only and --group cannot be combined")
+    return [] if public_only else group
+
+
+@contextmanager
+def _people(kb: Path, *, create: bool = False) -> Generator[tuple[Users, Audit]]:
+    from ragstone.history.audit import Audit
+    from ragstone.history.users import Users
+
+    with opened(kb, create=create) as opened_kb, closing(opened_kb.history.journal()) as journal:
+        yield Users(journal), Audit(journal)
+
+
+def _show(user: User, done: str, *, as_json: bool) -> None:
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views.blocks import line
+
+    screen.show(asdict(user), [line(f"{done} {user.name}")], as_json=as_json)
