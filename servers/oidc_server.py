@@ -150,7 +150,8 @@ class OidcServer(Loopback):
             for name, value in asked.items()
         )
         page = (
-            '<!doctype html><html lang="en"><title>Provider</title><main><h1>Sign in</h1>'
+            '<!doctype html><html lang="en"><title>Provider</title><link rel="icon" href="data:,">'
+            "<main><h1>Sign in</h1>"
             f'<form action="authorize">{fields}<label>Person <input name="person"></label><button>Go on</button></form>'
         )
         _answer(handler, 200, "text/html; charset=utf-8", page.encode())

@@ -78,6 +78,8 @@ SECTIONS = {
     "serve.limits": "Quotas",
     "serve.uploads": "Uploads",
     "serve.tls": "TLS",
+    "serve.oidc": "Sign-in with OpenID Connect",
+    "serve.sessions": "Sessions of people",
     "jobs": "Jobs and workers",
 }
 """Sections in the order of the page, and their titles."""

@@ -15,6 +15,7 @@ import { useAnnounce } from "./shell/Announcer";
 import { type Dialog, Dialogs } from "./shell/Dialogs";
 import { hashOf, parsed, useRoute } from "./shell/route";
 import { Sidebar } from "./shell/Sidebar";
+import { SignInView, signOut } from "./shell/SignInView";
 import { useShortcuts, useSingleKeys } from "./shell/shortcuts";
 import { TopBar } from "./shell/TopBar";
 import { useConnection } from "./shell/useConnection";
@@ -148,7 +149,38 @@ export function App() {
     (route.view === "sources" ? search : box).current?.focus();
   };
 
-  const asked: Dialog | null = dialog ?? (connection.refused ? { kind: "key" } : null);
+  const mustSignIn = connection.refused !== "" && connection.ways !== null;
+  const asked: Dialog | null = dialog ?? (connection.refused && !mustSignIn ? { kind: "key" } : null);
+  const dialogs = asked && (
+    <Dialogs
+      dialog={asked}
+      refused={mustSignIn ? "" : connection.refused}
+      singleKeys={singleKeys}
+      onSingleKeys={setSingleKeys}
+      onKey={() => {
+        forgetDocuments();
+        forgetOriginals();
+        connection.connect();
+      }}
+      onForget={forget}
+      onMore={(next) => setDialog(next)}
+      onChanged={refresh}
+      onPrint={(what) => void print(what)}
+      onDelete={remove}
+      onClose={() => {
+        setDialog(null);
+        if (!mustSignIn) connection.heard();
+      }}
+    />
+  );
+  if (mustSignIn && connection.ways) {
+    return (
+      <>
+        <SignInView ways={connection.ways} onKey={() => setDialog({ kind: "key" })} />
+        {dialogs}
+      </>
+    );
+  }
   return (
     <div className={opened ? "app with-source" : "app"}>
       <a className="skip" href="#main" onClick={skip}>
@@ -164,6 +196,8 @@ export function App() {
         onMore={(what) => setDialog({ kind: "conversation", what })}
         onKey={() => setDialog({ kind: "key" })}
         onShortcuts={() => setDialog({ kind: "shortcuts" })}
+        person={connection.me?.person ?? null}
+        onSignOut={() => void signOut().catch(connection.connect)}
       />
       {drawer && <div className="backdrop" aria-hidden="true" onClick={() => setDrawer(false)} />}
       <main id="main" inert={(narrow && opened !== null) || (narrow && drawer)}>
@@ -209,28 +243,7 @@ export function App() {
       </main>
       {opened && <SourcePanel targets={opened.targets} at={opened.at} onMove={move} onClose={close} />}
       {canWrite && <DropZone onFiles={addFiles} />}
-      {asked && (
-        <Dialogs
-          dialog={asked}
-          refused={connection.refused}
-          singleKeys={singleKeys}
-          onSingleKeys={setSingleKeys}
-          onKey={() => {
-            forgetDocuments();
-            forgetOriginals();
-            connection.connect();
-          }}
-          onForget={forget}
-          onMore={(next) => setDialog(next)}
-          onChanged={refresh}
-          onPrint={(what) => void print(what)}
-          onDelete={remove}
-          onClose={() => {
-            setDialog(null);
-            connection.heard();
-          }}
-        />
-      )}
+      {dialogs}
     </div>
   );
 }

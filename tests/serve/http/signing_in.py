@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 from kb import add, open_fast
-from live import DOCUMENTS, Live, served
+from live import DOCUMENTS, SLOW, Live, served
 
 from ragstone.history.journal import Journal
 from ragstone.history.sessions import Sessions
@@ -36,7 +36,7 @@ class Browser:
     headers: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
-        self.http = httpx2.Client(base_url=self.url, headers=self.headers)
+        self.http = httpx2.Client(base_url=self.url, headers=self.headers, timeout=SLOW)
 
     @property
     def cookies(self) -> dict[str, str]:

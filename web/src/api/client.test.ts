@@ -16,6 +16,6 @@ it("sends the key in a header and keeps it in this tab", () => {
   expect(localStorage.length).toBe(0);
   expect(address(["me"]).href).not.toContain("rgs_");
   keys.forget();
-  expect(authorization()).toEqual({});
+  expect(authorization()).toEqual({ "X-Ragstone": "page" });
   expect(sessionStorage.length).toBe(0);
 });

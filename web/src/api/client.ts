@@ -12,6 +12,8 @@ import type {
   Me,
   Original,
   Question,
+  SignedOut,
+  SignInWays,
   StoredDocument,
 } from "./types";
 import { upload } from "./upload";
@@ -28,9 +30,11 @@ export function address(parts: readonly string[], query: Record<string, string |
   return url;
 }
 
+/** Headers that say who asks: the key, or that it is this page, where the browser sends the cookie of a session. */
 export const authorization = (): Record<string, string> => {
   const key = keys.get();
-  return key ? { Authorization: `Bearer ${key}` } : {};
+  if (key) return { Authorization: `Bearer ${key}` };
+  return base().origin === location.origin ? { "X-Ragstone": "page" } : {};
 };
 
 interface Options {
@@ -38,6 +42,8 @@ interface Options {
   body?: unknown;
   accept?: string;
   signal?: AbortSignal | undefined;
+  /** A refusal for want of a session or key is the caller's to tell. */
+  quiet?: boolean;
 }
 
 let refused: (message: string) => void = () => undefined;
@@ -49,7 +55,7 @@ export function onRefused(call: (message: string) => void): void {
 
 async function sent(
   url: URL,
-  { method = "GET", body, accept = "application/json", signal }: Options,
+  { method = "GET", body, accept = "application/json", signal, quiet = false }: Options,
 ): Promise<Response> {
   const headers: Record<string, string> = { Accept: accept, ...authorization() };
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -58,12 +64,12 @@ async function sent(
     headers,
     body: body === undefined ? null : JSON.stringify(body),
     signal: signal ?? null,
-    credentials: "omit",
+    credentials: "same-origin",
     referrerPolicy: "no-referrer",
   });
   if (!response.ok) {
     const error = errorFrom(response.status, await response.text(), response.headers.get("Retry-After"));
-    if (response.status === 401) refused(error.message);
+    if (response.status === 401 && !quiet) refused(error.message);
     throw error;
   }
   return response;
@@ -76,6 +82,14 @@ async function json<T>(url: URL, options: Options = {}): Promise<T> {
 /** All requests of the page. */
 export const api = {
   me: () => json<Me>(address(["me"])),
+
+  /** Return how people can sign in. */
+  ways: () => json<SignInWays>(address(["sign-in"])),
+
+  signIn: (name: string, password: string) =>
+    sent(address(["sign-in"]), { method: "POST", body: { name, password }, quiet: true }),
+
+  signOut: () => json<SignedOut>(address(["sign-out"]), { method: "POST", quiet: true }),
 
   async *ask(asked: Question, signal: AbortSignal): AsyncGenerator<AnswerEvent> {
     const response = await sent(address(["query"]), {

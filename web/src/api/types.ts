@@ -21,5 +21,7 @@ export type Original = Schemas["Original"];
 export type Problem = Schemas["Problem"];
 export type Question = Schemas["QueryRequest"];
 export type SentenceEvent = Schemas["SentenceEvent"];
+export type SignedOut = Schemas["SignedOut"];
+export type SignInWays = Schemas["SignInWays"];
 export type Statement = Schemas["Statement"];
 export type StoredDocument = Schemas["Document"];

@@ -22,13 +22,17 @@ interface Props {
   onMore: (conversation: Conversation) => void;
   onKey: () => void;
   onShortcuts: () => void;
+  /** Who is signed in; null for a key, or where none is needed. */
+  person: string | null;
+  onSignOut: () => void;
 }
 
 /** Conversations from which on they can be searched. */
 const SEARCHED = 5;
 
 export function Sidebar(props: Props) {
-  const { route, conversations, answering, open, hidden, onClose, onMore, onKey, onShortcuts } = props;
+  const { route, conversations, answering, open, hidden, onClose, onMore, onKey, onShortcuts, person, onSignOut } =
+    props;
   const here = (one: Route) => (hashOf(one) === hashOf(route) ? "page" : undefined);
   const isComing = (session: string) => answering.some((one) => one.session === session);
   const [q, setQ] = useState("");
@@ -94,10 +98,20 @@ export function Sidebar(props: Props) {
           </li>
         ))}
       </ul>
+      {person !== null && (
+        <div className="person">
+          <span className="clip" title={say.signedInAs(person)}>
+            {person}
+          </span>
+          <button type="button" className="button small" onClick={onSignOut}>
+            {say.signOut}
+          </button>
+        </div>
+      )}
       <div className="sidebar-foot">
         <ThemeSwitch />
         <LanguageSwitch />
-        <IconButton icon="key" label={say.apiKey} onClick={onKey} />
+        {person === null && <IconButton icon="key" label={say.apiKey} onClick={onKey} />}
         <IconButton icon="keyboard" label={say.shortcuts} onClick={onShortcuts} />
       </div>
     </nav>

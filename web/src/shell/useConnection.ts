@@ -1,12 +1,14 @@
 import { useCallback, useEffect, useState } from "react";
 import { api, onRefused } from "../api/client";
 import { ApiError, told } from "../api/errors";
-import type { Me } from "../api/types";
+import type { Me, SignInWays } from "../api/types";
 
 export interface Connection {
   me: Me | null;
   /** Why the server refused; empty if it did not. */
   refused: string;
+  /** How people can sign in, once the server refused; null if there are only keys. */
+  ways: SignInWays | null;
   /** Why the server could not be reached. */
   lost: string;
   /** Counts changes of the key. */
@@ -20,12 +22,23 @@ export interface Connection {
 export function useConnection(): Connection {
   const [me, setMe] = useState<Me | null>(null);
   const [refused, setRefused] = useState("");
+  const [ways, setWays] = useState<SignInWays | null>(null);
   const [lost, setLost] = useState("");
   const [version, setVersion] = useState(0);
 
   const connect = useCallback(() => setVersion((held) => held + 1), []);
   const heard = useCallback(() => setRefused(""), []);
-  useEffect(() => onRefused(setRefused), []);
+  useEffect(
+    () =>
+      onRefused((message) => {
+        api
+          .ways()
+          .then((found) => setWays(found.provider !== null || found.passwords ? found : null))
+          .catch(() => undefined) // then only a key helps
+          .finally(() => setRefused(message));
+      }),
+    [],
+  );
   // biome-ignore lint/correctness/useExhaustiveDependencies: another key needs another request
   useEffect(() => {
     let current = true;
@@ -46,5 +59,5 @@ export function useConnection(): Connection {
       current = false;
     };
   }, [version]);
-  return { me, refused, lost, version, connect, heard };
+  return { me, refused, ways, lost, version, connect, heard };
 }

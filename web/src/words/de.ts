@@ -43,6 +43,25 @@ export const de: Words = {
   deleteConversation: "Dieses Gespräch löschen?",
   conversationDeleted: "Gespräch gelöscht.",
 
+  // Anmelden
+  signIn: "Anmelden",
+  signInTo: "Bei Ragstone anmelden",
+  signInWith: (provider) => `Anmelden mit ${provider}`,
+  signOut: "Abmelden",
+  signedInAs: (person) => `Angemeldet als ${person}`,
+  userName: "Benutzername",
+  password: "Passwort",
+  wrongPassword: "Name oder Passwort ist falsch.",
+  useKeyInstead: "Stattdessen einen API-Schlüssel verwenden",
+  signInFailed: {
+    expired: "Das hat zu lange gedauert oder in einem anderen Fenster begonnen. Melden Sie sich noch einmal an.",
+    declined: "Sie wurden nicht angemeldet.",
+    refused: "Der Antwort des Anmeldedienstes war nicht zu trauen. Melden Sie sich noch einmal an.",
+    provider:
+      "Der Anmeldedienst ist gerade nicht zu erreichen. Versuchen Sie es später, oder fragen Sie Ihren Administrator.",
+    not_allowed: "Sie haben keinen Zugang zu dieser Seite. Bitten Sie Ihren Administrator darum.",
+  },
+
   apiKey: "API-Schlüssel",
   key: "Schlüssel",
   keyInUse: "Ein Schlüssel ist in Gebrauch. Ein neuer ersetzt ihn.",

@@ -45,6 +45,24 @@ export const en = {
   deleteConversation: "Delete this conversation?",
   conversationDeleted: "Conversation deleted.",
 
+  // Signing in
+  signIn: "Sign in",
+  signInTo: "Sign in to Ragstone",
+  signInWith: (provider: string) => `Sign in with ${provider}`,
+  signOut: "Sign out",
+  signedInAs: (person: string) => `Signed in as ${person}`,
+  userName: "User name",
+  password: "Password",
+  wrongPassword: "The user name or the password is wrong.",
+  useKeyInstead: "Use an API key instead",
+  signInFailed: {
+    expired: "That took too long, or began in another window. Sign in again.",
+    declined: "You were not signed in.",
+    refused: "The answer of the sign-in service could not be trusted. Sign in again.",
+    provider: "The sign-in service cannot be used right now. Try again later, or tell your administrator.",
+    not_allowed: "You may not use this page. Ask your administrator for access.",
+  },
+
   // Keys and shortcuts
   apiKey: "API key",
   key: "Key",

@@ -44,6 +44,24 @@ export const lt: Words = {
   deleteConversation: "Ištrinti šį pokalbį?",
   conversationDeleted: "Pokalbis ištrintas.",
 
+  // Prisijungimas
+  signIn: "Prisijungti",
+  signInTo: "Prisijunkite prie „Ragstone“",
+  signInWith: (provider) => `Prisijungti per ${provider}`,
+  signOut: "Atsijungti",
+  signedInAs: (person) => `Prisijungęs naudotojas: ${person}`,
+  userName: "Naudotojo vardas",
+  password: "Slaptažodis",
+  wrongPassword: "Neteisingas vardas arba slaptažodis.",
+  useKeyInstead: "Naudoti API raktą",
+  signInFailed: {
+    expired: "Prisijungimas užtruko per ilgai arba pradėtas kitame lange. Prisijunkite iš naujo.",
+    declined: "Jūs neprisijungėte.",
+    refused: "Prisijungimo tarnybos atsakymu negalima pasitikėti. Prisijunkite iš naujo.",
+    provider: "Prisijungimo tarnyba dabar nepasiekiama. Pabandykite vėliau arba kreipkitės į administratorių.",
+    not_allowed: "Neturite prieigos prie šio puslapio. Paprašykite jos administratoriaus.",
+  },
+
   apiKey: "API raktas",
   key: "Raktas",
   keyInUse: "Raktas naudojamas. Naujas jį pakeis.",

@@ -43,6 +43,24 @@ export const ms: Words = {
   deleteConversation: "Padam perbualan ini?",
   conversationDeleted: "Perbualan dipadam.",
 
+  // Log masuk
+  signIn: "Log masuk",
+  signInTo: "Log masuk ke Ragstone",
+  signInWith: (provider) => `Log masuk dengan ${provider}`,
+  signOut: "Log keluar",
+  signedInAs: (person) => `Log masuk sebagai ${person}`,
+  userName: "Nama pengguna",
+  password: "Kata laluan",
+  wrongPassword: "Nama atau kata laluan salah.",
+  useKeyInstead: "Gunakan kunci API",
+  signInFailed: {
+    expired: "Log masuk mengambil masa terlalu lama atau bermula di tetingkap lain. Sila log masuk semula.",
+    declined: "Anda tidak dilog masuk.",
+    refused: "Jawapan perkhidmatan log masuk tidak boleh dipercayai. Sila log masuk semula.",
+    provider: "Perkhidmatan log masuk tidak dapat digunakan sekarang. Cuba lagi nanti, atau hubungi pentadbir anda.",
+    not_allowed: "Anda tidak dibenarkan menggunakan halaman ini. Minta akses daripada pentadbir anda.",
+  },
+
   apiKey: "Kunci API",
   key: "Kunci",
   keyInUse: "Satu kunci sedang digunakan. Kunci baharu akan menggantikannya.",

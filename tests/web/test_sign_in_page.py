@@ -1,0 +1,82 @@
+"""People sign in on the page, through a provider or with a password, and sign out."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from served import START, Visit, environment, served
+
+from servers.oidc_server import CLIENT, SECRET, OidcServer
+
+Open = Callable[..., Visit]
+PASSWORD = "correct horse battery"
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[OidcServer]:
+    with OidcServer() as provider:
+        provider.people = {"grace": {"sub": "7", "name": "Grace Hopper", "groups": ["staff"]}}
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def url(kb: Path, tmp_path_factory: pytest.TempPathFactory, provider: OidcServer) -> Iterator[str]:
+    """The address of a server where Ada signs in with a password, and others through Acme."""
+    own = tmp_path_factory.mktemp("people") / "kb"
+    shutil.copytree(kb, own)
+    add = [sys.executable, "-c", START, "user", "add", "ada", "--scope", "admin", "--scope", "read", "--kb", str(own)]
+    subprocess.run(add, input=PASSWORD, text=True, check=True, capture_output=True, env=environment(), timeout=60)
+    settings = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret_env": "OIDC_SECRET", "name": "Acme"}
+    changes = [word for name, value in settings.items() for word in ("--set", f"serve.oidc.{name}={value}")]
+    with served(own, *changes, OIDC_SECRET=SECRET) as url:
+        yield url
+
+
+def test_a_provider_signs_people_in(url: str, provider: OidcServer, visit: Open) -> None:
+    at = visit(url, at="#/sources", allow="401")
+    expect(at.page.get_by_role("heading", name="Sign in to Ragstone")).to_be_focused()
+    assert at.violations() == []
+    at.page.get_by_role("link", name="Sign in with Acme").click()
+    at.page.get_by_label("Person").fill("grace")
+    at.page.get_by_role("button", name="Go on").click()
+    expect(at.page.get_by_role("list", name="Documents").get_by_role("listitem")).to_have_count(5)
+    assert at.page.url == f"{url}/#/sources"
+    expect(at.page.get_by_title("Signed in as Grace Hopper")).to_be_visible()
+    assert at.violations() == []
+    assert at.page.evaluate("document.cookie + Object.values(localStorage) + Object.values(sessionStorage)") == "system"
+    at.page.get_by_role("button", name="Sign out").click()
+    expect(at.page.get_by_role("heading", name="Sign in to Ragstone")).to_be_visible()
+    at.foreign[:] = [one for one in at.foreign if not one.startswith(f"{provider.issuer}/")]
+
+
+def test_a_password_signs_people_in(url: str, visit: Open) -> None:
+    at = visit(url, allow="401", color_scheme="dark", **PHONE)
+    at.page.get_by_label("User name").fill("ada")
+    at.page.get_by_label("Password").fill("a wrong password")
+    at.page.get_by_role("button", name="Sign in", exact=True).tap()
+    expect(at.page.get_by_role("alert")).to_have_text("The user name or the password is wrong.")
+    assert at.violations() == []
+    at.page.get_by_label("Password").fill(PASSWORD)
+    at.page.get_by_role("button", name="Sign in", exact=True).tap()
+    at.ask("What did the Romans ship down the river Medway?")
+    at.page.get_by_role("button", name="Menu").tap()
+    expect(at.page.get_by_text("ada", exact=True)).to_be_in_viewport()
+    assert at.violations() == []
+    at.page.get_by_role("button", name="Sign out").tap()
+    expect(at.page.get_by_label("User name")).to_be_visible()
+
+
+def test_tells_why_a_sign_in_failed_and_takes_keys(url: str, visit: Open) -> None:
+    at = visit(url, at="#/sign-in/not_allowed", allow="401", locale="de")
+    expect(at.page.get_by_role("alert")).to_contain_text(re.compile("keinen Zugang"))
+    at.page.get_by_role("button", name="Stattdessen einen API-Schlüssel verwenden").click()
+    expect(at.page.get_by_role("dialog").get_by_label("Schlüssel", exact=True)).to_be_focused()
+    assert at.violations() == []
