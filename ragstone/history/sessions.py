@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Literal
 from ragstone.core.access import Reader
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Key, KeyLimits, Scope, as_text, from_text, secret_hash
-from ragstone.history.store import JournalStore
+from ragstone.history.store import JournalDatabase, JournalStore
 
 Via = Literal["password", "oidc"]
 TOUCH_SECONDS = 60.0
@@ -186,7 +185,7 @@ class Sessions:
         return SignIn(nonce=found[0], verifier=found[1], place=found[2])
 
 
-def end_those_of(db: sqlite3.Connection, name: str) -> None:
+def end_those_of(db: JournalDatabase, name: str) -> None:
     """End all sessions of a person, as part of a transaction."""
     db.execute("DELETE FROM sessions WHERE name = ?", [name])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import time
 import unicodedata
 from collections.abc import Callable, Generator, Sequence
@@ -15,7 +14,7 @@ from ragstone.core.errors import MissingExtra, NotFound, UsageError
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Scope, as_text, canonical, from_text, known_scopes
 from ragstone.history.sessions import end_those_of
-from ragstone.history.store import JournalStore
+from ragstone.history.store import JournalDatabase, JournalStore
 
 _NAME = re.compile(r"[^\W_][\w.@+-]{0,63}")
 """Colons and slashes are left to the names of people whom a provider signs in."""
@@ -152,7 +151,7 @@ def _same(one: str, other: str) -> bool:
     return one.casefold() == unicodedata.normalize("NFC", other).casefold()
 
 
-def _put(db: sqlite3.Connection, user: User, stored: str) -> None:
+def _put(db: JournalDatabase, user: User, stored: str) -> None:
     row = (user.name, stored, json.dumps(user.scopes), as_text(user.groups), user.made, user.removed)
     db.execute(_PUT, [*row, row_crc(*row)])
     end_those_of(db, user.name)
