@@ -12,7 +12,7 @@ from ragstone.engine.caching import LEVELS, Level, latest_questions
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
 from ragstone.history.conversations import Said, Session
-from ragstone.history.responses import Feedback, Response, Vote
+from ragstone.history.responses import Feedback, Opinions, Response, Unanswered, Vote
 from ragstone.history.statistics import Report
 from ragstone.history.store import JournalStore
 
@@ -113,6 +113,16 @@ class History:
         """Return what happened in the last days, in every process that had this knowledge base open."""
         with self._versions.current() as version:
             return version.history.statistics().report(days)
+
+    def unanswered(self, days: float, most: int) -> list[Unanswered]:
+        """Return the questions of all readers that were refused in the last days, the most frequent first."""
+        with self._versions.current() as version:
+            return version.history.responses().unanswered(days, most)
+
+    def opinions(self, days: float) -> Opinions:
+        """Return what people said of the answers of the last days."""
+        with self._versions.current() as version:
+            return version.history.responses().opinions(days)
 
     def latest_questions(self, count: int) -> list[str]:
         """Return the questions asked last, newest first; empty if ``cache.questions`` is off."""

@@ -22,7 +22,6 @@ Act = Literal[
     "person.sign_out",
     "sync",
     "job.cancel",
-    "model.test",
 ]
 
 _LAST = 2**62

@@ -19,6 +19,8 @@ from ragstone.history.store import JournalDatabase, JournalStore
 Vote = Literal["up", "down"]
 VOTES: Mapping[str, int] = {"up": 1, "down": -1}
 HOUR = 3600.0
+_REFUSED = '%"outcome": "refusal"%'
+"""In the JSON of an answer only its own field reads so: quotation marks within texts are escaped."""
 LONGEST = 4000
 """Characters of a reason or the name of a source."""
 
@@ -69,6 +71,23 @@ class Response:
     def evidence(self) -> tuple[str, ...]:
         """The ids of the documents it was made from."""
         return tuple(dict.fromkeys(one.document_id for one in self.passages))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """A question that was refused, how often it was asked, and when last, in seconds since 1970."""
+
+    question: str
+    count: int
+    last: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinions:
+    """How many voices last said of an answer that it is good, and that it is bad."""
+
+    up: int
+    down: int
 
 
 class Responses:
@@ -193,6 +212,39 @@ class Responses:
             if also:
                 also(db, now)
         return _said([(*row, row_crc(*row))])[0]
+
+    def unanswered(self, days: float, most: int) -> list[Unanswered]:
+        """Return the questions of the last days that were refused, of all readers, the most frequent first.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        sql = "SELECT id, at, reader, question, answer, crc FROM responses WHERE at >= ? AND answer LIKE ? ORDER BY at"
+        since = self._clock() - min(days, self._days) * DAY
+        with self._journal.reading() as db:
+            rows = db.execute(sql, [since, _REFUSED]).fetchall() if db else []
+        found: dict[str, Unanswered] = {}
+        for _, at, _, question, _, _ in (row for row in rows if row[-1] == row_crc(*row[:-1])):
+            same = " ".join(question.split()).rstrip("?.! ").casefold()
+            before = found[same].count if same in found else 0
+            found[same] = Unanswered(question=question, count=before + 1, last=at)
+        return sorted(found.values(), key=lambda one: (-one.count, -one.last))[:most]
+
+    def opinions(self, days: float) -> Opinions:
+        """Return what people said of the answers of the last days.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        sql = """
+            SELECT f.vote, count(*) FROM feedback f JOIN responses r ON r.id = f.response WHERE r.at >= ?
+            AND f.number = (SELECT max(number) FROM feedback g WHERE g.response = f.response AND g.voice = f.voice)
+            GROUP BY f.vote
+        """
+        with self._journal.reading() as db:
+            since = self._clock() - min(days, self._days) * DAY
+            counts: dict[int, int] = dict(db.execute(sql, [since]).fetchall()) if db else {}
+        return Opinions(up=counts.get(VOTES["up"], 0), down=counts.get(VOTES["down"], 0))
 
 
 def _not_found(id: str) -> NotFound:

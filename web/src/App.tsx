@@ -1,4 +1,4 @@
-import { type MouseEvent, useCallback, useEffect, useRef, useState } from "react";
+import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { api } from "./api/client";
 import type { Conversation, Listed } from "./api/types";
 import { ChatView } from "./chat/ChatView";
@@ -29,6 +29,10 @@ import { useLanguage, words } from "./words/words";
 
 /** Milliseconds after which a stored conversation is on the page, to be printed. */
 const SHOWN_AFTER = 800;
+/** Administration is loaded when somebody goes there; most people never do. */
+const AdminView = lazy(() =>
+  import("./admin/AdminView").catch(() => ({ default: () => <p className="notice warn">{words().unreachable}</p> })),
+);
 const DIGITS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 /** The whole page: the menu, the conversation or the sources, and a source beside them. */
@@ -149,6 +153,11 @@ export function App() {
     (route.view === "sources" ? search : box).current?.focus();
   };
 
+  const titles = {
+    admin: say.administration,
+    sources: say.sources,
+    chat: chat.turns[0]?.question ?? "Ragstone",
+  };
   const mustSignIn = connection.refused !== "" && connection.ways !== null;
   const asked: Dialog | null = dialog ?? (connection.refused && !mustSignIn ? { kind: "key" } : null);
   const dialogs = asked && (
@@ -196,13 +205,14 @@ export function App() {
         onMore={(what) => setDialog({ kind: "conversation", what })}
         onKey={() => setDialog({ kind: "key" })}
         onShortcuts={() => setDialog({ kind: "shortcuts" })}
+        isAdmin={connection.me?.scopes.includes("admin") ?? false}
         person={connection.me?.person ?? null}
         onSignOut={() => void signOut().catch(connection.connect)}
       />
       {drawer && <div className="backdrop" aria-hidden="true" onClick={() => setDrawer(false)} />}
       <main id="main" inert={(narrow && opened !== null) || (narrow && drawer)}>
         <TopBar
-          title={route.view === "sources" ? say.sources : (chat.turns[0]?.question ?? "Ragstone")}
+          title={titles[route.view]}
           drawer={drawer}
           onMenu={() => setDrawer(true)}
           onNew={newChat}
@@ -215,7 +225,13 @@ export function App() {
             </button>
           </p>
         )}
-        {route.view === "sources" ? (
+        {route.view === "admin" ? (
+          connection.me && (
+            <Suspense fallback={<p className="quiet pad">{say.loading}</p>}>
+              <AdminView tab={route.tab} />
+            </Suspense>
+          )
+        ) : route.view === "sources" ? (
           <SourcesView
             search={search}
             uploads={uploads.uploads}

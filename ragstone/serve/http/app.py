@@ -16,8 +16,11 @@ from starlette.types import Scope
 
 from ragstone.core.errors import MissingExtra, RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.audit import Audit
 from ragstone.history.keys import Keys
 from ragstone.history.limits import OwnLimits, SharedLimits
+from ragstone.history.sessions import Sessions
+from ragstone.history.users import Users
 from ragstone.serve.http import errors, openapi
 from ragstone.serve.http.admission import Admission
 from ragstone.serve.http.authentication import Authenticator
@@ -25,6 +28,7 @@ from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.middleware import OriginGuard, RequestLog
 from ragstone.serve.http.question_slots import QuestionSlots, slots_for
 from ragstone.serve.http.routes import (
+    administration,
     ask,
     documents,
     history,
@@ -47,6 +51,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     history.router,
     status.router,
     sign_in.router,
+    administration.router,
     openai.router,
     openai_responses.router,
 )
@@ -80,11 +85,15 @@ def build_app(
         may_be_open=is_loopback(own.host) and not own.oidc.issuer,
         idle_seconds=own.sessions.idle_minutes * 60,
     )
+    journal = engine.history.journal()
     service = Service(
         engine=engine,
         settings=own,
         authenticator=authenticator,
-        keys=Keys(engine.history.journal()),
+        keys=Keys(journal),
+        users=Users(journal),
+        sessions=Sessions(journal),
+        audit=Audit(journal),
         slots=QuestionSlots(slots_for(engine.settings, own.limits.questions, processes)),
         jobs=jobs,
         limits=SharedLimits(engine.folder, lambda: jobs.server, jobs.servers) if processes > 1 else OwnLimits(),

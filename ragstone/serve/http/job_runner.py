@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked, NotFound, RagstoneError
+from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked, NotFound, RagstoneError, UsageError
 from ragstone.core.reports import AddReport, Progress
 from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.queue import Job, JobQueue, Kind, Work
@@ -69,6 +69,8 @@ class JobRunner:
         self._changed = asyncio.Condition()
         self._tasks: list[asyncio.Task[None]] = []
         self._noted_at = 0.0
+        self._attempting: asyncio.Task[AddReport] | None = None
+        self._to_stop: set[str] = set()
         self.indexing = asyncio.Lock()
         """Held by whatever changes the knowledge base in this server."""
 
@@ -131,6 +133,15 @@ class JobRunner:
         """Return the last jobs, newest first."""
         jobs = await asyncio.to_thread(self._store.last, count)
         return [self._unfinished.get(job.id) or self._as_noted(job) for job in jobs]
+
+    def cancel(self, id: str) -> bool:
+        """Stop a job of this server that waits or runs; return whether there is one. What it has stored stays."""
+        if id not in self._unfinished:
+            return False
+        self._to_stop.add(id)
+        if self._attempting and self._unfinished[id].job.state == "running":
+            self._attempting.cancel()
+        return True
 
     async def unfinished(self) -> int | None:
         """Return how many jobs wait or run; None if the queue of the workers does not answer."""
@@ -201,6 +212,7 @@ class JobRunner:
                 log_error(error, {"job": job.id})
             finally:
                 self._unfinished.pop(job.id, None)
+                self._to_stop.discard(job.id)
                 if not self._is_alone:
                     with suppress(OSError):
                         drop(self._note_path(job.id))
@@ -210,7 +222,7 @@ class JobRunner:
         job = replace(job, state="running", tries=job.tries + 1)
         await self._record(job)
         try:
-            report = await self._attempt(job)
+            report = await self._unless_stopped(job)
         except RagstoneError as error:
             job = self._book.ended(self._unfinished[job.id].job, error=str(error))
         except Exception as error:
@@ -222,6 +234,19 @@ class JobRunner:
         else:
             job = self._book.ended(self._unfinished[job.id].job, report=report)
         await self._record(job)
+
+    async def _unless_stopped(self, job: Job) -> AddReport:
+        if job.id not in self._to_stop:  # it was stopped while it waited
+            self._attempting = asyncio.create_task(self._attempt(job))
+            try:
+                return await self._attempting
+            except asyncio.CancelledError:
+                me = asyncio.current_task()
+                if job.id not in self._to_stop or (me and me.cancelling()):  # the server stops
+                    raise
+            finally:
+                self._attempting = None
+        raise UsageError("an administrator stopped it; what it had stored until then stays")
 
     async def _attempt(self, job: Job) -> AddReport:
         while True:

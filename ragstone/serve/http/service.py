@@ -18,8 +18,11 @@ from ragstone.core.protocols import Role
 from ragstone.core.records import Hit
 from ragstone.core.request import BILLION, Payer
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
+from ragstone.history.audit import Audit
 from ragstone.history.keys import Keys
 from ragstone.history.limits import Limits
+from ragstone.history.sessions import Sessions
+from ragstone.history.users import Users
 from ragstone.serve.http.authentication import Authenticator, Caller
 from ragstone.serve.http.drawing_turns import DrawingTurns
 from ragstone.serve.http.errors import Refused
@@ -42,14 +45,17 @@ _ENDS: Mapping[Outcome, QuestionEnd] = {
 class Service:
     """One running server. ``is_ready`` becomes true once a question would not wait for models to load.
 
-    ``keys`` records what keys spend; the authenticator has a connection of its own. With ``warm_first``, no connection
-    is accepted before ``is_ready``.
+    ``keys``, ``users``, ``sessions`` and ``audit`` share a connection; the authenticator has one of its own. With
+    ``warm_first``, no connection is accepted before ``is_ready``.
     """
 
     engine: KnowledgeBase
     settings: ServeSettings
     authenticator: Authenticator
     keys: Keys
+    users: Users
+    sessions: Sessions
+    audit: Audit
     slots: QuestionSlots
     jobs: JobRunner
     limits: Limits

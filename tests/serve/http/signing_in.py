@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
-from kb import add, open_fast
+from kb import READY, add, open_fast
 from live import DOCUMENTS, SLOW, Live, served
 
 from ragstone.history.journal import Journal
@@ -116,7 +116,7 @@ def scene(folder: Path, *settings: str) -> Iterator[Scene]:
     with (
         pytest.MonkeyPatch.context() as patched,
         OidcServer(dict(ADA)) as provider,
-        closing(open_fast(folder)) as engine,
+        closing(open_fast(folder, READY)) as engine,
     ):
         patched.setenv("OIDC_TEST_SECRET", SECRET)
         add(engine, *DOCUMENTS)

@@ -53,7 +53,7 @@ export function onRefused(call: (message: string) => void): void {
   refused = call;
 }
 
-async function sent(
+export async function sent(
   url: URL,
   { method = "GET", body, accept = "application/json", signal, quiet = false }: Options,
 ): Promise<Response> {
@@ -75,7 +75,7 @@ async function sent(
   return response;
 }
 
-async function json<T>(url: URL, options: Options = {}): Promise<T> {
+export async function json<T>(url: URL, options: Options = {}): Promise<T> {
   return (await (await sent(url, options)).json()) as T;
 }
 

@@ -3,6 +3,8 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 /** The API's messages by their names. Generated from `docs/openapi.json` by `npm run types`. */
+export type Asked = Schemas["Asked"];
+export type AuditEntry = Schemas["AuditEntry"];
 export type Answer = Schemas["Answer"];
 export type Citation = Schemas["Citation"];
 export type Conversation = Schemas["Session"];
@@ -23,5 +25,11 @@ export type Question = Schemas["QueryRequest"];
 export type SentenceEvent = Schemas["SentenceEvent"];
 export type SignedOut = Schemas["SignedOut"];
 export type SignInWays = Schemas["SignInWays"];
+export type MadeKey = Schemas["MadeKey"];
+export type Period = Schemas["Period"];
+export type Person = Schemas["StoredPerson"];
+export type State = Schemas["State"];
+export type Stats = Schemas["Stats"];
+export type StoredKey = Schemas["StoredKey"];
 export type Statement = Schemas["Statement"];
 export type StoredDocument = Schemas["Document"];

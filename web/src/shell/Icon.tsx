@@ -31,6 +31,7 @@ const PATHS = {
   dots: "M6 12h.01M12 12h.01M18 12h.01",
   pencil: "M4 20l1-4L16 5l3 3L8 19zM13.5 7.5l3 3",
   more: "M6 9l6 6 6-6",
+  gauge: "M4 18a9 9 0 1 1 16 0M12 14l4-5M12 14h.01",
 } as const;
 
 export type IconName = keyof typeof PATHS;

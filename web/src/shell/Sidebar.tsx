@@ -22,6 +22,7 @@ interface Props {
   onMore: (conversation: Conversation) => void;
   onKey: () => void;
   onShortcuts: () => void;
+  isAdmin: boolean;
   /** Who is signed in; null for a key, or where none is needed. */
   person: string | null;
   onSignOut: () => void;
@@ -61,6 +62,16 @@ export function Sidebar(props: Props) {
       <a className="nav-link" href="#/sources" aria-current={here({ view: "sources" })} onClick={onClose}>
         <Icon name="files" /> {say.sources}
       </a>
+      {isAdmin && (
+        <a
+          className="nav-link"
+          href="#/admin"
+          aria-current={route.view === "admin" ? "page" : undefined}
+          onClick={onClose}
+        >
+          <Icon name="gauge" /> {say.administration}
+        </a>
+      )}
       <h2 className="nav-title" id="kept">
         {say.conversations}
       </h2>

@@ -1,7 +1,10 @@
 import { useSyncExternalStore } from "react";
 
 /** The current view, kept in the fragment of the URL, which no server sees. */
-export type Route = { view: "chat"; session: string | null } | { view: "sources"; cited?: Cited };
+export type Route =
+  | { view: "chat"; session: string | null }
+  | { view: "sources"; cited?: Cited }
+  | { view: "admin"; tab: string };
 
 /** A place in a document, as an address names it: characters from `start` to `end`. */
 export interface Cited {
@@ -14,6 +17,8 @@ const CITED = /^#\/d\/([^/?]+)\?start=(\d+)&end=(\d+)$/;
 
 export function parsed(hash: string): Route {
   if (hash === "#/sources") return { view: "sources" };
+  const admin = /^#\/admin(?:\/([a-z]+))?$/.exec(hash);
+  if (admin) return { view: "admin", tab: admin[1] ?? "" };
   const [, id, start, end] = CITED.exec(hash) ?? [];
   const documentId = decoded(id);
   if (documentId) return { view: "sources", cited: { documentId, start: Number(start), end: Number(end) } };
@@ -30,6 +35,7 @@ function decoded(part: string | undefined): string | null {
 
 export function hashOf(route: Route): string {
   if (route.view === "chat") return route.session ? `#/c/${encodeURIComponent(route.session)}` : "#/";
+  if (route.view === "admin") return route.tab ? `#/admin/${route.tab}` : "#/admin";
   if (!route.cited) return "#/sources";
   const { documentId, start, end } = route.cited;
   return `#/d/${encodeURIComponent(documentId)}?start=${start}&end=${end}`;

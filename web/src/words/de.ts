@@ -12,6 +12,7 @@ export const de: Words = {
   interrupted: "Die Antwort wurde unterbrochen. Fragen Sie noch einmal.",
   retryIn: (message, seconds) => `${message} Versuchen Sie es in ${seconds} s erneut.`,
   sources: "Quellen",
+  administration: "Verwaltung",
   menu: "Menü",
   closeMenu: "Menü schließen",
   close: "Schließen",

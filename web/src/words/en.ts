@@ -13,6 +13,7 @@ export const en = {
   interrupted: "The answer was interrupted. Ask again.",
   retryIn: (message: string, seconds: number) => `${message} Try again in ${seconds} s.`,
   sources: "Sources",
+  administration: "Administration",
   menu: "Menu",
   closeMenu: "Close the menu",
   close: "Close",

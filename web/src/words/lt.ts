@@ -13,6 +13,7 @@ export const lt: Words = {
   interrupted: "Atsakymas nutrūko. Paklauskite dar kartą.",
   retryIn: (message, seconds) => `${message} Pabandykite po ${seconds} s.`,
   sources: "Šaltiniai",
+  administration: "Administravimas",
   menu: "Meniu",
   closeMenu: "Užverti meniu",
   close: "Užverti",

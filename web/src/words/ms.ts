@@ -12,6 +12,7 @@ export const ms: Words = {
   interrupted: "Jawapan terputus. Tanya sekali lagi.",
   retryIn: (message, seconds) => `${message} Cuba lagi dalam ${seconds} s.`,
   sources: "Sumber",
+  administration: "Pentadbiran",
   menu: "Menu",
   closeMenu: "Tutup menu",
   close: "Tutup",

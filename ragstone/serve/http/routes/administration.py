@@ -1,0 +1,276 @@
+"""What administrators do: keys, people who sign in, and the record of who did what."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic import Field
+
+from ragstone.core.errors import NotFound
+from ragstone.history.audit import Act, with_rights
+from ragstone.history.keys import Key, KeyLimits, Scope
+from ragstone.history.sessions import Via
+from ragstone.serve.http import errors
+from ragstone.serve.http.authentication import Administering
+from ragstone.serve.http.errors import Refused
+from ragstone.serve.http.messages import Request, Response
+from ragstone.serve.http.service import Here
+
+Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3)]
+Groups = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=1_000)]
+NewPassword = Annotated[str, Field(min_length=1, max_length=1_000)]
+MOST_UNANSWERED = 50
+READS = "groups whose documents may be read; null means all documents"
+
+
+# ---------------------------------------------------------------- messages
+class StoredKey(Response):
+    """A key without its secret. Times are in seconds since 1970."""
+
+    id: str
+    name: str
+    scopes: list[Scope]
+    groups: list[str] | None = Field(description=READS)
+    made: float
+    revoked: float | None
+    rate_per_minute: int | None = Field(description="its own limit; null stands for that of the server")
+    cost_per_day: float | None = Field(description="its own limit; null stands for that of the server")
+
+    @classmethod
+    def of(cls, key: Key) -> StoredKey:
+        return cls(
+            id=key.id,
+            name=key.name,
+            scopes=list(key.scopes),
+            groups=None if key.groups is None else list(key.groups),
+            made=key.made,
+            revoked=key.revoked,
+            rate_per_minute=key.limits.rate_per_minute,
+            cost_per_day=key.limits.cost_per_day,
+        )
+
+
+class StoredKeys(Response):
+    """All keys, the newest first."""
+
+    keys: list[StoredKey]
+
+
+class NewKey(Request):
+    """A key to make."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    scopes: Scopes
+    groups: Groups | None = Field(default=None, description=READS)
+    rate_per_minute: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    cost_per_day: Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)] | None = None
+
+
+class MadeKey(Response):
+    """A new key with its secret, which is never shown again."""
+
+    secret: str
+    key: StoredKey
+
+
+class StoredPerson(Response):
+    """A person who signs in, or is signed in."""
+
+    name: str = Field(description="of the reader")
+    shown: str = Field(description="what the person is called")
+    via: Via
+    scopes: list[Scope]
+    groups: list[str] | None = Field(description=READS)
+    sessions: int = Field(description="how often the person is signed in now")
+
+
+class People(Response):
+    """The users with passwords, then whoever is signed in through the provider."""
+
+    people: list[StoredPerson]
+
+
+class NewPerson(Request):
+    """A user to add."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    password: NewPassword
+    scopes: Scopes
+    groups: Groups | None = Field(default=None, description=READS)
+
+
+class PersonChange(Request):
+    """What a user may do and read from now on, and a new password if one is given."""
+
+    scopes: Scopes
+    groups: Groups | None = Field(description=READS)
+    password: NewPassword | None = None
+
+
+class UnansweredQuestion(Response):
+    """A question that was refused. ``last`` is in seconds since 1970."""
+
+    question: str
+    count: int
+    last: float
+
+
+class Asked(Response):
+    """What was asked and not found, the most frequent first, and what people said of the answers."""
+
+    unanswered: list[UnansweredQuestion]
+    up: int
+    down: int
+
+
+class AuditEntry(Response):
+    """What somebody did. ``at`` is in seconds since 1970; an empty ``who`` is somebody on the server's machine."""
+
+    number: int
+    at: float
+    who: str
+    act: Act
+    what: str
+
+
+class AuditLog(Response):
+    """Acts, the newest first."""
+
+    entries: list[AuditEntry]
+
+
+# ---------------------------------------------------------------- keys
+router = APIRouter(prefix="/admin", tags=["administration"])
+Id = Annotated[str, Path(min_length=1, max_length=100)]
+PersonName = Annotated[str, Path(min_length=1, max_length=600, description="may contain slashes")]
+
+
+@router.get("/keys", responses={**errors.READING})
+async def keys(service: Here, _: Administering) -> StoredKeys:
+    """List all keys."""
+    return StoredKeys(keys=[StoredKey.of(one) for one in await asyncio.to_thread(service.keys.all)])
+
+
+@router.post("/keys", status_code=201, responses={**errors.CHANGING})
+async def make_key(body: NewKey, service: Here, caller: Administering) -> MadeKey:
+    """Make a key. Its secret is in this response only."""
+    limits = KeyLimits(rate_per_minute=body.rate_per_minute, cost_per_day=body.cost_per_day)
+    key, secret = await asyncio.to_thread(service.keys.make, body.name, body.scopes, body.groups, limits)
+    await asyncio.to_thread(service.audit.note, caller.shown, "key.make", with_rights(key))
+    return MadeKey(secret=secret, key=StoredKey.of(key))
+
+
+@router.delete("/keys/{id}", responses={**errors.CHANGING})
+async def revoke_key(id: Id, service: Here, caller: Administering) -> StoredKey:
+    """Revoke a key; every server refuses it within a second."""
+    found = next((one for one in await asyncio.to_thread(service.keys.all) if one.id == id), None)
+    if found is None:
+        raise NotFound(f"there is no key '{id}'")
+    (key,) = await asyncio.to_thread(service.keys.revoke, id)
+    await asyncio.to_thread(service.audit.note, caller.shown, "key.revoke", f"{key.name} ({key.id})")
+    return StoredKey.of(key)
+
+
+# ---------------------------------------------------------------- people
+@router.get("/people", responses={**errors.READING})
+async def people(service: Here, _: Administering) -> People:
+    """List the users with passwords, and whoever is signed in through the provider."""
+    users, sessions = await asyncio.to_thread(service.users.all), await asyncio.to_thread(service.sessions.all)
+    known = {
+        one.name: StoredPerson(
+            name=one.name,
+            shown=one.name,
+            via="password",
+            scopes=list(one.scopes),
+            groups=_listed(one.groups),
+            sessions=0,
+        )
+        for one in users
+    }
+    for one in sessions:
+        person = known.get(one.name) or StoredPerson(
+            name=one.name, shown=one.shown, via=one.via, scopes=list(one.scopes), groups=_listed(one.groups), sessions=0
+        )
+        known[one.name] = person.model_copy(update={"sessions": person.sessions + 1})
+    return People(people=list(known.values()))
+
+
+@router.post("/people", status_code=204, responses={**errors.CHANGING})
+async def add_person(body: NewPerson, service: Here, caller: Administering) -> None:
+    """Add a user, who signs in with a name and a password."""
+    user = await asyncio.to_thread(service.users.add, body.name, body.password, body.scopes, body.groups)
+    await asyncio.to_thread(service.audit.note, caller.shown, "user.add", with_rights(user))
+
+
+@router.patch("/people/{name}", status_code=204, responses={**errors.CHANGING})
+async def change_person(name: Id, body: PersonChange, service: Here, caller: Administering) -> None:
+    """Set what a user may do and read, and a new password if one is given. Their sessions end."""
+    if body.password is not None:
+        user = await asyncio.to_thread(service.users.set_password, name, body.password)
+        await asyncio.to_thread(service.audit.note, caller.shown, "user.password", user.name)
+    user = await asyncio.to_thread(service.users.set_rights, name, body.scopes, body.groups)
+    await asyncio.to_thread(service.audit.note, caller.shown, "user.change", with_rights(user))
+
+
+@router.delete("/people/{name}", status_code=204, responses={**errors.CHANGING})
+async def remove_person(name: Id, service: Here, caller: Administering) -> None:
+    """Remove a user. Their sessions end; their conversations are kept."""
+    if caller.session and caller.session.name == name:
+        raise Refused("conflict", "nobody can remove themselves; another administrator can")
+    user = await asyncio.to_thread(service.users.remove, name)
+    await asyncio.to_thread(service.audit.note, caller.shown, "user.remove", user.name)
+
+
+@router.delete("/sessions/{name:path}", status_code=204, responses={**errors.CHANGING})
+async def sign_person_out(name: PersonName, service: Here, caller: Administering) -> None:
+    """End all sessions of a person."""
+    shown = next((one.shown for one in await asyncio.to_thread(service.sessions.all) if one.name == name), None)
+    if shown is None:
+        raise NotFound("this person is not signed in")
+    await asyncio.to_thread(service.sessions.end_all_of, name)
+    await asyncio.to_thread(service.audit.note, caller.shown, "person.sign_out", shown)
+
+
+# ---------------------------------------------------------------- what was asked
+@router.get("/asked", responses={**errors.READING})
+async def asked(
+    service: Here,
+    _: Administering,
+    days: Annotated[float, Query(ge=0, le=3_650, allow_inf_nan=False, description="number of days")] = 7.0,
+) -> Asked:
+    """Return which questions of all readers were refused, and what people said of the answers."""
+    history = service.engine.history
+    found = await asyncio.to_thread(history.unanswered, days, MOST_UNANSWERED)
+    said = await asyncio.to_thread(history.opinions, days)
+    unanswered = [UnansweredQuestion.model_validate(one, from_attributes=True) for one in found]
+    return Asked(unanswered=unanswered, up=said.up, down=said.down)
+
+
+# ---------------------------------------------------------------- jobs
+@router.delete("/jobs/{job_id}", status_code=204, responses={**errors.CHANGING})
+async def cancel_job(job_id: Id, service: Here, caller: Administering) -> None:
+    """Stop a job of this server. What it has stored stays."""
+    if not service.jobs.cancel(job_id):
+        status = await service.jobs.get(job_id)
+        reason = "it is over already" if status.job.is_over else "another process runs it"
+        raise Refused("conflict", f"the job cannot be stopped: {reason}")
+    await asyncio.to_thread(service.audit.note, caller.shown, "job.cancel", job_id)
+
+
+# ---------------------------------------------------------------- the record
+@router.get("/audit", responses={**errors.READING})
+async def audit(
+    service: Here,
+    _: Administering,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    before: Annotated[int | None, Query(ge=1, le=2**53, description="only acts before the one of this number")] = None,
+) -> AuditLog:
+    """Return what administrators did, the newest first."""
+    entries = await asyncio.to_thread(service.audit.last, limit, before)
+    return AuditLog(entries=[AuditEntry.model_validate(one, from_attributes=True) for one in entries])
+
+
+def _listed(groups: tuple[str, ...] | None) -> list[str] | None:
+    return None if groups is None else list(groups)

@@ -1,0 +1,35 @@
+import { address, json, sent } from "../api/client";
+import type { Asked, AuditEntry, Job, MadeKey, Person, State, Stats, StoredKey } from "../api/types";
+
+/** What somebody may do and read; no groups means all documents. */
+export interface Rights {
+  scopes: ("read" | "write" | "admin")[];
+  groups: string[] | null;
+}
+
+/** The requests of administrators. */
+export const admin = {
+  keys: async () => (await json<{ keys: StoredKey[] }>(address(["admin", "keys"]))).keys,
+  makeKey: (name: string, rights: Rights) =>
+    json<MadeKey>(address(["admin", "keys"]), { method: "POST", body: { name, ...rights } }),
+  revokeKey: (id: string) => sent(address(["admin", "keys", id]), { method: "DELETE" }),
+
+  people: async () => (await json<{ people: Person[] }>(address(["admin", "people"]))).people,
+  addPerson: (name: string, password: string, rights: Rights) =>
+    sent(address(["admin", "people"]), { method: "POST", body: { name, password, ...rights } }),
+  changePerson: (name: string, password: string, rights: Rights) =>
+    sent(address(["admin", "people", name]), { method: "PATCH", body: { ...rights, password: password || null } }),
+  removePerson: (name: string) => sent(address(["admin", "people", name]), { method: "DELETE" }),
+  signPersonOut: (name: string) => sent(address(["admin", "sessions", name]), { method: "DELETE" }),
+
+  audit: async (before?: number) =>
+    (await json<{ entries: AuditEntry[] }>(address(["admin", "audit"], { before }))).entries,
+
+  jobs: async () => (await json<{ jobs: Job[] }>(address(["jobs"]))).jobs,
+  cancelJob: (id: string) => sent(address(["admin", "jobs", id]), { method: "DELETE" }),
+  sync: () => sent(address(["sync"]), { method: "POST" }),
+
+  state: () => json<State>(address(["status"])),
+  stats: (days: number) => json<Stats>(address(["stats"], { days })),
+  asked: (days: number) => json<Asked>(address(["admin", "asked"], { days })),
+};
