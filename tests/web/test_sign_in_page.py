@@ -80,3 +80,76 @@ def test_tells_why_a_sign_in_failed_and_takes_keys(url: str, visit: Open) -> Non
     at.page.get_by_role("button", name="Stattdessen einen API-Schlüssel verwenden").click()
     expect(at.page.get_by_role("dialog").get_by_label("Schlüssel", exact=True)).to_be_focused()
     assert at.violations() == []
+
+
+TABS = ("Overview", "People", "Keys", "Jobs", "Log")
+
+
+def administering(visit: Open, url: str, **options: object) -> Visit:
+    """Sign Ada in and open the administration."""
+    at = visit(url, at="#/admin", allow="401", **options)
+    at.page.get_by_label("User name").fill("ada")
+    at.page.get_by_label("Password").fill(PASSWORD)
+    at.page.get_by_label("Password").press("Enter")
+    expect(at.page.get_by_role("heading", name="Administration")).to_be_visible()
+    return at
+
+
+def test_an_administrator_looks_after_keys_and_people(url: str, visit: Open) -> None:
+    at = administering(visit, url)
+    page = at.page
+    page.get_by_role("link", name="Keys").click()
+    page.locator("summary", has_text="Make a key").click()
+    page.get_by_label("Owner or purpose").fill("robot")
+    page.get_by_role("button", name="Make a key").click()
+    secret = page.get_by_role("status").locator("code")
+    expect(secret).to_have_text(re.compile(r"rgs_[\w-]+"))
+    assert at.violations() == []
+    page.reload()
+    expect(page.get_by_role("rowheader", name="robot")).to_be_visible()
+    expect(secret).to_have_count(0)
+    page.get_by_role("button", name="Revoke the key: robot").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.get_by_role("row", name="robot")).to_contain_text("revoked")
+
+    page.get_by_role("link", name="People").click()
+    page.locator("summary", has_text="Add a person").click()
+    page.get_by_label("User name").fill("bob")
+    page.get_by_label("First password").fill(PASSWORD)
+    page.get_by_label("public documents and those of").check()
+    page.get_by_label("Groups").fill("hr, staff")
+    page.get_by_role("button", name="Add a person").click()
+    bob = page.get_by_role("row", name="bob")
+    expect(bob).to_contain_text("hr, staff")
+    bob.get_by_role("button", name="Change bob").click()
+    page.get_by_role("dialog").get_by_label("add and remove").check()
+    assert at.violations() == []
+    page.get_by_role("dialog").get_by_role("button", name="Change").click()
+    expect(bob).to_contain_text("ask and read, add and remove")
+    bob.get_by_role("button", name="Remove bob").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(bob).to_have_count(0)
+
+    page.get_by_role("link", name="Log").click()
+    acts = ["removed a person", "changed a person", "added a person", "revoked a key", "made a key"]
+    rows = page.get_by_role("table").get_by_role("row")
+    for row, act in enumerate(acts, start=1):
+        expect(rows.nth(row)).to_contain_text(re.compile(f"ada.*{act}"))
+
+
+def test_administration_is_accessible_on_desktop_and_phone(url: str, visit: Open) -> None:
+    at = administering(visit, url)
+    at.page.get_by_role("link", name="New conversation").click()
+    at.ask("How much is a train ticket to Vilnius?")
+    at.page.get_by_role("link", name="Administration").click()
+    expect(at.page.get_by_role("rowheader", name="How much is a train ticket to Vilnius?")).to_be_visible()
+    expect(at.page.get_by_role("figure")).to_have_count(2)
+    small = administering(visit, url, color_scheme="dark", **PHONE)
+    for name in TABS:
+        for one in (at, small):
+            link = one.page.get_by_role("navigation", name="Administration").get_by_role("link", name=name)
+            link.click()
+            expect(link).to_have_attribute("aria-current", "page")
+            one.page.wait_for_load_state("networkidle")
+            assert one.violations() == []
+            assert not one.page.evaluate("document.documentElement.scrollWidth > innerWidth")

@@ -211,12 +211,7 @@ export function App() {
       />
       {drawer && <div className="backdrop" aria-hidden="true" onClick={() => setDrawer(false)} />}
       <main id="main" inert={(narrow && opened !== null) || (narrow && drawer)}>
-        <TopBar
-          title={titles[route.view]}
-          drawer={drawer}
-          onMenu={() => setDrawer(true)}
-          onNew={newChat}
-        />
+        <TopBar title={titles[route.view]} drawer={drawer} onMenu={() => setDrawer(true)} onNew={newChat} />
         {connection.lost && (
           <p className="banner" role="alert">
             {connection.lost}{" "}

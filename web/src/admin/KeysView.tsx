@@ -1,5 +1,7 @@
 import { type FormEvent, useState } from "react";
+import type { StoredKey } from "../api/types";
 import { CopyButton } from "../chat/CopyButton";
+import { ConfirmDialog } from "../shell/ConfirmDialog";
 import { ago } from "../shell/time";
 import { Failed, RightsFields, readsText, rightsIn, scopesText, Table } from "./parts";
 import { admin } from "./requests";
@@ -11,6 +13,7 @@ export function KeysView() {
   const say = adminWords();
   const { value, error, change } = useLoaded(admin.keys);
   const [secret, setSecret] = useState("");
+  const [revoked, setRevoked] = useState<StoredKey | null>(null);
   const make = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -25,7 +28,7 @@ export function KeysView() {
       <Failed error={error} />
       {secret && (
         <div className="notice secret" role="status">
-          <span>{say.keyOnce}</span> <code>{secret}</code> <CopyButton text={secret} label={say.copyKey} />
+          <span>{say.keyOnce}</span> <code>{secret}</code> <CopyButton text={() => secret} label={say.copyKey} />
         </div>
       )}
       <details className="panel">
@@ -58,7 +61,7 @@ export function KeysView() {
                     type="button"
                     className="button small"
                     aria-label={say.revokeNamed(`${one.name} ${one.id}`)}
-                    onClick={() => confirm(say.revokeNamed(one.name)) && void change(() => admin.revokeKey(one.id))}
+                    onClick={() => setRevoked(one)}
                   >
                     {say.revoke}
                   </button>
@@ -69,6 +72,15 @@ export function KeysView() {
             </tr>
           ))}
         </Table>
+      )}
+      {revoked && (
+        <ConfirmDialog
+          title={say.revokeNamed(revoked.name)}
+          text={say.revokeHint}
+          action={say.revoke}
+          onConfirm={async () => void (await change(() => admin.revokeKey(revoked.id)))}
+          onClose={() => setRevoked(null)}
+        />
       )}
     </>
   );

@@ -16,16 +16,16 @@ export function asText(turn: Turn): string {
   return [turn.text, ...(lines.length ? [lines.join("\n")] : [])].join("\n\n");
 }
 
-export function CopyButton({ turn }: { turn: Turn }) {
+export function CopyButton({ text, label }: { text: () => string; label: string }) {
   const announce = useAnnounce();
   const [done, setDone] = useState(false);
   // Browsers offer no clipboard to pages served over plain HTTP by another machine.
   if (!navigator.clipboard) return null;
   const copy = async () => {
-    await navigator.clipboard.writeText(asText(turn));
+    await navigator.clipboard.writeText(text());
     setDone(true);
     announce(words().copied);
     setTimeout(() => setDone(false), 2000);
   };
-  return <IconButton icon={done ? "check" : "copy"} label={words().copyAnswer} onClick={() => void copy()} />;
+  return <IconButton icon={done ? "check" : "copy"} label={label} onClick={() => void copy()} />;
 }

@@ -6,7 +6,7 @@ import { locatedIn, provedOf } from "../text/proof";
 import { words } from "../words/words";
 import { AnswerText } from "./AnswerText";
 import { Confidence } from "./Confidence";
-import { CopyButton } from "./CopyButton";
+import { asText, CopyButton } from "./CopyButton";
 import { FeedbackBar } from "./FeedbackBar";
 import { Notices } from "./Notices";
 import { TargetCard } from "./TargetCard";
@@ -63,7 +63,7 @@ export function TurnView({ turn, opened, onOpen, onAgain, onEdit, onVote }: Prop
           <Confidence answer={turn.answer} />
           <div className="actions">
             <IconButton icon="pencil" label={say.editQuestion} onClick={onEdit} />
-            <CopyButton turn={turn} />
+            <CopyButton text={() => asText(turn)} label={say.copyAnswer} />
             <FeedbackBar turn={turn} onVote={onVote} />
           </div>
         </footer>

@@ -32,8 +32,20 @@ interface Props {
 const SEARCHED = 5;
 
 export function Sidebar(props: Props) {
-  const { route, conversations, answering, open, hidden, onClose, onMore, onKey, onShortcuts, person, onSignOut } =
-    props;
+  const {
+    route,
+    conversations,
+    answering,
+    open,
+    hidden,
+    onClose,
+    onMore,
+    onKey,
+    onShortcuts,
+    isAdmin,
+    person,
+    onSignOut,
+  } = props;
   const here = (one: Route) => (hashOf(one) === hashOf(route) ? "page" : undefined);
   const isComing = (session: string) => answering.some((one) => one.session === session);
   const [q, setQ] = useState("");

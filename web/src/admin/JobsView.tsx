@@ -1,0 +1,69 @@
+import type { Job } from "../api/types";
+import { ago } from "../shell/time";
+import { Failed, Table } from "./parts";
+import { admin } from "./requests";
+import { useLoaded } from "./useLoaded";
+import { adminWords } from "./words";
+
+const EVERY = 2000;
+
+/** The jobs of all callers, followed while they run, and the sources that can be synced. */
+export function JobsView() {
+  const say = adminWords();
+  const { value, error, change } = useLoaded(admin.jobs, EVERY);
+  return (
+    <>
+      <Failed error={error} />
+      <div>
+        <button type="button" className="button" onClick={() => void change(admin.sync)}>
+          {say.syncNow}
+        </button>
+      </div>
+      {value && value.length === 0 && <p className="quiet">{say.noJobs}</p>}
+      {value && value.length > 0 && (
+        <Table label={say.tabs.jobs} head={[say.what, say.state, say.progress, say.begun, say.action]}>
+          {value.map((one) => (
+            <tr key={one.job_id}>
+              <th scope="row">{named(one)}</th>
+              <td>
+                {say.states[one.state]}
+                {one.error && <small className="quiet block">{one.error}</small>}
+              </td>
+              <td>{progressOf(one)}</td>
+              <td>{ago(one.at)}</td>
+              <td>
+                {one.ended === null && (
+                  <button
+                    type="button"
+                    className="button small"
+                    aria-label={say.stopNamed(named(one))}
+                    onClick={() => void change(() => admin.cancelJob(one.job_id))}
+                  >
+                    {say.stop}
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function named(job: Job): string {
+  const all = [...job.files, ...job.sources];
+  const rest = all.length > 1 ? ` + ${all.length - 1}` : "";
+  return `${all[0] ?? job.kind}${rest}`;
+}
+
+function progressOf(job: Job) {
+  const say = adminWords();
+  if (job.ended !== null) return say.documents(job.progress.documents);
+  return (
+    <>
+      <progress aria-label={named(job)} max={1} value={job.progress.share} />
+      <small className="quiet">{say.documents(job.progress.documents)}</small>
+    </>
+  );
+}

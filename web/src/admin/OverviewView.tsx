@@ -1,0 +1,102 @@
+import { useCallback, useState } from "react";
+import { ago } from "../shell/time";
+import { language } from "../words/words";
+import { Plot } from "./Plot";
+import { Failed, Table } from "./parts";
+import { admin } from "./requests";
+import { useLoaded } from "./useLoaded";
+import { adminWords } from "./words";
+
+const SPANS = [7, 30, 90] as const;
+
+/** What is stored, what was asked, how fast it was answered, what people said of it, and what was not found. */
+export function OverviewView() {
+  const say = adminWords();
+  const [days, setDays] = useState<number>(SPANS[0]);
+  const state = useLoaded(admin.state);
+  const stats = useLoaded(useCallback(() => admin.stats(days), [days]));
+  const asked = useLoaded(useCallback(() => admin.asked(days), [days]));
+  const number = new Intl.NumberFormat(language(), { maximumFractionDigits: 1 });
+  const total = stats.value?.total;
+  const daily = [...(stats.value?.daily ?? [])].reverse();
+  const seconds = (ms: number | undefined) => (ms === undefined ? "–" : `${number.format(ms / 1000)} s`);
+  const figures: [string, string][] = [];
+  if (state.value) figures.push([say.stored, say.documents(state.value.documents)]);
+  if (total) {
+    figures.push([say.questions, number.format(total.questions)]);
+    figures.push([say.answered, number.format(total.answered)]);
+    figures.push([say.refused, number.format(total.refused + total.closest)]);
+    figures.push([say.failed, number.format(total.failed)]);
+    figures.push([say.typicalTime, seconds(total.times_ms.total?.p50)]);
+  }
+  if (asked.value) figures.push([say.opinions, `${asked.value.up} / ${asked.value.down}`]);
+  return (
+    <>
+      <Failed error={state.error || stats.error || asked.error} />
+      {state.value &&
+        [...state.value.engines.map(problemOf), ...state.value.notices].filter(Boolean).map((one) => (
+          <p key={one} className="notice">
+            {one}
+          </p>
+        ))}
+      <label className="row">
+        <span>{say.span}</span>
+        <select value={days} onChange={(event) => setDays(Number(event.target.value))}>
+          {SPANS.map((one) => (
+            <option key={one} value={one}>
+              {say.lastDays(one)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <dl className="figures">
+        {figures.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {daily.length > 0 && (
+        <>
+          <Plot
+            title={say.questionsByDay}
+            days={daily.map((one) => one.period)}
+            parts={[
+              { name: say.answered, values: daily.map((one) => one.answered), look: "good" },
+              { name: say.refused, values: daily.map((one) => one.refused + one.closest), look: "weak" },
+              { name: say.failed, values: daily.map((one) => one.failed), look: "bad" },
+            ]}
+          />
+          <Plot
+            title={say.secondsByDay}
+            days={daily.map((one) => one.period)}
+            parts={[
+              {
+                name: say.typicalTime,
+                values: daily.map((one) => (one.times_ms.total?.p50 ?? 0) / 1000),
+                look: "good",
+              },
+            ]}
+          />
+        </>
+      )}
+      <h2>{say.notFound}</h2>
+      {asked.value && asked.value.unanswered.length === 0 && <p className="quiet">{say.allFound}</p>}
+      {asked.value && asked.value.unanswered.length > 0 && (
+        <Table label={say.notFound} head={[say.question, say.times, say.last]}>
+          {asked.value.unanswered.map((one) => (
+            <tr key={one.question}>
+              <th scope="row">{one.question}</th>
+              <td>{one.count}</td>
+              <td className="nowrap">{ago(one.last)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+const problemOf = (engine: { engine: string; problem: string }) =>
+  engine.problem ? `${engine.engine}: ${engine.problem}` : "";
