@@ -18,6 +18,7 @@ from ragstone.core.protocols import Role
 from ragstone.core.records import Hit
 from ragstone.core.request import BILLION, Payer
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
+from ragstone.engine.model_check import ModelCheck, check_models
 from ragstone.history.audit import Audit
 from ragstone.history.keys import Keys
 from ragstone.history.limits import Limits
@@ -133,6 +134,16 @@ class Service:
         """
         async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
             return await self.engine.embed(texts, role=role, payer=payer)
+
+    async def check_models(self, caller: Caller) -> list[ModelCheck]:
+        """Return how the models in use answer now.
+
+        Raises:
+            Refused: the key has spent its daily limit, or too many questions wait.
+        """
+        async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
+            with self.engine.current() as version:
+                return await check_models(version, payer)
 
     @asynccontextmanager
     async def _slot(self, caller: Caller) -> AsyncGenerator[Payer]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from live import Serving, written_by
 from signing_in import ADA, PASSWORD, Browser, Scene, scene
 
 from ragstone.catalog.lock import indexing
+from servers.openai_server import OpenAIServer
 
 EVERYTHING = {"scopes": ["read"], "groups": None}
 
@@ -158,3 +160,18 @@ def test_a_job_is_stopped_and_keeps_what_it_stored(here: Scene, boss: Browser) -
     done = here.live.until(lambda: boss.get(path).json(), lambda job: job["ended"] is not None)
     assert done["state"] == "done", "the next job runs"
     assert boss.http.delete("/admin/jobs/none", headers=own).status_code == 404
+
+
+def test_models_are_tested(boss: Browser) -> None:
+    (embedder,) = boss.post("/admin/models/test").json()["models"]
+    assert (embedder["setting"], embedder["problem"]) == ("index.embedder", "")
+    assert boss.get("/admin/sources").json() == {"sources": []}
+
+
+def test_tells_why_a_model_does_not_answer(serving: Serving) -> None:
+    with OpenAIServer(lambda _: "OK") as model:
+        live = serving(asked=written_by(model))
+        _, writer = live.http.post("/admin/models/test").json()["models"]
+        assert (writer["name"], writer["problem"]) == ("openai:m", "")
+    _, writer = live.http.post("/admin/models/test").json()["models"]
+    assert writer["problem"]

@@ -4,6 +4,7 @@ import { JobsView } from "./JobsView";
 import { KeysView } from "./KeysView";
 import { OverviewView } from "./OverviewView";
 import { PeopleView } from "./PeopleView";
+import { SystemView } from "./SystemView";
 import "./admin.css";
 import { adminWords } from "./words";
 
@@ -12,6 +13,7 @@ const VIEWS = {
   people: PeopleView,
   keys: KeysView,
   jobs: JobsView,
+  system: SystemView,
   log: AuditView,
 } as const satisfies Record<string, ComponentType>;
 type Tab = keyof typeof VIEWS;

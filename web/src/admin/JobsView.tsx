@@ -7,18 +7,32 @@ import { adminWords } from "./words";
 
 const EVERY = 2000;
 
-/** The jobs of all callers, followed while they run, and the sources that can be synced. */
+/** The sources that can be synced, and the jobs of all callers, followed while they run. */
 export function JobsView() {
   const say = adminWords();
   const { value, error, change } = useLoaded(admin.jobs, EVERY);
+  const sources = useLoaded(admin.sources);
   return (
     <>
-      <Failed error={error} />
-      <div>
-        <button type="button" className="button" onClick={() => void change(admin.sync)}>
-          {say.syncNow}
-        </button>
-      </div>
+      <Failed error={error || sources.error} />
+      {sources.value && sources.value.length === 0 && <p className="quiet">{say.noSources}</p>}
+      {sources.value && sources.value.length > 0 && (
+        <ul className="sources" aria-label={say.sources}>
+          {sources.value.map((one) => (
+            <li key={one} className="row">
+              <span className="grow">{one}</span>
+              <button
+                type="button"
+                className="button small"
+                aria-label={say.syncNamed(one)}
+                onClick={() => void change(() => admin.sync(one))}
+              >
+                {say.sync}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
       {value && value.length === 0 && <p className="quiet">{say.noJobs}</p>}
       {value && value.length > 0 && (
         <Table label={say.tabs.jobs} head={[say.what, say.state, say.progress, say.begun, say.action]}>

@@ -21,7 +21,7 @@ export function OverviewView() {
   const daily = [...(stats.value?.daily ?? [])].reverse();
   const seconds = (ms: number | undefined) => (ms === undefined ? "–" : `${number.format(ms / 1000)} s`);
   const figures: [string, string][] = [];
-  if (state.value) figures.push([say.stored, say.documents(state.value.documents)]);
+  if (state.value) figures.push([say.stored, number.format(state.value.documents)]);
   if (total) {
     figures.push([say.questions, number.format(total.questions)]);
     figures.push([say.answered, number.format(total.answered)]);
@@ -33,12 +33,6 @@ export function OverviewView() {
   return (
     <>
       <Failed error={state.error || stats.error || asked.error} />
-      {state.value &&
-        [...state.value.engines.map(problemOf), ...state.value.notices].filter(Boolean).map((one) => (
-          <p key={one} className="notice">
-            {one}
-          </p>
-        ))}
       <label className="row">
         <span>{say.span}</span>
         <select value={days} onChange={(event) => setDays(Number(event.target.value))}>
@@ -58,7 +52,7 @@ export function OverviewView() {
         ))}
       </dl>
       {daily.length > 0 && (
-        <>
+        <div className="plots">
           <Plot
             title={say.questionsByDay}
             days={daily.map((one) => one.period)}
@@ -79,7 +73,7 @@ export function OverviewView() {
               },
             ]}
           />
-        </>
+        </div>
       )}
       <h2>{say.notFound}</h2>
       {asked.value && asked.value.unanswered.length === 0 && <p className="quiet">{say.allFound}</p>}
@@ -97,6 +91,3 @@ export function OverviewView() {
     </>
   );
 }
-
-const problemOf = (engine: { engine: string; problem: string }) =>
-  engine.problem ? `${engine.engine}: ${engine.problem}` : "";

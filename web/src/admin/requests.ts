@@ -1,5 +1,5 @@
 import { address, json, sent } from "../api/client";
-import type { Asked, AuditEntry, Job, MadeKey, Person, State, Stats, StoredKey } from "../api/types";
+import type { Asked, AuditEntry, Job, MadeKey, ModelTest, Person, State, Stats, StoredKey } from "../api/types";
 
 /** What somebody may do and read; no groups means all documents. */
 export interface Rights {
@@ -27,7 +27,11 @@ export const admin = {
 
   jobs: async () => (await json<{ jobs: Job[] }>(address(["jobs"]))).jobs,
   cancelJob: (id: string) => sent(address(["admin", "jobs", id]), { method: "DELETE" }),
-  sync: () => sent(address(["sync"]), { method: "POST" }),
+  sync: (source: string) => sent(address(["sync"]), { method: "POST", body: { sources: [source] } }),
+
+  sources: async () => (await json<{ sources: string[] }>(address(["admin", "sources"]))).sources,
+  testModels: async () =>
+    (await json<{ models: ModelTest[] }>(address(["admin", "models", "test"]), { method: "POST" })).models,
 
   state: () => json<State>(address(["status"])),
   stats: (days: number) => json<Stats>(address(["stats"], { days })),

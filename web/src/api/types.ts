@@ -19,6 +19,7 @@ export type Listed = Schemas["DocumentEntry"];
 export type Listing = Schemas["DocumentList"];
 export type Mark = Schemas["Mark"];
 export type Me = Schemas["Me"];
+export type ModelTest = Schemas["ModelTest"];
 export type Original = Schemas["Original"];
 export type Problem = Schemas["Problem"];
 export type Question = Schemas["QueryRequest"];

@@ -109,6 +109,27 @@ class PersonChange(Request):
     password: NewPassword | None = None
 
 
+class ModelTest(Response):
+    """A model, the seconds it took to answer, and why it did not, if so."""
+
+    setting: str
+    name: str
+    seconds: float
+    problem: str
+
+
+class ModelTests(Response):
+    """All models in use that can be tested."""
+
+    models: list[ModelTest]
+
+
+class Sources(Response):
+    """The sources of the setting `serve.sources`."""
+
+    sources: list[str]
+
+
 class UnansweredQuestion(Response):
     """A question that was refused. ``last`` is in seconds since 1970."""
 
@@ -246,6 +267,20 @@ async def asked(
     said = await asyncio.to_thread(history.opinions, days)
     unanswered = [UnansweredQuestion.model_validate(one, from_attributes=True) for one in found]
     return Asked(unanswered=unanswered, up=said.up, down=said.down)
+
+
+# ---------------------------------------------------------------- models and sources
+@router.post("/models/test", responses={**errors.CHANGING})
+async def test_models(service: Here, caller: Administering) -> ModelTests:
+    """Ask each model in use for a little, and return how it answers. A service may charge for that."""
+    found = await service.check_models(caller)
+    return ModelTests(models=[ModelTest.model_validate(one, from_attributes=True) for one in found])
+
+
+@router.get("/sources", responses={**errors.READING})
+async def sources(service: Here, _: Administering) -> Sources:
+    """Return the sources that can be synced."""
+    return Sources(sources=list(service.settings.sources))
 
 
 # ---------------------------------------------------------------- jobs
