@@ -136,10 +136,11 @@ class JobRunner:
 
     def cancel(self, id: str) -> bool:
         """Stop a job of this server that waits or runs; return whether there is one. What it has stored stays."""
-        if id not in self._unfinished:
+        status = self._unfinished.get(id)
+        if status is None or status.job.is_over:
             return False
         self._to_stop.add(id)
-        if self._attempting and self._unfinished[id].job.state == "running":
+        if self._attempting and status.job.state == "running":
             self._attempting.cancel()
         return True
 

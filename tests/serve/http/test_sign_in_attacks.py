@@ -307,8 +307,8 @@ def test_a_cookie_is_no_key_and_a_hash_no_cookie(here: Scene) -> None:
     ],
 )
 def test_foreign_pages_cannot_use_a_session(here: Scene, sent: dict[str, str]) -> None:
-    ada = here.browser()
-    ada.by_password()
+    cookie = sessions(here.journal).begin("ada", "ada", "password", ("read", "write"), ("hr",), 600)
+    ada = here.browser(cookie=f"{SESSION}={cookie}")
     writes = (("POST", "/query"), ("DELETE", "/documents/house/rooms.md"), ("POST", "/mcp"), ("POST", "/sign-out"))
     for method, path in writes:
         answer = ada.http.request(method, path, json={"question": "Where do visitors park?"}, headers=sent)
