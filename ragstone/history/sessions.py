@@ -49,6 +49,10 @@ class Session:
         """The reader who is signed in."""
         return Reader(name=self.name, groups=None if self.groups is None else frozenset(self.groups))
 
+    def is_through(self, issuer: str) -> bool:
+        """Return whether the person signed in with a password, or through the provider of this issuer."""
+        return self.via == "password" or (bool(issuer) and self.name.startswith(name_at(issuer, "")))
+
     @property
     def key(self) -> Key:
         """What stands for the person where limits, costs and turns are counted: the same in all their sessions."""
@@ -183,6 +187,11 @@ class Sessions:
         if found is None or found[3] <= self._clock():
             return None
         return SignIn(nonce=found[0], verifier=found[1], place=found[2])
+
+
+def name_at(issuer: str, subject: str) -> str:
+    """Return the name of the reader whom a provider knows by this subject; no other provider's has the same."""
+    return f"{issuer}#{subject}"
 
 
 def end_those_of(db: JournalDatabase, name: str) -> None:

@@ -84,6 +84,7 @@ def build_app(
         engine.history.journal(),
         may_be_open=is_loopback(own.host) and not own.oidc.issuer,
         idle_seconds=own.sessions.idle_minutes * 60,
+        issuer=own.oidc.issuer,
     )
     journal = engine.history.journal()
     service = Service(

@@ -85,16 +85,17 @@ LOCAL_CALLER = Caller(scopes=frozenset(SCOPES), reader=OWNER)
 class Authenticator:
     """Finds the caller of a request by its key, or by the cookie of somebody who is signed in."""
 
-    def __init__(self, journal: JournalStore, *, may_be_open: bool, idle_seconds: float) -> None:
+    def __init__(self, journal: JournalStore, *, may_be_open: bool, idle_seconds: float, issuer: str) -> None:
         """Authenticate against the keys and sessions of a knowledge base.
 
         Args:
             journal: a connection of its own, so that no writer delays reading it.
             may_be_open: whether requests without a key are accepted until the first key or user is made.
             idle_seconds: the pause after which a session ends.
+            issuer: of the provider that signs people in now; sessions through another one are over.
         """
         self._journal, self._keys, self._users = journal, Keys(journal), Users(journal)
-        self._sessions, self._idle_seconds = Sessions(journal), idle_seconds
+        self._sessions, self._idle_seconds, self._issuer = Sessions(journal), idle_seconds, issuer
         self._may_be_open = may_be_open
         self._ring, self._has_users = KeyRing(), False
         self._state: tuple[float, ...] = ()
@@ -134,7 +135,7 @@ class Authenticator:
             return LOCAL_CALLER
         if cookie and not authorization:
             found = self._sessions.find(cookie, self._idle_seconds)
-            if found is None:
+            if found is None or not found[0].is_through(self._issuer):
                 raise Refused("unauthorized", "the session is over; sign in again")
             session, is_stale = found
             return Caller(

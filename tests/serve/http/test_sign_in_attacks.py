@@ -15,6 +15,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from signing_in import ADA, PAGE, PASSWORD, SESSION, Browser, Scene, scene, sessions
 
+from ragstone.history.sessions import Session
 from servers.oidc_server import CLIENT, SECRET, Claims, SigningKey
 
 THEIRS = SigningKey("ES256")
@@ -265,9 +266,20 @@ def test_a_planted_session_is_not_taken_over(here: Scene) -> None:
     ada.http.cookies.set(SESSION, planted, domain="127.0.0.1")
     ada.sign_in(here.provider)
     assert here.live.http.get("/me", headers={"cookie": f"{SESSION}={planted}"}).status_code == 401
+    again = eve.by_password() and eve.cookies[SESSION]
+    eve.by_password()
+    assert here.live.http.get("/me", headers={"cookie": f"{SESSION}={again}"}).status_code == 401
     invented = here.browser(cookie=f"{SESSION}=chosen-by-eve")
     invented.by_password()
     assert here.live.http.get("/me", headers={"cookie": f"{SESSION}=chosen-by-eve"}).status_code == 401
+
+
+def test_sessions_through_another_provider_are_over(here: Scene) -> None:
+    for name, is_known in ((f"{here.provider.issuer}#1", True), (f"{FOREIGN}#1", False)):
+        cookie = sessions(here.journal).begin(name, "Ada", "oidc", ("read",), (), 600)
+        assert here.browser(cookie=f"{SESSION}={cookie}").is_in() is is_known
+    with_none = Session(name=f"{FOREIGN}#1", shown="", via="oidc", scopes=("read",), groups=(), made=0, until=1)
+    assert not with_none.is_through("")
 
 
 def test_a_stolen_cookie_is_worthless_after_signing_out(here: Scene) -> None:
@@ -331,4 +343,5 @@ def test_an_http_page_cannot_use_an_encrypted_session(here: Scene) -> None:
 
 
 def test_no_attack_left_a_session(here: Scene) -> None:
-    assert {one.name for one in sessions(here.journal).all()} <= {"ada", f"{here.provider.issuer}#{ADA['sub']}"}
+    own = {f"{here.provider.issuer}#{subject}" for subject in (ADA["sub"], "1")}
+    assert {one.name for one in sessions(here.journal).all()} <= {"ada", f"{FOREIGN}#1", *own}

@@ -66,6 +66,7 @@ async def sign_in(body: Credentials, request: Request, service: Here) -> HttpRes
     """Sign in with a name and a password; the response sets the cookie of the session. Only the page may do this."""
     cookies.check_page(request.scope)
     cookie = await service.sign_in.by_password(body.name, body.password, _machine(request))
+    await _end_old(request, service)
     response = HttpResponse(status_code=204)
     cookies.put(response, "session", cookie, request.scope, service.settings, service.sign_in.seconds)
     return response
@@ -104,8 +105,7 @@ async def from_provider(
         cookie, place = await service.sign_in.from_provider(answer, begun, _redirect_uri(request, service))
     except SignInFailed as failure:
         return _failed(failure, request, service)
-    if old := cookies.read("session", scope, settings):  # whoever signs in again leaves no session behind
-        await service.sign_in.sign_out(old)
+    await _end_old(request, service)
     response = RedirectResponse(PAGE + place, 303)
     cookies.put(response, "sign-in", "", scope, settings, 0)
     cookies.put(response, "session", cookie, scope, settings, service.sign_in.seconds)
@@ -124,6 +124,12 @@ async def sign_out(request: Request, response: HttpResponse, service: Here, call
     if provider is None or caller.session.via != "oidc":
         return SignedOut(address=None)
     return SignedOut(address=await provider.sign_out_address(_page(request, service)))
+
+
+async def _end_old(request: Request, service: Service) -> None:
+    """End the session that the browser had: whoever signs in again leaves none behind."""
+    if old := cookies.read("session", request.scope, service.settings):
+        await service.sign_in.sign_out(old)
 
 
 def _failed(error: SignInFailed, request: Request, service: Service) -> RedirectResponse:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragstone.core.access import Reader
 from ragstone.core.errors import MissingExtra
 from ragstone.history.keys import Scope, canonical
-from ragstone.history.sessions import Sessions, SignIn
+from ragstone.history.sessions import Sessions, SignIn, name_at
 from ragstone.history.store import JournalStore
 from ragstone.history.users import Users
 from ragstone.serve.http.errors import Refused
@@ -140,7 +140,7 @@ class SignInDesk:
         if rights is None:
             raise SignInFailed("not_allowed", "the person is in no group of serve.oidc.may_sign_in")
         self.throttle.succeed(("provider", answer.address))
-        name = f"{self._settings.oidc.issuer}#{person.subject}"
+        name = name_at(self._settings.oidc.issuer, person.subject)
         begin = self._sessions.begin
         return await asyncio.to_thread(begin, name, person.shown, "oidc", *rights, self.seconds), begun.place
 
