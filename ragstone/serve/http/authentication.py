@@ -51,9 +51,15 @@ class Caller:
         return self.key.id if self.key else self.address
 
     @property
-    def shown(self) -> str:
-        """What the caller is called; empty on the server's own machine."""
-        return self.session.shown if self.session else self.reader.name
+    def identity(self) -> str:
+        """Who acts, for the record; empty on the server's own machine.
+
+        A provider's people may be able to choose what they are called, so their unique name stands beside it.
+        """
+        if self.session is None:
+            return f"{self.key.name} ({self.key.id})" if self.key else ""
+        name, shown = self.session.name, self.session.shown
+        return name if name == shown else f"{shown} ({name})"
 
     @property
     def is_admin(self) -> bool:

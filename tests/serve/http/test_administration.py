@@ -47,7 +47,8 @@ def test_keys_are_made_shown_once_and_revoked(here: Scene, boss: Browser) -> Non
     revoked = boss.http.delete(path, headers={"x-ragstone": "page", "origin": here.live.url})
     assert revoked.json()["revoked"] is not None
     here.live.until(lambda: here.live.http.get("/me", headers=bearer).status_code, lambda status: status == 401)
-    told = [("Bo", "key.revoke", f"robot ({key['id']})"), ("Bo", "key.make", f"robot ({key['id']}) · read, write · hr")]
+    bo = f"Bo ({here.provider.issuer}#1)"
+    told = [(bo, "key.revoke", f"robot ({key['id']})"), (bo, "key.make", f"robot ({key['id']}) · read, write · hr")]
     assert record(boss)[:2] == told
     assert secret not in str(record(boss))
 

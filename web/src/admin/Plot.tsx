@@ -13,8 +13,8 @@ interface Props {
   parts: readonly Part[];
 }
 
-const WIDTH = 640;
-const HEIGHT = 150;
+const WIDTH = 400;
+const HEIGHT = 130;
 const FOOT = 18;
 
 /** Bars by day, stacked; the numbers are in a table for those who cannot see them. */

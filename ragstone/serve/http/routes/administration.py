@@ -179,7 +179,7 @@ async def make_key(body: NewKey, service: Here, caller: Administering) -> MadeKe
     """Make a key. Its secret is in this response only."""
     limits = KeyLimits(rate_per_minute=body.rate_per_minute, cost_per_day=body.cost_per_day)
     key, secret = await asyncio.to_thread(service.keys.make, body.name, body.scopes, body.groups, limits)
-    await asyncio.to_thread(service.audit.note, caller.shown, "key.make", with_rights(key))
+    await asyncio.to_thread(service.audit.note, caller.identity, "key.make", with_rights(key))
     return MadeKey(secret=secret, key=StoredKey.of(key))
 
 
@@ -190,7 +190,7 @@ async def revoke_key(id: Id, service: Here, caller: Administering) -> StoredKey:
     if found is None:
         raise NotFound(f"there is no key '{id}'")
     (key,) = await asyncio.to_thread(service.keys.revoke, id)
-    await asyncio.to_thread(service.audit.note, caller.shown, "key.revoke", f"{key.name} ({key.id})")
+    await asyncio.to_thread(service.audit.note, caller.identity, "key.revoke", f"{key.name} ({key.id})")
     return StoredKey.of(key)
 
 
@@ -222,7 +222,7 @@ async def people(service: Here, _: Administering) -> People:
 async def add_person(body: NewPerson, service: Here, caller: Administering) -> None:
     """Add a user, who signs in with a name and a password."""
     user = await asyncio.to_thread(service.users.add, body.name, body.password, body.scopes, body.groups)
-    await asyncio.to_thread(service.audit.note, caller.shown, "user.add", with_rights(user))
+    await asyncio.to_thread(service.audit.note, caller.identity, "user.add", with_rights(user))
 
 
 @router.patch("/people/{name}", status_code=204, responses={**errors.CHANGING})
@@ -230,9 +230,9 @@ async def change_person(name: Id, body: PersonChange, service: Here, caller: Adm
     """Set what a user may do and read, and a new password if one is given. Their sessions end."""
     if body.password is not None:
         user = await asyncio.to_thread(service.users.set_password, name, body.password)
-        await asyncio.to_thread(service.audit.note, caller.shown, "user.password", user.name)
+        await asyncio.to_thread(service.audit.note, caller.identity, "user.password", user.name)
     user = await asyncio.to_thread(service.users.set_rights, name, body.scopes, body.groups)
-    await asyncio.to_thread(service.audit.note, caller.shown, "user.change", with_rights(user))
+    await asyncio.to_thread(service.audit.note, caller.identity, "user.change", with_rights(user))
 
 
 @router.delete("/people/{name}", status_code=204, responses={**errors.CHANGING})
@@ -241,7 +241,7 @@ async def remove_person(name: Id, service: Here, caller: Administering) -> None:
     if caller.session and caller.session.name == name:
         raise Refused("conflict", "nobody can remove themselves; another administrator can")
     user = await asyncio.to_thread(service.users.remove, name)
-    await asyncio.to_thread(service.audit.note, caller.shown, "user.remove", user.name)
+    await asyncio.to_thread(service.audit.note, caller.identity, "user.remove", user.name)
 
 
 @router.delete("/sessions/{name:path}", status_code=204, responses={**errors.CHANGING})
@@ -251,7 +251,7 @@ async def sign_person_out(name: PersonName, service: Here, caller: Administering
     if shown is None:
         raise NotFound("this person is not signed in")
     await asyncio.to_thread(service.sessions.end_all_of, name)
-    await asyncio.to_thread(service.audit.note, caller.shown, "person.sign_out", shown)
+    await asyncio.to_thread(service.audit.note, caller.identity, "person.sign_out", shown)
 
 
 # ---------------------------------------------------------------- what was asked
@@ -291,7 +291,7 @@ async def cancel_job(job_id: Id, service: Here, caller: Administering) -> None:
         status = await service.jobs.get(job_id)
         reason = "it is over already" if status.job.is_over else "another process runs it"
         raise Refused("conflict", f"the job cannot be stopped: {reason}")
-    await asyncio.to_thread(service.audit.note, caller.shown, "job.cancel", job_id)
+    await asyncio.to_thread(service.audit.note, caller.identity, "job.cancel", job_id)
 
 
 # ---------------------------------------------------------------- the record
