@@ -4,7 +4,7 @@ Vectors are centred and turned by a random rotation, which spreads what they tel
 
 1. The signs alone, compared with the signs of the query: the number of equal bits estimates the angle (Charikar
    2002, "Similarity estimation techniques from rounding algorithms"). Half of them are compared for all, the others
-   for a twentieth or so.
+   for a tenth or so; of a million, for one in thirty.
 2. The same signs, weighted by the query's values in sixteen steps, and each vector by one number that makes the
    estimate unbiased (Gao and Long 2024, "RaBitQ"). Done for one in a hundred or so.
 3. The values in 255 steps: within a thousandth of the similarity. Done for what is wanted and some more.
