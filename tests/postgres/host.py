@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _asked(port: int, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=200)
     try:
         kept = {name: value for name, value in headers.items() if name.lower() in ("authorization", "content-type")}
         connection.request(method, path, body or None, kept)
@@ -121,8 +121,16 @@ def get(proxy: Proxy, path: str, key: str) -> dict:
     return _told(proxy, "GET", path, key, b"")
 
 
+def status(proxy: Proxy, path: str, key: str) -> int:
+    return _replied(proxy, "GET", path, key, b"")[0]
+
+
 def _told(proxy: Proxy, method: str, path: str, key: str, body: bytes) -> dict:
-    headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
-    status, told = _asked(int(proxy.server_address[1]), method, path, body, headers)
+    status, told = _replied(proxy, method, path, key, body)
     assert status == 200, (status, told)
     return json.loads(told)
+
+
+def _replied(proxy: Proxy, method: str, path: str, key: str, body: bytes) -> tuple[int, bytes]:
+    headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
+    return _asked(int(proxy.server_address[1]), method, path, body, headers)
