@@ -25,7 +25,7 @@ from ragstone.settings import AcquireSettings, ConnectionSettings, RemoteSetting
 from servers.git_server import GitServer
 from servers.imap_server import Folder, ImapServer
 
-LOCAL = RemoteSettings(allow_private=True, retries=0, timeout_seconds=10)
+LOCAL = RemoteSettings(allow_private=True, retries=0, timeout_seconds=60)
 MAIL = b"From: ann@mill.example\r\nTo: bob@mill.example\r\nSubject: %s\r\nMessage-ID: <%s@mill>\r\n\r\n%s\r\n"
 ATTACHED = b"""From: ann@mill.example\r
 Subject: Plan\r

@@ -16,7 +16,7 @@ from ragstone.core.records import Skipped
 from ragstone.core.source import Entry, Source
 from ragstone.settings import AcquireSettings, RemoteSettings
 
-LOCAL = AcquireSettings(remote=RemoteSettings(allow_private=True, retries=0, timeout_seconds=20))
+LOCAL = AcquireSettings(remote=RemoteSettings(allow_private=True, retries=0, timeout_seconds=60))
 
 
 def contents(address: str, folder: Path) -> dict[str, bytes]:

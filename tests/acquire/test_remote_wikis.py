@@ -19,8 +19,8 @@ from servers import confluence_server, notion_server
 from servers.confluence_server import ConfluenceServer
 from servers.notion_server import NotionServer, block, text
 
-LOCAL = AcquireSettings(remote=RemoteSettings(allow_private=True, retries=2, timeout_seconds=10))
-LIMITS = Limits(allow_private=True, timeout_seconds=10, retries=1, setting="acquire.remote.allow_private")
+LOCAL = AcquireSettings(remote=RemoteSettings(allow_private=True, retries=2, timeout_seconds=60))
+LIMITS = Limits(allow_private=True, timeout_seconds=60, retries=1, setting="acquire.remote.allow_private")
 STORAGE = """<h2>Wheel</h2><p>It turns at <ac:link><ri:page ri:content-title="The weir" /></ac:link>, see
 <ac:link><ri:page ri:content-title="Dawn"/><ac:link-body>the dawn</ac:link-body></ac:link>.</p>
 <ac:structured-macro ac:name="code"><ac:parameter ac:name="language">python</ac:parameter>
@@ -70,7 +70,7 @@ def test_reads_a_space_of_confluence(tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert words in mill.text
         assert "complete" not in mill.text
         groups = {id[-1]: one.metadata.get(READERS) for id, one in found.items()}
-        assert groups == {"1": None, "2": ("Board", "HR"), "3": ("Board",), "4": (), "5": ("Archive",), "6": ()}
+        assert groups == {"1": ("*",), "2": ("Board", "HR"), "3": ("Board",), "4": (), "5": ("Archive",), "6": ()}
         assert sorted(server.fetched) == ["1", "2", "3", "4", "5", "6"]
         server.pages["1"].version = 2
         assert listed(address, tmp_path)["1"].version == "2"

@@ -9,6 +9,7 @@ from typing import Any, cast
 from urllib.parse import urlencode, urljoin
 
 from ragstone.acquire.remote.address import Address, Opening
+from ragstone.core.access import EVERYONE
 from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
@@ -62,6 +63,10 @@ class ConfluenceSource:
         self._base = f"{'http' if address.scheme.endswith('http') else 'https'}://{place}"
         self._user, self._opening = address.user, opening
         self._others = dict[str, "frozenset[str] | None"]()
+        rules = opening.settings.access
+        # A page without restrictions is for everyone, said explicitly: otherwise those that it had would stay.
+        has_rules = bool(opening.connection.groups or rules.default or rules.folders)
+        self._unrestricted = None if has_rules else (EVERYONE,)
 
     def entries(self) -> Iterator[Entry | Skipped]:
         space = f'space = "{self._key}" AND ' if self._key else ""
@@ -70,7 +75,8 @@ class ConfluenceSource:
         # Restrictions hold for the pages below, so all must be known before the first is read.
         for id, found in pages.items():
             above = [pages[one].named if one in pages else self._named_by(one) for one in found.above]
-            yield _entry(id, found.page, self._base, _common([*above, found.named]))
+            groups = _common([*above, found.named])
+            yield _entry(id, found.page, self._base, self._unrestricted if groups is None else groups)
 
     def fetch(self, entry: Entry) -> Iterator[bytes]:
         found = next(self._results({"cql": f"id = {entry.name}", "expand": "body.storage"}), None)
