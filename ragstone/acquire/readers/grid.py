@@ -174,38 +174,55 @@ def _marked_headings(placed: Sequence[Sequence[_Placed]]) -> int:
 
 def _groups(placed: Sequence[Sequence[_Placed]], header: int) -> list[list[int]]:
     """Return the columns that are one to a reader."""
-    groups: list[list[int]] = []
+    groups: list[_Group] = []
     width = len(placed[0]) if placed else 0
     for column in range(width):
-        if groups and _belong(placed, groups[-1], column, header):
-            groups[-1].append(column)
-        else:
-            groups.append([column])
-    return groups
+        if not groups or not groups[-1].has(column):
+            groups.append(_Group(placed, header))
+        groups[-1].add(column)
+    return [one.columns for one in groups]
 
 
-def _belong(placed: Sequence[Sequence[_Placed]], group: Sequence[int], column: int, header: int) -> bool:
-    """Return whether a column belongs to those before it: it never holds other words in a row than they do."""
-    body = placed[header:]
-    here = [row[column].text if row[column].is_first else "" for row in body]
-    there = [[row[n].text for n in group if row[n].is_first and row[n].text] for row in body]
-    shared = False
-    for row in placed[:header]:
-        above = {row[n].number for n in group if row[n].text}
-        if row[column].text and above and row[column].number not in above:
-            return False
-        # Only the lowest heading says whether two columns are one.
-        shared = row[column].text != "" and row[column].number in above if row[column].text or above else shared
-    if not any(here) and not any(row[column].text for row in placed[:header]):
-        return True
-    if all(figures.is_after(text) for text in here if text) and any(here):
-        return group != [0] or any(there)
-    if group[0] and all(figures.is_before(text) for texts in there for text in texts):
-        return True
-    return shared and not any(
-        text and not figures.is_after(text) and any(not figures.is_before(one) for one in texts)
-        for text, texts in zip(here, there, strict=True)
-    )
+class _Group:
+    """Columns beside each other that are one to a reader. What they hold is kept, so that wide tables take no longer.
+
+    ``says`` tells of each row below the headings whether a cell has words that are no sign before a figure.
+    """
+
+    def __init__(self, placed: Sequence[Sequence[_Placed]], header: int) -> None:
+        self.columns: list[int] = []
+        self._headings, self._body = placed[:header], placed[header:]
+        self._above: list[set[int]] = [set() for _ in self._headings]
+        self._says, self._has_text = [False] * len(self._body), False
+
+    def add(self, column: int) -> None:
+        self.columns.append(column)
+        for row, above in zip(self._headings, self._above, strict=True):
+            if row[column].text:
+                above.add(row[column].number)
+        for n, row in enumerate(self._body):
+            if row[column].is_first and row[column].text:
+                self._has_text = True
+                self._says[n] = self._says[n] or not figures.is_before(row[column].text)
+
+    def has(self, column: int) -> bool:
+        """Return whether a column belongs to these: it never holds other words in a row than they do."""
+        here = [row[column].text if row[column].is_first else "" for row in self._body]
+        shared = False
+        for row, above in zip(self._headings, self._above, strict=True):
+            if row[column].text and above and row[column].number not in above:
+                return False
+            # Only the lowest heading says whether two columns are one.
+            shared = row[column].text != "" and row[column].number in above if row[column].text or above else shared
+        if not any(here) and not any(row[column].text for row in self._headings):
+            return True
+        if all(figures.is_after(text) for text in here if text) and any(here):
+            return self.columns != [0] or self._has_text
+        if self.columns[0] and not any(self._says):
+            return True
+        return shared and not any(
+            text and not figures.is_after(text) and says for text, says in zip(here, self._says, strict=True)
+        )
 
 
 def _joined(placed: Sequence[Sequence[_Placed]], group: Sequence[int], header: int) -> list[str]:
