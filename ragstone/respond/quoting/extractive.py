@@ -197,9 +197,9 @@ class ExtractiveAnswerer:
         return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))
 
     def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
-        features = self._features(found, evidence, request)
-        estimate = self._estimate(features)
-        if features.mistyped and QuestionWords(evidence.question, self._weigh, request).counts:
+        estimate = self._estimate(self._features(found, evidence, request))
+        said = [word for one in found.quoted for word in facts.words(one.quote.text)]
+        if QuestionWords(evidence.question, self._weigh, request).lacks_count(said):
             estimate = min(CAP, estimate)
         titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,21 +27,23 @@ class Match:
 
 
 class QuestionWords:
-    """The content words of a question with their weights, and what kind of word it asks for.
-
-    ``counts`` says that its answer has a number in any case, as that of "How many are there?".
-    """
+    """The content words of a question with their weights, and what kind of word it asks for."""
 
     def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
         found = words(question)
         self._content = [word for word in found if not word.stop] or found
         self._weights = [weight + 1e-6 for weight in weigh([word.lower for word in self._content], request)]
         self._number = lexicon().asks_number.search(plain(question)) is not None
-        self.counts = lexicon().asks_count.search(plain(question)) is not None
+        self._counts = lexicon().asks_count.search(plain(question)) is not None
+        self._numbers = Counter(word.value for word in found if word.value)
         self._name = not self._number and lexicon().asks_name.search(plain(question)) is not None
 
     def __len__(self) -> int:
         return len(self._content)
+
+    def lacks_count(self, text: Sequence[Word]) -> bool:
+        """Return whether it asks how many or in which year, and a text has no number that it does not repeat."""
+        return self._counts and not Counter(word.value for word in text if word.value) - self._numbers
 
     def match(self, text: Sequence[Word], beside: Sequence[Word] = ()) -> Match:
         """Match the words of a text; those ``beside`` it, of its title, count as found but answer nothing."""
