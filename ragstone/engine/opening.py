@@ -17,7 +17,7 @@ from ragstone.engine.assembly import assemble
 from ragstone.engine.built import BuiltWith, create_version, refuse_mismatch
 from ragstone.engine.components import BuildEmbedder, Components, Source
 from ragstone.engine.lazy import Pool
-from ragstone.engine.location import home_at, refuse_elsewhere
+from ragstone.engine.location import home_at, refuse_elsewhere, refuse_external
 from ragstone.settings import AUTO, Settings
 from ragstone.settings.load import load
 from ragstone.settings.substitutes import Substitute, refuse_unavailable
@@ -258,6 +258,7 @@ def _created(
     if not create:
         raise NotFound(f"there is no knowledge base at {folder}; make one: ragstone add SOURCE --kb {folder}")
     refuse_missing_engines(settings)
+    refuse_external(settings, location)
     location.make()
     with location.indexing(opening.patience):
         if (held := location.lease()) is None:
