@@ -246,9 +246,10 @@ def test_variable_names_ignore_case(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_setting_has_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = {"acquire.access.folders": "[hr = one]", "serve.oidc.scopes": "[openid, one]"}
     for path, info, value in leaves(Settings()):
         text = "[one, two]" if info.annotation == tuple[str, ...] else json.dumps(value, default=str).strip('"')
-        monkeypatch.setenv(environment_name(path), "[hr = one]" if path == "acquire.access.folders" else text)
+        monkeypatch.setenv(environment_name(path), checked.get(path, text))
     settings = load().settings
     assert settings.acquire.columns.text == ("one", "two")
     assert settings.acquire.access.folders == ("hr = one",)
