@@ -184,9 +184,10 @@ def _groups(placed: Sequence[Sequence[_Placed]], header: int) -> list[list[int]]
 
 
 class _Group:
-    """Columns beside each other that are one to a reader. What they hold is kept, so that wide tables take no longer.
+    """Columns side by side that are one to a reader.
 
-    ``says`` tells of each row below the headings whether a cell has words that are no sign before a figure.
+    What they hold is noted column by column, so that the time for a wide table grows with its width, not its square.
+    ``_says`` tells of each row below the headings whether it has words other than a sign before a figure.
     """
 
     def __init__(self, placed: Sequence[Sequence[_Placed]], header: int) -> None:

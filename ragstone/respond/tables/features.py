@@ -19,7 +19,7 @@ from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_
 _FIGURE = re.compile(r"[(\-–−+~<>$€£¥\s]*\d[\d,.]*(?:\s\d{3}(?!\d))*[)%\s]*(?:[a-zA-Z%¢]{0,3}|million|billion)[)\s]*")
 NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
 _PLACES = re.compile(r"\b(?:venue|location|city|place|country|stadium|site|town|state|headquarters|ort|vieta|lokasi)\b")
-_COUNTS = re.compile(r"\b(?:number|numbers|no|n|count|counts|anzahl|skaičius|bilangan)\b|#")
+_COUNTS = re.compile(r"\b(?:numbers?|n|counts?|anzahl|skaičius|bilangan)\b|\bno\.|#")
 _PEOPLE = re.compile(
     r"\b(?:name|player|driver|rider|winner|artist|actor|director|author|candidate|person|president|nation|team|producer)\b"
 )
