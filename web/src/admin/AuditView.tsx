@@ -5,7 +5,7 @@ import { language } from "../words/words";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words";
+import { adminWords } from "./words/words";
 
 const PAGE = 50;
 

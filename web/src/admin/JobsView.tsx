@@ -3,7 +3,7 @@ import { ago } from "../shell/time";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words";
+import { adminWords } from "./words/words";
 
 const EVERY = 2000;
 

@@ -6,7 +6,7 @@ import { ago } from "../shell/time";
 import { Failed, RightsFields, readsText, rightsIn, scopesText, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words";
+import { adminWords } from "./words/words";
 
 /** The keys of programs: list, make, revoke. */
 export function KeysView() {

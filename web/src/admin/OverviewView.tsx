@@ -5,7 +5,7 @@ import { Plot } from "./Plot";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words";
+import { adminWords } from "./words/words";
 
 const SPANS = [7, 30, 90] as const;
 

@@ -5,7 +5,7 @@ import { Modal } from "../shell/Modal";
 import { Failed, RightsFields, readsText, rightsIn, scopesText, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words";
+import { adminWords } from "./words/words";
 
 /** Who signs in: users with passwords, who can be changed, and whoever is signed in through the provider. */
 export function PeopleView() {

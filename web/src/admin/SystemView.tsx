@@ -5,7 +5,7 @@ import { language } from "../words/words";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words";
+import { adminWords } from "./words/words";
 
 /** What is stored and by which engines it is found, and whether the models answer. */
 export function SystemView() {

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Icon } from "../shell/Icon";
 import type { Rights } from "./requests";
-import { adminWords } from "./words";
+import { adminWords } from "./words/words";
 
 const SCOPES = ["read", "write", "admin"] as const;
 

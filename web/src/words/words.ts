@@ -6,7 +6,7 @@ import { ms } from "./ms";
 
 /** All texts of the page in one language: plain ones, and functions of what they name. */
 export type Words = Said<typeof en>;
-type Said<Text> = Text extends (...given: infer Given) => string
+export type Said<Text> = Text extends (...given: infer Given) => string
   ? (...given: Given) => string
   : Text extends string
     ? string
