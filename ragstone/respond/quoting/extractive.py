@@ -34,7 +34,7 @@ from ragstone.respond.quoting.chain import Chain
 from ragstone.respond.quoting.evidence_model import EVIDENCE, SentenceFeatures, features_of
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import Likely, best, chosen
-from ragstone.respond.quoting.question_words import QuestionWords
+from ragstone.respond.quoting.question_words import QuestionWords, lacks_count
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.scored import Sentence, read
@@ -199,7 +199,7 @@ class ExtractiveAnswerer:
     def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
         estimate = self._estimate(self._features(found, evidence, request))
         said = [word for one in found.quoted for word in facts.words(one.quote.text)]
-        if QuestionWords(evidence.question, self._weigh, request).lacks_count(said):
+        if lacks_count(evidence.question, said):
             estimate = min(CAP, estimate)
         titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate

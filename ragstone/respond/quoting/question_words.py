@@ -34,16 +34,10 @@ class QuestionWords:
         self._content = [word for word in found if not word.stop] or found
         self._weights = [weight + 1e-6 for weight in weigh([word.lower for word in self._content], request)]
         self._number = lexicon().asks_number.search(plain(question)) is not None
-        self._counts = lexicon().asks_count.search(plain(question)) is not None
-        self._numbers = Counter(word.value for word in found if word.value)
         self._name = not self._number and lexicon().asks_name.search(plain(question)) is not None
 
     def __len__(self) -> int:
         return len(self._content)
-
-    def lacks_count(self, text: Sequence[Word]) -> bool:
-        """Return whether it asks how many or in which year, and a text has no number that it does not repeat."""
-        return self._counts and not Counter(word.value for word in text if word.value) - self._numbers
 
     def match(self, text: Sequence[Word], beside: Sequence[Word] = ()) -> Match:
         """Match the words of a text; those ``beside`` it, of its title, count as found but answer nothing."""
@@ -57,3 +51,14 @@ class QuestionWords:
             number=(1.0 if any(word.value for word in new) else -1.0) if self._number else 0.0,
             name=(1.0 if any(word.named for word in new) else -1.0) if self._name else 0.0,
         )
+
+
+def lacks_count(question: str, text: Sequence[Word]) -> bool:
+    """Return whether a question asks how many or in which year, and a text only repeats numbers of the question."""
+    if not lexicon().asks_count.search(plain(question)):
+        return False
+    return not _numbers(text) - _numbers(words(question))
+
+
+def _numbers(found: Sequence[Word]) -> Counter[str]:
+    return Counter(word.value for word in found if word.value)
