@@ -31,14 +31,14 @@ PAUSE = 0.03
 
 @pytest.fixture(scope="session")
 def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A knowledge base of a guide to stone, some articles and a hostile page, and its copies `locked` and `talked`."""
+    """A knowledge base of a guide to stone, some articles and a hostile page, and its copies, each for one purpose."""
     folder = tmp_path_factory.mktemp("web")
     (folder / "docs").mkdir()
     for name, text in DOCUMENTS.items():
         (folder / "docs" / name).write_text(text, encoding="utf-8")
     command = [sys.executable, "-c", START, "add", "docs", "--kb", "kb"]
     subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True, timeout=120)
-    for copy in ("locked", "talked"):
+    for copy in ("locked", "talked", "people"):
         shutil.copytree(folder / "kb", folder / copy)
     return folder / "kb"
 

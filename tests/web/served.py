@@ -89,19 +89,23 @@ def _address(process: subprocess.Popen[bytes], log: IO[str]) -> str:
 class Visit:
     """A fresh browser window that records foreign requests and errors."""
 
-    def __init__(self, browser: Any, url: str, *, at: str = "", allow: str = "(?!)", **options: Any) -> None:
+    def __init__(
+        self, browser: Any, url: str, *, at: str = "", allow: str = "(?!)", trusted: str | None = None, **options: Any
+    ) -> None:
         """
         Args:
             browser: to open it in.
             url: of the server.
             at: place within the page.
             allow: pattern of complaints that are expected.
+            trusted: address of another server that the page may go to.
             options: of the window, such as its size.
         """
         size = {"width": 1280, "height": 800}
         self._context = browser.new_context(**{"viewport": size, "reduced_motion": "reduce", **options})
         self._context.set_default_timeout(FIRST)
         self.url, self.foreign, self.troubles = url, [], []
+        self._known = tuple(f"{one}/" for one in (url, trusted) if one)
         self.page = self._context.new_page()
         self.page.on("request", self._asked)
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
@@ -110,7 +114,7 @@ class Visit:
         self.page.goto(f"{url}/{at}")
 
     def _asked(self, request: Any) -> None:
-        if not request.url.startswith(f"{self.url}/"):
+        if not request.url.startswith(self._known):
             self.foreign.append(request.url)
 
     def _heard(self, said: Any, allow: str) -> None:
