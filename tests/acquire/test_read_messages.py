@@ -205,12 +205,12 @@ def test_other_formats_under_the_name_of_word(read_one: ReadOne, content: bytes)
 def test_damaged_compound_files_stop_nothing(tmp_path: Path, office: Path, read_all: ReadAll, name: str) -> None:
     chance = random.Random(name)
     whole = (office / name).read_bytes()
-    for number in range(30):
+    for number in range(12):
         data = bytearray(whole)
         for _ in range(chance.choice([1, 10, 200])):
             data[chance.randrange(len(data))] = chance.randrange(256)
         cut = data if number % 3 else data[: chance.randrange(len(data))]
         (tmp_path / f"{number:02}.{name.rpartition('.')[2]}").write_bytes(cut)
     results = read_all(tmp_path)
-    assert len(results) >= 30
+    assert len(results) >= 12
     assert not any(isinstance(one, Skipped) and "crashed" in one.reason for one in results)

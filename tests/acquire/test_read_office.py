@@ -12,6 +12,7 @@ from structure import marked, outline
 
 from ragstone.core.records import Document, Skipped
 
+ReadAll = Callable[..., list[Document | Skipped]]
 ReadOne = Callable[..., Document]
 Why = Callable[..., str]
 
@@ -132,13 +133,19 @@ def test_refuses_part_that_expands_too_far(why_skipped: Why) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.xls", "a.ods", "a.odt", "a.epub", "a.rtf", "a.pdf"])
-def test_reports_damaged_files(why_skipped: Why, name: str) -> None:
-    assert why_skipped(name, b"") == "empty"
-    for content in (b"PK\3\4 broken", b"no such file", package({"a": "b"})):
-        assert why_skipped(name, content).startswith(("damaged", "empty"))
-    if name.endswith("x") or name == "a.odt":
-        ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600
-        assert why_skipped(name, ole).startswith("encrypted")
+def test_reports_damaged_files(read_all: ReadAll, tmp_path: Path, name: str) -> None:
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600
+    contents = [b"", b"PK\3\4 broken", b"no such file", package({"a": "b"})]
+    contents += [ole] if name.endswith("x") or name == "a.odt" else []
+    for number, content in enumerate(contents):
+        (tmp_path / f"{number}{name}").write_bytes(content)
+    results = sorted(read_all(tmp_path), key=lambda one: one.source)
+    empty, *damaged = [one.reason for one in results[:4] if isinstance(one, Skipped)]
+    assert empty == "empty"
+    assert len(damaged) == 3
+    assert all(reason.startswith(("damaged", "empty")) for reason in damaged)
+    assert all(isinstance(one, Skipped) and one.reason.startswith("encrypted") for one in results[4:])
+    assert len(results) == len(contents)
 
 
 def test_survives_deeply_nested_word_file(read_one: ReadOne) -> None:

@@ -19,22 +19,29 @@ import pytest
 from pdf_file import pdf, text
 from pictures import LINES, drawn, gray, saved
 from PIL import Image
+from structure import check
 
+from ragstone.acquire import read
 from ragstone.acquire.ocr import engines
 from ragstone.acquire.ocr.pictures import frames
 from ragstone.acquire.ocr.reading import Tally, read_all
 from ragstone.acquire.ocr.recognizer import Gray, Recognized
 from ragstone.acquire.readers.decode import Unreadable, decoded_file
 from ragstone.acquire.readers.pdf_pictures import is_readable
-from ragstone.core.records import Document
+from ragstone.core.records import Document, Skipped
 from ragstone.settings import AcquireSettings
 
 pytestmark = pytest.mark.skipif(find_spec("rapidocr") is None, reason="the package rapidocr is not installed")
 
 Read = Callable[..., Document]
 Why = Callable[..., str]
+Get = Callable[[str], Document]
 PATIENT = {"parse_seconds": 120, "ocr_seconds": 240}
 """Limits for a machine that does much else."""
+TURNS = (90, 180, 270, 4)
+"""Degrees."""
+SECOND = "A second page with words"
+TYPED = "\n".join(f"This line number {n} was typed, not scanned." for n in range(5))
 
 
 def png(width: int, height: int, rows: bytes = b"") -> bytes:
@@ -50,65 +57,109 @@ def png(width: int, height: int, rows: bytes = b"") -> bytes:
 # ---------------------------------------------------------------- what is read
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_reads_a_picture(read_one: Read, kind: str) -> None:
-    document = read_one(f"a.{kind.lower()}", saved(drawn(), kind), **PATIENT)
-    assert document.text.split("\n") == list(LINES)
-    assert document.metadata["ocr"] == "rapidocr"
-    assert 0.9 < float(str(document.metadata["ocr_confidence"])) <= 1
-    assert decoded_file(document) is None
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document | Skipped]:
+    """What files of many kinds gave, by name; read by one process, because its models take a second to load."""
+    pages = saved(drawn(LINES[:2]), "TIFF", more=[drawn((SECOND,))])
+    files = {
+        "a.png": saved(drawn(), "PNG"),
+        "a.jpeg": saved(drawn(), "JPEG"),
+        "a.webp": saved(drawn(), "WEBP"),
+        "pages.tif": pages,
+        "cut.tif": pages[: len(pages) * 2 // 3],
+        "divided.png": saved(drawn(("The depart-", "ment closes at noon.", "Ask for Anglo-", "Saxon coins.")), "PNG"),
+        "scanned.pdf": saved(drawn(), "PDF", more=[drawn(LINES[2:])]),
+        "typed.pdf": pdf([TYPED]),
+        "a.pptx": slide(saved(drawn(), "PNG")),
+        "a.docx": letter(saved(drawn(), "PNG")),
+        "shade.png": saved(Image.fromarray(np.tile(np.arange(256, dtype=np.uint8), (200, 2))), "PNG"),
+    }
+    for degrees in TURNS:
+        files[f"{degrees}.png"] = saved(drawn().rotate(degrees, expand=True, fillcolor=255), "PNG")
+    folder = tmp_path_factory.mktemp("pictures")
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    told = read(str(folder), AcquireSettings.model_validate(PATIENT), base=folder)
+    return {Path(one.source).name: one for one in told if isinstance(one, Document | Skipped)}
 
 
-def test_places_every_line(read_one: Read) -> None:
-    document = read_one("a.png", saved(drawn(), "PNG"), **PATIENT)
-    assert [document.text[one.start : one.end] for one in document.placed] == list(LINES)
-    tops = [one.top for one in document.placed]
+@pytest.fixture
+def document(results: dict[str, Document | Skipped]) -> Callable[[str], Document]:
+    def get(name: str) -> Document:
+        result = results[name]
+        assert isinstance(result, Document), result
+        check(result)
+        return result
+
+    return get
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpeg", "a.webp"])
+def test_reads_a_picture(document: Get, name: str) -> None:
+    got = document(name)
+    assert got.text.split("\n") == list(LINES)
+    assert got.metadata["ocr"] == "rapidocr"
+    assert 0.9 < float(str(got.metadata["ocr_confidence"])) <= 1
+    assert decoded_file(got) is None
+
+
+def test_places_every_line(document: Get) -> None:
+    got = document("a.png")
+    assert [got.text[one.start : one.end] for one in got.placed] == list(LINES)
+    tops = [one.top for one in got.placed]
     assert tops == sorted(tops)
-    assert all(0 < one.left < 0.1 and one.page == 0 and 0.8 < one.confidence <= 1 for one in document.placed)
+    assert all(0 < one.left < 0.1 and one.page == 0 and 0.8 < one.confidence <= 1 for one in got.placed)
 
 
-def test_every_frame_of_a_tiff_is_a_page(read_one: Read) -> None:
-    second = drawn(("A second page with words",))
-    document = read_one("a.tif", saved(drawn(LINES[:2]), "TIFF", more=[second]), **PATIENT)
-    pages = [document.text[mark.start : mark.end] for mark in document.marks if mark.kind == "page"]
-    assert pages == ["\n".join(LINES[:2]), "A second page with words"]
-    assert {one.page for one in document.placed} == {0, 1}
+def test_every_frame_of_a_tiff_is_a_page(document: Get) -> None:
+    got = document("pages.tif")
+    pages = [got.text[mark.start : mark.end] for mark in got.marks if mark.kind == "page"]
+    assert pages == ["\n".join(LINES[:2]), SECOND]
+    assert {one.page for one in got.placed} == {0, 1}
 
 
-@pytest.mark.parametrize("degrees", [90, 180, 270, 4])
-def test_turns_a_page_upright(read_one: Read, degrees: int) -> None:
-    turned = drawn().rotate(degrees, expand=True, fillcolor=255)
-    assert read_one("a.png", saved(turned, "PNG"), **PATIENT).text.split("\n") == list(LINES)
+def test_damaged_frame_costs_only_what_follows(document: Get) -> None:
+    got = document("cut.tif")
+    assert got.text.split("\n") == list(LINES[:2])
+    assert str(got.metadata["partial"]).startswith("damaged")
 
 
-def test_joins_words_divided_at_line_ends(read_one: Read) -> None:
-    lines = ("The depart-", "ment closes at noon.", "Ask for Anglo-", "Saxon coins.")
-    document = read_one("a.png", saved(drawn(lines), "PNG"), **PATIENT)
-    assert document.text == "The department closes at noon.\nAsk for Anglo-\nSaxon coins."
-    assert [document.text[one.start : one.end] for one in document.placed] == [
+@pytest.mark.parametrize("degrees", TURNS)
+def test_turns_a_page_upright(document: Get, degrees: int) -> None:
+    assert document(f"{degrees}.png").text.split("\n") == list(LINES)
+
+
+def test_joins_words_divided_at_line_ends(document: Get) -> None:
+    got = document("divided.png")
+    assert got.text == "The department closes at noon.\nAsk for Anglo-\nSaxon coins."
+    assert [got.text[one.start : one.end] for one in got.placed] == [
         "The depart", "ment closes at noon.", "Ask for Anglo-", "Saxon coins.",
     ]  # fmt: skip
 
 
-def test_reads_a_scanned_pdf(read_one: Read) -> None:
-    document = read_one("a.pdf", saved(drawn(), "PDF", more=[drawn(LINES[2:])]), **PATIENT)
-    pages = [document.text[mark.start : mark.end] for mark in document.marks if mark.kind == "page"]
+def test_reads_a_scanned_pdf(document: Get) -> None:
+    got = document("scanned.pdf")
+    pages = [got.text[mark.start : mark.end] for mark in got.marks if mark.kind == "page"]
     assert pages == ["\n".join(LINES), "\n".join(LINES[2:])]
-    assert document.metadata["ocr"] == "rapidocr"
+    assert got.metadata["ocr"] == "rapidocr"
 
 
-def test_pages_of_text_keep_their_text(read_one: Read) -> None:
-    typed = "\n".join(f"This line number {n} was typed, not scanned." for n in range(5))
-    document = read_one("a.pdf", pdf([typed]), **PATIENT)
-    assert document.text == typed
-    assert "ocr" not in document.metadata
+def test_pages_of_text_keep_their_text(document: Get) -> None:
+    assert document("typed.pdf").text == TYPED
+    assert "ocr" not in document("typed.pdf").metadata
 
 
-def test_reads_pictures_in_a_presentation_and_a_letter(read_one: Read) -> None:
-    for name, made in (("a.pptx", slide), ("a.docx", letter)):
-        document = read_one(name, made(saved(drawn(), "PNG")), **PATIENT)
-        assert document.text.split("\n") == ["Before the picture", "", *LINES]
-        assert document.metadata["ocr"] == "rapidocr"
+@pytest.mark.parametrize("name", ["a.pptx", "a.docx"])
+def test_reads_pictures_in_a_presentation_and_a_letter(document: Get, name: str) -> None:
+    got = document(name)
+    assert got.text.split("\n") == ["Before the picture", "", *LINES]
+    assert got.metadata["ocr"] == "rapidocr"
+
+
+def test_picture_without_text_is_skipped(results: dict[str, Document | Skipped]) -> None:
+    shade = results["shade.png"]
+    assert isinstance(shade, Skipped)
+    assert shade.reason == "no text in the picture"
 
 
 @pytest.mark.skipif(which("tesseract") is None, reason="the program tesseract is not installed")
@@ -128,13 +179,6 @@ def test_says_which_frames_are_left_out(read_one: Read) -> None:
     document = read_one("a.tif", saved(drawn(), "TIFF", more=[drawn()]), ocr_pages=1, **PATIENT)
     assert document.text.split("\n") == list(LINES)
     assert document.metadata["partial"] == "only the first 1 pages were read (acquire.ocr_pages)"
-
-
-def test_damaged_frame_costs_only_what_follows(read_one: Read) -> None:
-    whole = saved(drawn(), "TIFF", more=[drawn(("A second page with words",))])
-    document = read_one("a.tif", whole[: len(whole) * 2 // 3], **PATIENT)
-    assert document.text.split("\n") == list(LINES)
-    assert str(document.metadata["partial"]).startswith("damaged")
 
 
 def test_picture_beside_the_page_costs_no_text(read_one: Read) -> None:
@@ -193,11 +237,6 @@ def test_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "find_spec", lambda _: None)
     with pytest.raises(Unreadable, match=r"a scan; .* is not installed; run: pip install .*\[ocr\]'"):
         engines.chosen("auto", "a scan")
-
-
-def test_picture_without_text_is_skipped(why_skipped: Why) -> None:
-    shade = Image.fromarray(np.tile(np.arange(256, dtype=np.uint8), (200, 2)))
-    assert why_skipped("a.png", saved(shade, "PNG"), **PATIENT) == "no text in the picture"
 
 
 @pytest.mark.parametrize("source", [png(60_000, 60_000), png(9_000, 9_000)])

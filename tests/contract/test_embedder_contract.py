@@ -182,8 +182,8 @@ def test_refuses_a_damaged_vocabulary(tmp_path: Path):
 
 @needs_int8
 def test_int8_finds_the_same_neighbours_of_real_texts(data_dir: Path, minilm: MiniLM):
-    """Of neighbours among four hundred real passages, 95 in 100 are the same."""
-    lines = (data_dir / "scifact" / "dev" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[:400]
+    """Of neighbours among two hundred real passages, 95 in 100 are the same."""
+    lines = (data_dir / "scifact" / "dev" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[:200]
     texts = [json.loads(line)["text"][:300] for line in lines]
     exact, fast = embed(minilm, *texts), embed(MiniLM(threads=2, precision="int8"), *texts)
     assert np.einsum("td,td->t", exact, fast).min() > 0.995
