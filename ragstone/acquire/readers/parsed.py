@@ -330,8 +330,23 @@ def _cleaned(cell: str | Cell) -> Cell:
 
 
 def first_heading(marks: Sequence[Mark]) -> str:
-    """Return the words of the first heading; empty if there is none."""
-    return next((mark.label for mark in marks if mark.kind == "heading" and mark.label), "")
+    """Return the words of the first heading; empty if there is none, or if it only begins a series.
+
+    "Version 3.1.3" above "Version 3.1.2", of the same level, is no title.
+    """
+    headings = [mark for mark in marks if mark.kind == "heading" and mark.label]
+    if not headings:
+        return ""
+    first, *others = headings
+    form = _form(first.label)
+    is_one_of_many = any(one.level == first.level and form and _form(one.label) == form for one in others)
+    return "" if is_one_of_many else first.label
+
+
+def _form(heading: str) -> str:
+    """Return the first two words of a heading, any number as 0: "Version 0.0.0"; empty if they have no number."""
+    form = re.sub(r"\d+", "0", " ".join(heading.split()[:2]))
+    return form if "0" in form else ""
 
 
 def iso_date(written: str) -> str:
