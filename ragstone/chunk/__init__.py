@@ -6,6 +6,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from ragstone.chunk import text as strategies
 from ragstone.chunk.facts import facts_of
@@ -21,6 +22,12 @@ __all__ = ["Outlined", "fingerprint", "sentences", "split"]
 
 _VERSION = 1
 """Increase it when the same settings would split a text differently than before."""
+
+
+_NEAREST = 3
+"""Folders and the file name, from the end of a path, that may say what a document is about."""
+_NUMBERED = re.compile(r"[\da-fA-F]{8}|^[\W\d_]*$")
+"""Names that say nothing: hashes, numbers of records."""
 
 
 def fingerprint(settings: ChunkSettings) -> str:
@@ -117,12 +124,25 @@ def _context(document: Document, piece: Piece, settings: ChunkSettings) -> str:
         case "none":
             return ""
         case "title":
-            return "\n".join(part for part in (document.title, *above) if part)
+            return "\n".join(part for part in (_place(document), document.title, *above) if part)
         case "path":
             # The first heading is usually the title again.
             titles = piece.section.titles
             titles = titles[1:] if titles[:1] == (document.title,) else titles
-            return "\n".join(part for part in (document.title, " > ".join(titles), *above) if part)
+            return "\n".join(part for part in (_place(document), document.title, " > ".join(titles), *above) if part)
+
+
+def _place(document: Document) -> str:
+    """Return the nearest folders and the name of the file, as far as the title does not say them.
+
+    Of several change logs, or price lists, only the path may tell whose they are.
+    """
+    path, title = document.metadata.get("path"), document.title.casefold()
+    if not isinstance(path, str):
+        return ""
+    place = PurePosixPath(path)
+    parts = [*place.parent.parts, place.stem][-_NEAREST:]
+    return "/".join(part for part in parts if part.casefold() not in title and not _NUMBERED.search(part))
 
 
 def chunk_id(document_id: str, index: int, text: str) -> str:

@@ -70,6 +70,23 @@ def test_splits_at_headings_and_isolates_code():
     assert chunks[0].facts["chunk_kind"] == "how_to"
 
 
+@pytest.mark.parametrize(
+    ("path", "title", "context"),
+    [
+        ("docs/flask/CHANGES.rst", "", "docs/flask/CHANGES"),
+        ("helmet/CHANGELOG.md", "Changelog", "helmet\nChangelog"),
+        ("a/b/c/d/notes.txt", "", "c/d/notes"),
+        ("clients/acme/0000027419-23-000015.pdf", "Contract", "clients/acme\nContract"),
+        ("2024/01.md", "", ""),
+        (None, "Tool", "Tool"),
+    ],
+)
+def test_context_says_where_a_document_lies(path: str | None, title: str, context: str):
+    metadata = {} if path is None else {"path": path}
+    (only,) = split(Document(id="d", text="Fixed a fault.", title=title, metadata=metadata), STRUCTURE, tokens)
+    assert only.context == context
+
+
 def test_context_is_never_part_of_the_span():
     document = Document(id="guide.md", text=GUIDE, title="Tool", marks=MARKS)
     for context, expected in (("none", ""), ("title", "Tool"), ("path", "Tool\nInstall > Windows")):

@@ -46,7 +46,7 @@ def test_an_older_one_is_opened_and_gone_on_with(folder: Path):
             "tags"
         ]
         assert add(engine, Document(id="new", text="zebra crossing")).added == 1
-        check_whole(parts(engine).source.path / "catalog.db")
+        check_whole(parts(engine).source.path / "catalog.db", contexts=False)
     finally:
         engine.close()
     assert look(folder / "v1" / "catalog.db", "PRAGMA user_version") == [(FORMAT,)]
