@@ -71,6 +71,19 @@ def test_identifiers_stay_whole_and_are_split(name: str) -> None:
     assert len([term for term in terms if term.isalnum()]) >= 4
 
 
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("## 21.0.0 - 2023-07-17", ["21.0.0", "2023-07-17"]),
+        ("v3.1.3, or 10.5 kg", ["3.1.3", "10.5"]),
+        ("in 1998. Then 5", []),
+        ("1.2.3.4.5.6.7 and 12345.6", []),
+    ],
+)
+def test_versions_and_dates_stay_whole(text: str, whole: list[str]) -> None:
+    assert [term for term in ANALYZERS["language"](text, "en") if "." in term or "-" in term] == whole
+
+
 @given(st.lists(st.from_regex("[a-z]{1,8}", fullmatch=True), max_size=6))
 def test_neighbouring_words_give_pairs(some: list[str]) -> None:
     terms = ANALYZERS["language"](" ".join(some), "en")

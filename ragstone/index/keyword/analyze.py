@@ -92,6 +92,8 @@ _NAME = re.compile(r"[^\W\d]\w*(?:(?:::|\.|->)[^\W\d]\w*)*")
 _IDENTIFIER = re.compile(r"::|\.|->|[^\W_]_[^\W_]|[a-z][A-Z]")
 """Identifiers: cudaq::qubit, numpy.linalg, self->size, snake_case, camelCase."""
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
+_DOTTED = re.compile(r"(?<![\d.])\d{1,4}(?:[.-]\d{1,4}){1,4}(?!\d|[.-]\d)")
+"""Versions, dates and decimals: their parts are everywhere, 3.1.3 is not."""
 _LONGEST_IDENTIFIER = 80
 _REMEMBERED = 200_000
 """Words whose terms are cached."""
@@ -105,14 +107,14 @@ class ByLanguage:
 
     def __init__(self) -> None:
         self._compounds = {"de": Compounds.shipped("de")}
-        about: list[str] = ["language-2", snowball.version(), *(one.fingerprint for one in self._compounds.values())]
+        about: list[str] = ["language-3", snowball.version(), *(one.fingerprint for one in self._compounds.values())]
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
         self.fingerprint = f"language-{hashlib.sha256(' '.join(about).encode()).hexdigest()[:12]}"
 
     def __call__(self, text: str, language: str = "") -> list[str]:
         language = language or _UNTOLD
         of_words = [self._of_word(word, language) for word in words(text)]
-        return [*chain.from_iterable(of_words), *_pairs(of_words), *_of_identifiers(text)]
+        return [*chain.from_iterable(of_words), *_pairs(of_words), *_of_identifiers(text), *_DOTTED.findall(text)]
 
     def _of_word(self, word: str, language: str) -> tuple[str, ...]:
         terms = self._known.get((word, language))
