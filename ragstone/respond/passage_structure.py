@@ -38,6 +38,8 @@ _CAPTION_WORDS = 14
 """Words of a sentence with a full stop after the number of a table that is still taken to be its name only."""
 _DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|parsed-literal|math)::.*")
 _ASIDE = re.compile(r"\([^()]*\)")
+_TERM_ABOVE = 300
+"""Characters from a term to a sentence that is quoted with it."""
 _LEAST_ITEMS = 2
 """Lines without marks that are a list, if a line with a colon introduces them."""
 _MOST_LINES, _LINE_WORDS = 5, 7
@@ -179,6 +181,29 @@ def block_around(text: str, span: Span) -> Span | None:
     lines = text[start:end].strip("\n").split("\n")
     is_block = _LEAST_ITEMS <= len(lines) <= _MOST_LINES and all(map(_is_block_line, lines))
     return Span(start=start, end=start + len(text[start:end].rstrip())) if is_block else None
+
+
+def with_term(text: str, span: Span) -> Span:
+    """Begin with the term that the sentence explains, if that stands a little above it and is indented less.
+
+    In "fast_flush_refresh_time (12h)" above "The time after which ...", as manuals have it, the term is the answer.
+    """
+    start = text.rfind("\n", 0, span.start) + 1
+    depth = _indent(text[start : span.end])
+    while depth and start and span.start - start <= _TERM_ABOVE:
+        above = text.rfind("\n", 0, start - 1) + 1
+        line = text[above : start - 1]
+        if not line.strip():
+            break
+        if _indent(line) < depth:
+            is_term = len(line.split()) <= HEADING_WORDS and not line.rstrip().endswith(_ENDS) and not _ITEM.match(line)
+            return Span(start=above + _indent(line), end=span.end) if is_term else span
+        start = above
+    return span
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def introduces_next_chunk(text: str, span: Span) -> bool:

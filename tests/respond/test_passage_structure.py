@@ -20,6 +20,7 @@ from ragstone.respond.passage_structure import (
     is_heading,
     is_table,
     with_introduced,
+    with_term,
 )
 
 GUIDE = """# Installing
@@ -197,3 +198,42 @@ def test_the_rest_of_a_caption_is_one():
 def at_line(text: str, line: str) -> Span:
     start = text.index(line)
     return Span(start=start, end=start + len(line))
+
+
+MANUAL = """OPTIONS
+       refresh_time (12h)
+              The time after which a logfile is refreshed.  It is
+              checked hourly.
+
+       --quiet
+           Say nothing. This is the default.
+           Errors are said.
+
+No indent here
+for this one.
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        ("The time after which a logfile is refreshed.", "refresh_time (12h)"),
+        ("It is\n              checked hourly.", "refresh_time (12h)"),
+        ("Errors are said.", "--quiet"),
+        ("for this one.", "for this one."),
+        ("refresh_time (12h)", "OPTIONS"),
+    ],
+)
+def test_a_definition_is_quoted_with_its_term(words: str, begins: str):
+    span = with_term(MANUAL, at(words, MANUAL))
+    assert span.of(MANUAL).startswith(begins)
+    assert span.of(MANUAL).endswith(words)
+
+
+@given(st.text(alphabet="ab .\n", max_size=80), st.data())
+def test_a_term_only_adds_in_front(text: str, data: st.DataObject):
+    start = data.draw(st.integers(0, len(text)))
+    span = Span(start=start, end=data.draw(st.integers(start, len(text))))
+    extended = with_term(text, span)
+    assert 0 <= extended.start <= span.start
+    assert extended.end == span.end

@@ -65,7 +65,7 @@ def quote_of(sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
         after = _code_after(chunk, hits)
         if after is None:
             return None  # it introduces a chunk that was not found
-    return replace(quote, span=_with_yes_or_no(chunk, extended), code=after)
+    return replace(quote, span=_with_yes_or_no(chunk, structure.with_term(chunk.text, extended)), code=after)
 
 
 def passages(quotes: Sequence[Quote]) -> list[Quote]:
