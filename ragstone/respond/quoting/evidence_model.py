@@ -20,6 +20,7 @@ from ragstone.respond.facts import Word, words
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.references import language_at_start, refers_back
 from ragstone.respond.quoting.scored import Sentence
+from ragstone.respond.words import lexicon, plain
 
 _LEAST_SPREAD = 1e-3
 
@@ -99,6 +100,21 @@ def features_of(
             )
         )
     return out
+
+
+DEFAULT = 1.2
+"""Added to the log odds of a sentence about defaults where the question asks for one, in other words perhaps: "if I set
+nothing". The marked sets have no such questions; the size was chosen on questions about manuals."""
+
+
+def raised(question: str, sentences: Sequence[Sentence], probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probabilities, (sentences,), raised for sentences about defaults if the question asks for one."""
+    asks = lexicon().asks_default
+    if not asks.search(plain(question)):
+        return probabilities
+    told = np.array([asks.search(plain(one.text)) is not None for one in sentences])
+    odds = probabilities / (1 - probabilities) * np.exp(DEFAULT * told)
+    return odds / (1 + odds)
 
 
 EVIDENCE = EvidenceModel(

@@ -31,7 +31,8 @@ from ragstone.respond.drafts import (
 )
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.chain import Chain
-from ragstone.respond.quoting.evidence_model import EVIDENCE, SentenceFeatures, features_of
+from ragstone.respond.quoting.dated import SURE, dated_line
+from ragstone.respond.quoting.evidence_model import EVIDENCE, SentenceFeatures, features_of, raised
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import Likely, best, chosen
 from ragstone.respond.quoting.question_words import QuestionWords, lacks_count
@@ -201,6 +202,8 @@ class ExtractiveAnswerer:
         said = [word for one in found.quoted for word in facts.words(one.quote.text)]
         if lacks_count(evidence.question, said):
             estimate = min(CAP, estimate)
+        if any(one.is_dated for one in found.quoted):
+            return SURE
         titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate
 
@@ -235,7 +238,10 @@ class ExtractiveAnswerer:
         if not scored:
             return None
         features = features_of(evidence.question, scored, self._weigh, request)
-        likely = likely_of(scored, features, EVIDENCE.probabilities(features).tolist(), evidence.hits)
+        probabilities = raised(evidence.question, scored, EVIDENCE.probabilities(features))
+        likely = likely_of(scored, features, probabilities.tolist(), evidence.hits)
+        if dated := dated_line(evidence.question, evidence.hits, self._weigh, request):
+            return _Found(scored=scored, likely=likely, quoted=[dated])
         under_title = {one.hit.chunk.id for one in _under_title(evidence.question, scored)}
         likely = [one for one in likely if one.quote.hit.chunk.id in under_title] or likely
         return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))

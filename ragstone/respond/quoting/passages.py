@@ -32,12 +32,13 @@ APART = 0.4
 class Likely:
     """A sentence that can be quoted, and the probability that it belongs to the evidence.
 
-    ``refers`` says that it refers to the sentence before.
+    ``refers`` says that it refers to the sentence before, ``is_dated`` that it dates what the question numbers.
     """
 
     quote: Quote
     probability: float
     refers: bool
+    is_dated: bool = False
 
 
 def chosen(likely: Sequence[Likely], limit: int, *, price: float = PRICE, apart: float = APART) -> list[Likely]:

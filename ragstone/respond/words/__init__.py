@@ -29,7 +29,8 @@ class Lexicon:
     ``negations`` negate a sentence; ``denials`` such as "lacks" may do the same. ``opposites`` maps a word to the words
     that contradict it. ``numbers`` maps words to values, ``units`` all spellings of a unit to one name. ``asks_number``
     and ``asks_name`` match questions that only a number, or a name, can answer, ``asks_count`` those whose answer never
-    does without a number. ``ordinals`` maps the beginnings of ordinal numbers to values; ``quarters`` are the
+    does without a number, ``asks_date`` those for a day, ``asks_default`` those for what holds unless something is
+    set. ``ordinals`` maps the beginnings of ordinal numbers to values; ``quarters`` are the
     beginnings of the word for three months and ``centuries`` words for a hundred years. ``parts`` are words whose
     number is a name, such as "section"; ``endings`` are those of names, and ``general`` words look like names but name
     nothing in particular. ``agrees`` and ``disagrees`` are answers on their own. ``documents``, ``says`` and ``frame``
@@ -47,6 +48,8 @@ class Lexicon:
     asks_number: re.Pattern[str]
     asks_count: re.Pattern[str]
     asks_name: re.Pattern[str]
+    asks_date: re.Pattern[str]
+    asks_default: re.Pattern[str]
     ordinals: Mapping[str, str]
     quarters: tuple[str, ...]
     centuries: frozenset[str]
@@ -153,7 +156,7 @@ def _function_words() -> Mapping[str, frozenset[str]]:
     """Return the stop words and question words of each language."""
     tables = {language: _table(language) for language in languages()}
     asks = {
-        language: [word for some in table["asks"].values() for one in some for word in one.split()]
+        language: [word for kind in ("number", "count", "name") for one in table["asks"][kind] for word in one.split()]
         for language, table in tables.items()
     }
     return {language: _all([table["stop"], asks[language]]) for language, table in tables.items()}
@@ -185,6 +188,8 @@ def lexicon() -> Lexicon:
         asks_number=_any(table["asks"]["number"] for table in tables),
         asks_count=_any(table["asks"]["count"] for table in tables),
         asks_name=_any(table["asks"]["name"] for table in tables),
+        asks_date=_any(table["asks"]["date"] for table in tables),
+        asks_default=_any(table["asks"]["default"] for table in tables),
         ordinals={plain(word): str(value) for table in tables for word, value in table["ordinals"].items()},
         quarters=_sorted(table["quarters"] for table in tables),
         centuries=_all(table["centuries"] for table in tables),
