@@ -1,10 +1,37 @@
 import react from "@vitejs/plugin-react";
-import { defineConfig, loadEnv } from "vite";
+import { build, defineConfig, loadEnv, type Plugin } from "vite";
 
 /** What the page may do, said in the page itself: a published copy has no server of ours to say it. */
 function policy(api: string): string {
   const connect = api ? `'self' ${new URL(api).origin}` : "'self'";
   return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src ${connect}; base-uri 'none'; form-action 'none'`;
+}
+
+const TARGET = { target: "es2022", cssTarget: ["chrome123", "firefox120", "safari17.5"] };
+
+/** Build the chat on other sites beside the page: one script without modules, because it comes from another origin. */
+function widget(): Plugin {
+  let outDir = "";
+  return {
+    name: "widget",
+    apply: "build",
+    configResolved: (config) => {
+      outDir = config.build.outDir;
+    },
+    closeBundle: async () => {
+      await build({
+        configFile: false,
+        publicDir: false,
+        logLevel: "warn",
+        build: {
+          ...TARGET,
+          outDir,
+          emptyOutDir: false,
+          lib: { entry: "src/widget/main.ts", formats: ["iife"], name: "ragstone", fileName: () => "widget.js" },
+        },
+      });
+    },
+  };
 }
 
 export default defineConfig(({ command, mode }) => {
@@ -14,13 +41,13 @@ export default defineConfig(({ command, mode }) => {
     build: {
       outDir: "../ragstone/serve/page",
       emptyOutDir: true,
-      target: "es2022",
-      cssTarget: ["chrome123", "firefox120", "safari17.5"],
+      ...TARGET,
       assetsInlineLimit: 0,
       modulePreload: false,
     },
     plugins: [
       react(),
+      widget(),
       {
         name: "policy",
         // The development server puts scripts of its own into the page.

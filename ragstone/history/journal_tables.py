@@ -310,6 +310,22 @@ def _m010_people(db: JournalDatabase) -> None:
     )
 
 
+def _m011_tokens(db: JournalDatabase) -> None:
+    """Short-lived tokens that sites make for their visitors."""
+    db.execute(
+        """
+        CREATE TABLE tokens (
+            hash    TEXT PRIMARY KEY,            -- SHA-256 of the token, hexadecimal
+            key     TEXT NOT NULL,               -- id of the key that made it
+            visitor TEXT NOT NULL,               -- what the site calls the visitor
+            groups  TEXT NOT NULL,               -- JSON, a list
+            until   REAL NOT NULL,
+            crc     INTEGER NOT NULL
+        )
+        """
+    )
+
+
 MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m001_conversations,
     _m002_spending,
@@ -321,6 +337,7 @@ MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m008_workers,
     _m009_names,
     _m010_people,
+    _m011_tokens,
 )
 """From nothing to format 1, from 1 to 2, and so on. A published one is never edited; a new format appends one."""
 FORMAT = len(MIGRATIONS)
@@ -339,6 +356,7 @@ SUMS: Mapping[str, tuple[str, ...]] = {
     "users": ("name", "hash", "scopes", "groups", "made", "removed"),
     "sessions": ("hash", "name", "shown", "via", "scopes", "groups", "made", "until"),
     "audit": ("at", "who", "act", "what"),
+    "tokens": ("hash", "key", "visitor", "groups", "until"),
     "calls": ("day", "job", "purpose", "model", "prompt", "completion", "cost", "open"),
 }
 """Tables whose rows carry a checksum, and the columns it is made of."""

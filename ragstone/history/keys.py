@@ -21,9 +21,10 @@ from ragstone.core.errors import NotFound, UsageError
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalStore
 
-Scope = Literal["read", "write", "admin"]
-SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
-"""What a key may allow: reading; adding and removing documents; everything, including settings and statistics."""
+Scope = Literal["read", "write", "tokens", "admin"]
+SCOPES: tuple[Scope, ...] = ("read", "write", "tokens", "admin")
+"""What a key may allow: reading; adding and removing documents; making short-lived tokens for visitors of a site;
+everything, including settings and statistics."""
 PREFIX = "rgs_"
 _FORM = re.compile(r"rgs_([0-9a-f]{8})_[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
@@ -73,6 +74,11 @@ class KeyRing:
     def __bool__(self) -> bool:
         """Whether a key was ever created: revoking or damaging the last one does not open the server."""
         return self._made > 0
+
+    def in_force(self, id: str) -> Key | None:
+        """Return the key with this id, or None if it is unknown or revoked."""
+        key, _ = self._keys.get(id, (None, ""))
+        return key if key and key.revoked is None else None
 
     def find(self, text: str) -> Key | None:
         """Return the key for a secret, or None if it is unknown or revoked; the time this takes reveals nothing."""

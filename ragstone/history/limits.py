@@ -20,6 +20,10 @@ from ragstone.storage.disk import drop
 from ragstone.storage.sqlite import connect_private
 
 NAME = "limits.db"
+MOST_BUCKETS = 50_000
+"""Keys and visitors that a process remembers; the quietest are forgotten first."""
+QUIET_SECONDS = 3_600.0
+"""How long the shared file remembers who asks for nothing; by then most buckets are full again."""
 PATIENCE = 0.2
 """Seconds to wait for another process that counts."""
 _SCHEMA = """
@@ -103,8 +107,10 @@ class OwnLimits:
             return Exceeded(limit="concurrent")
         if quota.per_minute:
             now = self._clock()
-            bucket = self._buckets.get(key) or Bucket(float(quota.burst), now)
-            self._buckets[key], wait = bucket.take(quota, now)
+            bucket = self._buckets.pop(key, None) or Bucket(float(quota.burst), now)
+            self._buckets[key], wait = bucket.take(quota, now)  # the most recent stands last
+            if len(self._buckets) > MOST_BUCKETS:
+                del self._buckets[next(iter(self._buckets))]
             if wait:
                 return Exceeded(limit="rate", seconds=wait)
         self._running[key] = running + 1
@@ -142,7 +148,7 @@ class SharedLimits:
         self._counted_here: dict[str, int] = {}
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
-        self._file = 0
+        self._file = self._new = 0
 
     def begin(self, key: str, quota: Quota) -> Exceeded | None:
         with self._lock:
@@ -197,6 +203,8 @@ class SharedLimits:
         if quota.per_minute:
             now = self._clock()
             row = db.execute("SELECT tokens, filled FROM buckets WHERE key = ?", [key]).fetchone()
+            if row is None:
+                self._forget_quiet(db, now)
             bucket, wait = (Bucket(*row) if row else Bucket(float(quota.burst), now)).take(quota, now)
             db.execute("INSERT OR REPLACE INTO buckets VALUES (?, ?, ?)", [key, bucket.tokens, bucket.filled])
             if wait:
@@ -204,6 +212,12 @@ class SharedLimits:
         if quota.concurrent:
             self._note_running(db, key, self._counted_here.get(key, 0) + 1)
         return None
+
+    def _forget_quiet(self, db: sqlite3.Connection, now: float) -> None:
+        """Keep the file small, whoever comes by; now and then, because it looks at every bucket."""
+        self._new += 1
+        if self._new % 1_000 == 0:
+            db.execute("DELETE FROM buckets WHERE filled < ?", [now - QUIET_SECONDS])
 
     def _running_of(self, db: sqlite3.Connection, key: str) -> int:
         return db.execute("SELECT ifnull(sum(count), 0) FROM running WHERE key = ?", [key]).fetchone()[0]

@@ -125,6 +125,41 @@ class SessionSettings(Section):
     )
 
 
+class WidgetSettings(Section):
+    """The chat that a site shows with one script tag."""
+
+    enabled: bool = Field(
+        default=False, description="Let the sites in `origins` show the chat: serve `/widget.js` and make tokens."
+    )
+    origins: tuple[Origin, ...] = Field(
+        default=(), description="Origins of these sites, such as `[https://www.example]`. Their pages may only ask."
+    )
+    anonymous: bool = Field(
+        default=False, description="Let visitors without a token ask. They read only documents without groups."
+    )
+    rate_per_minute: int = Field(default=10, ge=1, description="Questions per minute of one visitor.")
+    concurrent: int = Field(default=2, ge=1, description="Concurrent questions of one visitor.")
+    total_per_minute: int = Field(
+        default=600, ge=0, description="Questions per minute of all visitors together. 0 sets no limit."
+    )
+    cost_per_day: float = Field(
+        default=0.0,
+        ge=0,
+        description="Cost of models per day (UTC) of all visitors without a token. 0 sets no limit. A token is charged"
+        " to the key that made it.",
+    )
+    token_minutes: float = Field(default=10.0, ge=1, le=60, description="Minutes after which a visitor's token ends.")
+    frame_ancestors: tuple[Origin, ...] = Field(
+        default=(), description="Origins of sites that may show the whole page in a frame."
+    )
+
+    @model_validator(mode="after")
+    def _check_origins(self) -> WidgetSettings:
+        if self.enabled and not self.origins:
+            raise ValueError("set origins, too: the sites that show the chat, such as [https://www.example]")
+        return self
+
+
 class ServeSettings(Section):
     """The HTTP server."""
 
@@ -177,6 +212,13 @@ class ServeSettings(Section):
     tls: TlsSettings = TlsSettings()
     oidc: OidcSettings = OidcSettings()
     sessions: SessionSettings = SessionSettings()
+    widget: WidgetSettings = WidgetSettings()
+
+    @model_validator(mode="after")
+    def _check_origins(self) -> ServeSettings:
+        if both := set(self.origins) & set(self.widget.origins):
+            raise ValueError(f"{', '.join(sorted(both))} is in origins and in widget.origins; only one of them applies")
+        return self
 
 
 class JobSettings(Section):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from starlette.datastructures import Headers
@@ -14,12 +14,13 @@ from ragstone.core.errors import RagstoneError
 from ragstone.history.keys import Key
 from ragstone.history.limits import Limits, Quota
 from ragstone.serve.http import errors
-from ragstone.serve.http.authentication import CALLER, Authenticator
+from ragstone.serve.http.authentication import CALLER, Authenticator, Caller
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.sign_in import cookies
+from ragstone.serve.http.visitors import ROUTES, SITE, Visitors
 from ragstone.settings import LimitSettings, ServeSettings
 
-PUBLIC = frozenset({"/health", "/ready", "/sign-in", "/sign-in/provider", "/sign-in/callback"})
+PUBLIC = frozenset({"/health", "/ready", "/widget.js", "/sign-in", "/sign-in/provider", "/sign-in/callback"})
 KILOBYTE, MEGABYTE = 1_000, 1_000_000
 MAX_BODY = 256 * KILOBYTE
 """Largest request without files, in bytes."""
@@ -42,6 +43,7 @@ class Admission:
         self,
         app: ASGIApp,
         authenticator: Authenticator,
+        visitors: Visitors,
         limits: Limits,
         settings: ServeSettings,
         page: Collection[str],
@@ -51,11 +53,12 @@ class Admission:
         Args:
             app: the inner application.
             authenticator: knows the keys.
+            visitors: knows who comes from other sites.
             limits: counts the requests of keys.
             settings: limits of rates, sizes and times.
             page: paths of the page's own files.
         """
-        self._app, self._authenticator, self._settings = app, authenticator, settings
+        self._app, self._authenticator, self._visitors, self._settings = app, authenticator, visitors, settings
         self._limiter = RateLimiter(settings.limits, limits)
         self._public = PUBLIC | frozenset(page)
 
@@ -66,22 +69,38 @@ class Admission:
         headers = Headers(scope=scope)
         body = _Body(receive, self._max_size(scope), self._settings.request_seconds)
         try:
-            limited = nullcontext()
-            if scope["path"] not in self._public:
-                cookie = cookies.read("session", scope, self._settings)
-                caller = self._authenticator.caller(headers.get("authorization", ""), cookie)
-                if caller.session and scope["method"] not in cookies.SAFE:
-                    cookies.check_page(scope)
-                if caller.to_touch:
-                    await asyncio.to_thread(self._authenticator.touch, caller.to_touch)
-                scope[CALLER] = replace(caller, address=scope["client"][0] if scope.get("client") else "")
-                if caller.key:
-                    limited = self._limiter.admit(caller.key)
-            with limited:
+            with ExitStack() as limited:
+                if scope["path"] not in self._public:
+                    caller = scope[CALLER] = await self._caller(scope, headers)
+                    if caller.key:
+                        limited.enter_context(self._limiter.admit(caller.key))
+                    if caller.is_visitor:
+                        limited.enter_context(self._limiter.admit(self._visitors.together))
                 body.check_length(headers.get("content-length", "0"))
                 await self._app(scope, body.receive, send)
         except RagstoneError as error:
             await errors.response(error, scope)(scope, receive, send)
+
+    async def _caller(self, scope: Scope, headers: Headers) -> Caller:
+        """Return who sends a request.
+
+        Raises:
+            Refused: it is unknown, or may not send such a request.
+        """
+        authorization, site = headers.get("authorization", ""), scope.get(SITE, "")
+        address = scope["client"][0] if scope.get("client") else ""
+        if self._visitors.is_one(authorization, site):
+            caller = self._visitors.caller(authorization, site, address)
+            if (scope["method"], scope["path"]) not in ROUTES:
+                raise Refused("forbidden", "visitors of a site may only ask questions")
+        else:
+            cookie = cookies.read("session", scope, self._settings)
+            caller = self._authenticator.caller(authorization, cookie)
+            if caller.session and scope["method"] not in cookies.SAFE:
+                cookies.check_page(scope)
+            if caller.to_touch:
+                await asyncio.to_thread(self._authenticator.touch, caller.to_touch)
+        return replace(caller, address=address)
 
     def _max_size(self, scope: Scope) -> float:
         is_upload = scope["path"] == "/documents" and scope["method"] == "POST"

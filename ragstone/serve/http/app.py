@@ -6,13 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from ipaddress import ip_address
-from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.staticfiles import StaticFiles
-from starlette.responses import Response
-from starlette.types import Scope
 
 from ragstone.core.errors import MissingExtra, RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -20,12 +16,14 @@ from ragstone.history.audit import Audit
 from ragstone.history.keys import Keys
 from ragstone.history.limits import OwnLimits, SharedLimits
 from ragstone.history.sessions import Sessions
+from ragstone.history.tokens import Tokens
 from ragstone.history.users import Users
 from ragstone.serve.http import errors, openapi
 from ragstone.serve.http.admission import Admission
 from ragstone.serve.http.authentication import Authenticator
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.middleware import OriginGuard, RequestLog
+from ragstone.serve.http.page import PAGE, PageFiles, page_files
 from ragstone.serve.http.question_slots import QuestionSlots, slots_for
 from ragstone.serve.http.routes import (
     administration,
@@ -38,9 +36,11 @@ from ragstone.serve.http.routes import (
     originals,
     sign_in,
     status,
+    widget,
 )
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.sign_in.desk import SignInDesk
+from ragstone.serve.http.visitors import Visitors
 from ragstone.settings import ServeSettings
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -51,14 +51,12 @@ ROUTERS: tuple[APIRouter, ...] = (
     history.router,
     status.router,
     sign_in.router,
+    widget.router,
     administration.router,
     openai.router,
     openai_responses.router,
 )
 """The routers, in the order of the OpenAPI document. Add yours here."""
-PAGE = Path(__file__).parent.parent / "page"
-IMMUTABLE = "public, max-age=31536000, immutable"
-"""The name of a file in ``assets/`` contains a hash of its content."""
 
 
 def build_app(
@@ -80,8 +78,9 @@ def build_app(
     """
     own = settings or engine.settings.serve
     jobs = JobRunner(engine, own)
+    reading = engine.history.journal()  # a connection of its own, so that no writer delays admission
     authenticator = Authenticator(
-        engine.history.journal(),
+        reading,
         may_be_open=is_loopback(own.host) and not own.oidc.issuer,
         idle_seconds=own.sessions.idle_minutes * 60,
         issuer=own.oidc.issuer,
@@ -94,6 +93,7 @@ def build_app(
         keys=Keys(journal),
         users=Users(journal),
         sessions=Sessions(journal),
+        tokens=Tokens(journal),
         audit=Audit(journal),
         slots=QuestionSlots(slots_for(engine.settings, own.limits.questions, processes)),
         jobs=jobs,
@@ -117,18 +117,24 @@ def build_app(
     openapi.install(app)
     page = page_files()
     if page:  # mounted last, because it answers for every address that no route matches
-        app.mount("/", _Page(directory=PAGE, html=True), name="page")
+        app.mount("/", PageFiles(directory=PAGE, html=True), name="page")
     # The last layer is the outermost.
-    app.add_middleware(Admission, authenticator=authenticator, limits=service.limits, settings=own, page=page)
+    visitors = Visitors(reading, own.widget, authenticator.in_force)
+    app.add_middleware(
+        Admission, authenticator=authenticator, visitors=visitors, limits=service.limits, settings=own, page=page
+    )
+    sites, frame_ancestors = (own.widget.origins, own.widget.frame_ancestors) if own.widget.enabled else ((), ())
     app.add_middleware(
         CORSMiddleware,
-        allow_origins=own.origins,
+        allow_origins=(*own.origins, *sites),
         allow_methods=("GET", "HEAD", "POST", "PATCH", "DELETE"),
         allow_headers=("accept", "authorization", "content-type", "x-request-id"),
         expose_headers=("retry-after", "x-request-id"),
     )
-    app.add_middleware(OriginGuard, origins=own.origins, names=_names(own), is_open=lambda: authenticator.is_open)
-    app.add_middleware(RequestLog, metrics=service.metrics)
+    app.add_middleware(
+        OriginGuard, origins=own.origins, sites=sites, names=_names(own), is_open=lambda: authenticator.is_open
+    )
+    app.add_middleware(RequestLog, metrics=service.metrics, frame_ancestors=frame_ancestors)
     return app
 
 
@@ -151,21 +157,6 @@ def _names(settings: ServeSettings) -> tuple[str, ...]:
     """Return the host names of the server, if the settings list any."""
     own = () if settings.host in ("0.0.0.0", "::") or is_loopback(settings.host) else (settings.host,)
     return (*settings.names, *own) if settings.names else ()
-
-
-class _Page(StaticFiles):
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        response = await super().get_response(path, scope)
-        response.headers["cache-control"] = IMMUTABLE if path.startswith("assets/") else "no-cache"
-        return response
-
-
-def page_files() -> frozenset[str]:
-    """Return the addresses of the page's files; none if the page was not built."""
-    if not (PAGE / "index.html").is_file():
-        return frozenset()
-    paths = (file.relative_to(PAGE).as_posix() for file in PAGE.rglob("*") if file.is_file())
-    return frozenset({"/", *(f"/{path}" for path in paths)})
 
 
 @asynccontextmanager

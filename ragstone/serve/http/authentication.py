@@ -35,7 +35,8 @@ class Caller:
     """Who sends a request: what they may do and read, their key, and the address of their machine.
 
     There is no key if none was ever made. That of a person who is signed in has no secret; limits and costs count by
-    it. ``to_touch`` is the cookie of a session whose use has to be noted.
+    it. ``to_touch`` is the cookie of a session whose use has to be noted. A visitor of another site may only ask;
+    ``payer`` is the key that a visitor's questions are charged to.
     """
 
     scopes: frozenset[Scope]
@@ -44,11 +45,18 @@ class Caller:
     address: str = ""
     session: Session | None = None
     to_touch: str = field(default="", repr=False)
+    is_visitor: bool = False
+    payer: Key | None = None
 
     @property
     def name(self) -> str:
         """What tells callers apart who take turns: the key, or else the address."""
         return self.key.id if self.key else self.address
+
+    @property
+    def charged(self) -> Key | None:
+        """The key that pays for models; its own, unless another one pays for it."""
+        return self.payer or self.key
 
     @property
     def identity(self) -> str:
@@ -121,6 +129,15 @@ class Authenticator:
         self._look_again()
         return self._may_be_open and not self._ring and not self._has_users
 
+    def in_force(self, id: str) -> Key | None:
+        """Return a key by its id, unless it is unknown or revoked.
+
+        Raises:
+            KnowledgeBaseError: the keys cannot be read.
+        """
+        self._look_again()
+        return self._ring.in_force(id)
+
     def _look_again(self) -> None:
         """Read the keys if another process has changed them; those on a database server at most once a second."""
         if not self._journal.is_local and time.monotonic() - self._looked < LOOK_AGAIN_SECONDS:
@@ -178,4 +195,5 @@ def _with_scope(scope: Scope) -> Callable[..., Awaitable[Caller]]:
 
 Reading = Annotated[Caller, Depends(_with_scope("read"))]
 Writing = Annotated[Caller, Depends(_with_scope("write"))]
+MakingTokens = Annotated[Caller, Depends(_with_scope("tokens"))]
 Administering = Annotated[Caller, Depends(_with_scope("admin"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -16,16 +16,15 @@ from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Caller
 from ragstone.serve.http.errors import REQUEST_ID, Refused
 from ragstone.serve.http.telemetry import Metrics, log_request
+from ragstone.serve.http.visitors import ROUTES, SITE
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-    " object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    " object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors "
 )
 SECURITY_HEADERS = {
-    "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -44,8 +43,13 @@ class RequestLog:
     loopback by default) says so.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, frame_ancestors: Sequence[str] = ()) -> None:
+        """Log the requests of an application, which only pages of some origins may show in a frame."""
         self._app, self._metrics = app, metrics
+        ancestors = " ".join(frame_ancestors) or "'none'"
+        self._headers = {**SECURITY_HEADERS, "content-security-policy": f"{CONTENT_SECURITY_POLICY}{ancestors}"}
+        if not frame_ancestors:  # the older header cannot name an origin
+            self._headers["x-frame-options"] = "DENY"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -60,7 +64,7 @@ class RequestLog:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _set_headers(message, scope, request_id)
+                _set_headers(message, scope, request_id, self._headers)
             elif message["type"] == "http.response.body":
                 size += len(message.get("body", b""))
             await send(message)
@@ -91,10 +95,10 @@ class RequestLog:
             )
 
 
-def _set_headers(message: Message, scope: Scope, request_id: str) -> None:
+def _set_headers(message: Message, scope: Scope, request_id: str, security: Mapping[str, str]) -> None:
     headers = MutableHeaders(scope=message)
     headers["x-request-id"] = request_id
-    for name, value in SECURITY_HEADERS.items():
+    for name, value in security.items():
         headers.setdefault(name, value)
     if scope["scheme"] == "https":
         headers["strict-transport-security"] = HSTS
@@ -105,23 +109,30 @@ def _set_headers(message: Message, scope: Scope, request_id: str) -> None:
 class OriginGuard:
     """Refuses what foreign web pages ask for through a browser on a machine that the server trusts.
 
-    A page of another origin may call only if ``serve.origins`` lists it. While no key is needed, the host name must be
+    A page of another origin may call only if ``serve.origins`` lists it; if ``serve.widget.origins`` does, it may ask
+    questions as a visitor, and nothing else. While no key is needed, the host name must be
     one of the server's own, so that a foreign name that resolves to this address (DNS rebinding) is refused.
     Starlette's TrustedHostMiddleware cannot do that: its list is fixed, and its refusals have no request id.
     """
 
     def __init__(
-        self, app: ASGIApp, origins: Collection[str], names: Collection[str], is_open: Callable[[], bool]
+        self,
+        app: ASGIApp,
+        origins: Collection[str],
+        sites: Collection[str],
+        names: Collection[str],
+        is_open: Callable[[], bool],
     ) -> None:
         """Guard an application.
 
         Args:
             app: the inner application.
             origins: origins of pages that may call.
+            sites: origins of pages that show the chat.
             names: host names of this server besides loopback; none allows any name once keys are needed.
             is_open: returns whether requests need no key now.
         """
-        self._app, self._origins, self._is_open = app, frozenset(origins), is_open
+        self._app, self._origins, self._sites, self._is_open = app, frozenset(origins), frozenset(sites), is_open
         self._names = frozenset(name.lower() for name in names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -138,7 +149,14 @@ class OriginGuard:
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
         if not self._is_known(_without_port(host)):
             raise Refused("forbidden", "this host name is unknown; the setting serve.names lists the known ones")
-        if origin and urlsplit(origin).netloc != host and origin not in self._origins:
+        if origin in self._sites and urlsplit(origin).netloc != host:
+            method = scope["method"]
+            if method == "OPTIONS":
+                method = headers.get("access-control-request-method", "")
+            if (method, scope["path"]) not in ROUTES:
+                raise Refused("forbidden", "pages of this origin may only ask questions")
+            scope[SITE] = origin
+        elif origin and urlsplit(origin).netloc != host and origin not in self._origins:
             raise Refused(
                 "forbidden", "pages of this origin may not call; the setting serve.origins lists those that may"
             )

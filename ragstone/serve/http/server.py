@@ -21,7 +21,8 @@ from ragstone.core.errors import SettingsError, UsageError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.keys import Keys
 from ragstone.history.users import Users
-from ragstone.serve.http.app import build_app, is_loopback, page_files
+from ragstone.serve.http.app import build_app, is_loopback
+from ragstone.serve.http.page import page_files
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.serving_process import Control, Launch
 from ragstone.serve.http.shares import Shares

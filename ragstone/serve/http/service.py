@@ -23,6 +23,7 @@ from ragstone.history.audit import Audit
 from ragstone.history.keys import Keys
 from ragstone.history.limits import Limits
 from ragstone.history.sessions import Sessions
+from ragstone.history.tokens import Tokens
 from ragstone.history.users import Users
 from ragstone.serve.http.authentication import Authenticator, Caller
 from ragstone.serve.http.drawing_turns import DrawingTurns
@@ -46,8 +47,8 @@ _ENDS: Mapping[Outcome, QuestionEnd] = {
 class Service:
     """One running server. ``is_ready`` becomes true once a question would not wait for models to load.
 
-    ``keys``, ``users``, ``sessions`` and ``audit`` share a connection; the authenticator has one of its own. With
-    ``warm_first``, no connection is accepted before ``is_ready``.
+    ``keys``, ``users``, ``sessions``, ``tokens`` and ``audit`` share a connection; the authenticator has one of its
+    own. With ``warm_first``, no connection is accepted before ``is_ready``.
     """
 
     engine: KnowledgeBase
@@ -56,6 +57,7 @@ class Service:
     keys: Keys
     users: Users
     sessions: Sessions
+    tokens: Tokens
     audit: Audit
     slots: QuestionSlots
     jobs: JobRunner
@@ -157,22 +159,22 @@ class Service:
             await self._charge(caller, payer)
 
     async def _check_budget(self, caller: Caller) -> None:
-        if not caller.key:
+        if not (key := caller.charged):
             return
-        own, default = caller.key.limits.cost_per_day, self.settings.limits.cost_per_day
+        own, default = key.limits.cost_per_day, self.settings.limits.cost_per_day
         limit = default if own is None else own
-        if limit and await asyncio.to_thread(self.keys.spent, caller.key.id) >= round(limit * BILLION):
+        if limit and await asyncio.to_thread(self.keys.spent, key.id) >= round(limit * BILLION):
             now = datetime.now(UTC)
             midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
             message = f"the daily limit of {limit:g} is spent; days begin at midnight UTC"
             raise Refused("too_many", message, (midnight - now).total_seconds())
 
     async def _charge(self, caller: Caller, payer: Payer) -> None:
-        if caller.key and payer.cost:
+        if (key := caller.charged) and payer.cost:
             try:
-                await asyncio.shield(asyncio.to_thread(self.keys.spend, caller.key.id, payer.cost))
+                await asyncio.shield(asyncio.to_thread(self.keys.spend, key.id, payer.cost))
             except KnowledgeBaseError as error:
-                log_error(error, {"key": caller.key.id, "during": "recording what a key has spent"})
+                log_error(error, {"key": key.id, "during": "recording what a key has spent"})
 
 
 async def last_answer(events: AsyncGenerator[Event], seconds: float) -> Answer:

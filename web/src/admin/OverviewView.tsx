@@ -1,6 +1,6 @@
 import { useCallback, useState } from "react";
 import { ago } from "../shell/time";
-import { language } from "../words/words";
+import { language } from "../words/shared/words";
 import { Plot } from "./Plot";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";

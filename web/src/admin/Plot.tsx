@@ -1,4 +1,4 @@
-import { language } from "../words/words";
+import { language } from "../words/shared/words";
 
 interface Part {
   name: string;

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { told } from "../api/errors";
 import type { ModelTest } from "../api/types";
-import { language } from "../words/words";
+import { language } from "../words/shared/words";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";

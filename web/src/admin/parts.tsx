@@ -3,7 +3,7 @@ import { Icon } from "../shell/Icon";
 import type { Rights } from "./requests";
 import { adminWords } from "./words/words";
 
-const SCOPES = ["read", "write", "admin"] as const;
+const SCOPES = ["read", "write", "tokens", "admin"] as const;
 
 /** Why something failed, if it did. */
 export function Failed({ error }: { error: string }) {

@@ -3,7 +3,7 @@ import type { Asked, AuditEntry, Job, MadeKey, ModelTest, Person, State, Stats, 
 
 /** What somebody may do and read; no groups means all documents. */
 export interface Rights {
-  scopes: ("read" | "write" | "admin")[];
+  scopes: ("read" | "write" | "tokens" | "admin")[];
   groups: string[] | null;
 }
 

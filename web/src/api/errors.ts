@@ -1,4 +1,4 @@
-import { words } from "../words/words";
+import { shared } from "../words/shared/words";
 /** An error of the API, with its own message. */
 export class ApiError extends Error {
   constructor(
@@ -27,9 +27,9 @@ export function errorFrom(status: number, body: string, retryAfter: string | nul
 /** Return any error as a sentence for people. */
 export function told(error: unknown): string {
   if (error instanceof ApiError) {
-    return error.retryAfter === null ? error.message : words().retryIn(error.message, error.retryAfter);
+    return error.retryAfter === null ? error.message : shared().retryIn(error.message, error.retryAfter);
   }
-  if (error instanceof TypeError) return words().unreachable;
+  if (error instanceof TypeError) return shared().unreachable;
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,4 +1,4 @@
-import { words } from "../words/words";
+import { shared } from "../words/shared/words";
 import { ApiError } from "./errors";
 import { eventsOf } from "./sse";
 import type { Answer, EvidenceEvent, Problem, SentenceEvent } from "./types";
@@ -25,5 +25,5 @@ export async function* answerEvents(body: ReadableStream<Uint8Array>): AsyncGene
       throw new ApiError(200, error.code, error.message);
     }
   }
-  throw new Error(words().interrupted);
+  throw new Error(shared().interrupted);
 }

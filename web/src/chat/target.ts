@@ -1,6 +1,6 @@
 import type { Citation, Hit, Listed } from "../api/types";
 import type { Cited } from "../shell/route";
-import { words } from "../words/words";
+import { shared } from "../words/shared/words";
 
 const WEB = "web:";
 
@@ -73,6 +73,6 @@ export const nameOf = (id: string): string => id.split(/[\\/]/).at(-1) || id;
 /** Return section and page in words. */
 export function placeOf(target: Pick<Target, "section" | "page">): string {
   const parts = [target.section.split(" > ").slice(1).join(" › ") || target.section];
-  if (target.page) parts.push(words().onPage(target.page));
+  if (target.page) parts.push(shared().onPage(target.page));
   return parts.filter(Boolean).join(" · ");
 }

@@ -1,14 +1,13 @@
+import { SHARED } from "./paths";
+
 const PATHS = {
-  send: "M12 19V5M5 12l7-7 7 7",
-  stop: "M7 7h10v10H7z",
+  ...SHARED,
   up: "M7 21V10l5-8c1.6 0 2.6 1.2 2.3 2.8L13.6 9H19a2 2 0 0 1 2 2.4l-1.5 7.5A2.6 2.6 0 0 1 17 21H7zM7 21H3V10h4",
   down: "M17 3v11l-5 8c-1.6 0-2.6-1.2-2.3-2.8l.7-4.2H5a2 2 0 0 1-2-2.4l1.5-7.5A2.6 2.6 0 0 1 7 3h10zM17 3h4v11h-4",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
-  close: "M6 6l12 12M18 6L6 18",
   menu: "M4 7h16M4 12h16M4 17h16",
   minus: "M5 12h14",
   download: "M12 4v12M6 10l6 6 6-6M4 20h16",
-  plus: "M12 5v14M5 12h14",
   search: "M16.5 16.5L21 21M18 11a7 7 0 1 1-14 0 7 7 0 0 1 14 0z",
   files: "M14 3H6v18h12V7zM14 3v4h4M9 12h6M9 16h6",
   trash: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v6M14 11v6",
@@ -24,10 +23,7 @@ const PATHS = {
   system: "M3 5h18v11H3zM9 20h6M12 16v4",
   keyboard: "M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M18 10h.01M7 14h10",
   check: "M5 12.5l4.5 4.5L19 7.5",
-  warn: "M12 4l9 16H3zM12 10v4M12 17h.01",
   info: "M12 11v6M12 7.5h.01M21 12a9 9 0 1 1-18 0 9 9 0 0 1 18 0z",
-  again: "M20 11a8 8 0 1 0-2.3 6.3M20 5v6h-6",
-  chat: "M4 5h16v11H10l-5 4v-4H4z",
   dots: "M6 12h.01M12 12h.01M18 12h.01",
   pencil: "M4 20l1-4L16 5l3 3L8 19zM13.5 7.5l3 3",
   more: "M6 9l6 6 6-6",

@@ -1,4 +1,5 @@
-import { LANGUAGES, type Language, NAMES, speak, useLanguage, words } from "../words/words";
+import type { Language } from "../words/shared/words";
+import { LANGUAGES, NAMES, speak, useLanguage, words } from "../words/words";
 
 /** The language of the page; answers are in that of the question. */
 export function LanguageSwitch() {

@@ -1,4 +1,5 @@
-import { language, words } from "../words/words";
+import { language } from "../words/shared/words";
+import { words } from "../words/words";
 
 const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["day", 86_400],

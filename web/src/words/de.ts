@@ -1,21 +1,15 @@
-import { plural } from "./plural";
+import { count, isNumber, de as shared } from "./shared/de";
 import type { Words } from "./words";
 
-const count = (number: number, one: string, other: string) => plural("de", number, { one, other });
-const isNumber = (label: string) => /^[\divxlc]+$/i.test(label);
-
 export const de: Words = {
+  ...shared,
   goToSearch: "Zur Suche",
   goToQuestion: "Zur Frage",
   tryAgain: "Erneut versuchen",
-  unreachable: "Der Server ist nicht erreichbar. Versuchen Sie es gleich noch einmal.",
-  interrupted: "Die Antwort wurde unterbrochen. Fragen Sie noch einmal.",
-  retryIn: (message, seconds) => `${message} Versuchen Sie es in ${seconds} s erneut.`,
   sources: "Quellen",
   administration: "Verwaltung",
   menu: "Menü",
   closeMenu: "Menü schließen",
-  close: "Schließen",
   loading: "Wird geladen",
   cancel: "Abbrechen",
   delete: "Löschen",
@@ -28,7 +22,6 @@ export const de: Words = {
   conversation: "Gespräch",
   conversations: "Gespräche",
   conversationsAndSources: "Gespräche und Quellen",
-  newConversation: "Neues Gespräch",
   noConversations: "Noch keine Gespräche.",
   noSuchConversation: "Kein Gespräch enthält diese Wörter.",
   findConversation: "Gespräch suchen",
@@ -91,16 +84,10 @@ export const de: Words = {
   thenAsk: "Stellen Sie dann eine Frage: Die Antwort zeigt den genauen Wortlaut, auf dem sie beruht.",
   nothingToRead: "Es gibt keine Dokumente, die Sie lesen dürfen.",
   askYourDocuments: "Fragen Sie Ihre Dokumente",
-  promise:
-    "Jeder Satz einer Antwort zeigt den genauen Wortlaut, auf dem er beruht. Haben die Dokumente keine Antwort, erfahren Sie das.",
   suggestions: "Vorgeschlagene Fragen",
   whatIsAbout: (title) => `Worum geht es in ${title}?`,
   viewAll: "alle ansehen",
 
-  askQuestion: "Eine Frage stellen",
-  question: "Frage",
-  ask: "Fragen",
-  stop: "Anhalten",
   stopped: "Angehalten",
   allDocuments: "Alle Dokumente",
   removeFilter: "Filter entfernen",
@@ -117,25 +104,12 @@ export const de: Words = {
   filterExpression: "Filterausdruck",
   filterHint: 'oder schreiben Sie: lang in (en, de) and updated >= "2024"',
 
-  searching: "Die Dokumente werden durchsucht",
-  reading: (passages) => `${count(passages, "Stelle wird", "Stellen werden")} gelesen`,
-  citation: (marker) => `Beleg ${marker}`,
   citationCount: (number) => count(number, "Beleg", "Belege"),
-  answerIs: (answer) => `Antwort: ${answer}`,
-  notSupported: "nicht belegt",
-  notSaid: "Die Dokumente sagen das nicht",
-  unsupported: (wrong, all) =>
-    `${wrong} von ${count(all, "Satz", "Sätzen")} ${wrong === 1 ? "ist" : "sind"} nicht durch die Dokumente belegt.`,
-  cited: "Zitiert",
-  closest: "Nächstliegende Stellen",
-  stoppedEarly: "Angehalten. Der Text oben wurde nicht vollständig geprüft.",
-  askAgain: "Noch einmal fragen",
   editQuestion: "Frage ändern und noch einmal stellen",
   moreInDocument: "Mehr in diesem Dokument",
   notes: "Hinweise zu dieser Antwort",
   copyAnswer: "Antwort und ihre Quellen kopieren",
   copied: "Kopiert.",
-  onPage: (label) => (isNumber(label) ? `Seite ${label}` : label),
   confidence: (share) => `Sicherheit ${share}`,
   likelihood: "Wahrscheinlichkeit einer Antwort",
   noEstimate: "Keine Schätzung: keine Antwort aus Textstellen",
@@ -219,7 +193,6 @@ export const de: Words = {
   wordCount: (number) => (number < 1000 ? count(number, "Wort", "Wörter") : `${Math.round(number / 1000)} Tsd. Wörter`),
 
   source: "Quelle",
-  newTab: "öffnet einen neuen Tab",
   closeSource: "Quelle schließen",
   citations: "Belege",
   previousCitation: "Voriger Beleg",

@@ -1,22 +1,16 @@
-import { plural } from "./plural";
-
-const count = (number: number, one: string, other = `${one}s`) => plural("en", number, { one, other });
-const isNumber = (label: string) => /^[\divxlc]+$/i.test(label);
+import { count, isNumber, en as shared } from "./shared/en";
 
 /** The texts of the page in English, which the other languages follow. */
 export const en = {
+  ...shared,
   // The page as a whole
   goToSearch: "Go to the search",
   goToQuestion: "Go to the question",
   tryAgain: "Try again",
-  unreachable: "The server cannot be reached. Try again in a moment.",
-  interrupted: "The answer was interrupted. Ask again.",
-  retryIn: (message: string, seconds: number) => `${message} Try again in ${seconds} s.`,
   sources: "Sources",
   administration: "Administration",
   menu: "Menu",
   closeMenu: "Close the menu",
-  close: "Close",
   loading: "Loading",
   cancel: "Cancel",
   delete: "Delete",
@@ -30,7 +24,6 @@ export const en = {
   conversation: "Conversation",
   conversations: "Conversations",
   conversationsAndSources: "Conversations and sources",
-  newConversation: "New conversation",
   noConversations: "No conversations yet.",
   noSuchConversation: "No conversation has these words.",
   findConversation: "Find a conversation",
@@ -94,17 +87,11 @@ export const en = {
   thenAsk: "Then ask a question: the answer shows the exact words it rests on.",
   nothingToRead: "There are no documents for you to read.",
   askYourDocuments: "Ask your documents",
-  promise:
-    "Every sentence of an answer shows the exact words it rests on. If the documents have no answer, you are told so.",
   suggestions: "Suggested questions",
   whatIsAbout: (title: string) => `What is ${title} about?`,
   viewAll: "view all",
 
   // Asking
-  askQuestion: "Ask a question",
-  question: "Question",
-  ask: "Ask",
-  stop: "Stop",
   stopped: "Stopped",
   allDocuments: "All documents",
   removeFilter: "Remove the filter",
@@ -122,25 +109,12 @@ export const en = {
   filterHint: 'or write: lang in (en, de) and updated >= "2024"',
 
   // Answers
-  searching: "Searching the documents",
-  reading: (passages: number) => `Reading ${count(passages, "passage")}`,
-  citation: (marker: number) => `Citation ${marker}`,
   citationCount: (number: number) => count(number, "citation"),
-  answerIs: (answer: string) => `Answer: ${answer}`,
-  notSupported: "not supported",
-  notSaid: "The documents do not say this",
-  unsupported: (wrong: number, all: number) =>
-    `${wrong} of ${count(all, "sentence")} ${wrong === 1 ? "is" : "are"} not supported by the documents.`,
-  cited: "Cited",
-  closest: "Closest passages",
-  stoppedEarly: "Stopped. The text above was not fully checked.",
-  askAgain: "Ask again",
   editQuestion: "Edit the question and ask again",
   moreInDocument: "More in this document",
   notes: "Notes on this answer",
   copyAnswer: "Copy the answer and its sources",
   copied: "Copied.",
-  onPage: (label: string) => (isNumber(label) ? `page ${label}` : label),
   confidence: (share: string) => `Confidence ${share}`,
   likelihood: "Likelihood of an answer",
   noEstimate: "No estimate: not an answer from passages",
@@ -227,7 +201,6 @@ export const en = {
 
   // The source beside the answer
   source: "Source",
-  newTab: "opens a new tab",
   closeSource: "Close the source",
   citations: "Citations",
   previousCitation: "Previous citation",

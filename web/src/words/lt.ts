@@ -1,22 +1,15 @@
-import { plural } from "./plural";
+import { count, isNumber, lt as shared } from "./shared/lt";
 import type { Words } from "./words";
 
-/** One (1, 21), few (2 to 9), other (10 to 20, 30): „1 dokumentas“, „2 dokumentai“, „10 dokumentų“. */
-const count = (number: number, one: string, few: string, other: string) => plural("lt", number, { one, few, other });
-const isNumber = (label: string) => /^[\divxlc]+$/i.test(label);
-
 export const lt: Words = {
+  ...shared,
   goToSearch: "Eiti į paiešką",
   goToQuestion: "Eiti į klausimą",
   tryAgain: "Bandyti dar kartą",
-  unreachable: "Serveris nepasiekiamas. Pabandykite po akimirkos.",
-  interrupted: "Atsakymas nutrūko. Paklauskite dar kartą.",
-  retryIn: (message, seconds) => `${message} Pabandykite po ${seconds} s.`,
   sources: "Šaltiniai",
   administration: "Administravimas",
   menu: "Meniu",
   closeMenu: "Užverti meniu",
-  close: "Užverti",
   loading: "Įkeliama",
   cancel: "Atšaukti",
   delete: "Ištrinti",
@@ -29,7 +22,6 @@ export const lt: Words = {
   conversation: "Pokalbis",
   conversations: "Pokalbiai",
   conversationsAndSources: "Pokalbiai ir šaltiniai",
-  newConversation: "Naujas pokalbis",
   noConversations: "Pokalbių dar nėra.",
   noSuchConversation: "Pokalbio su šiais žodžiais nėra.",
   findConversation: "Ieškoti pokalbio",
@@ -91,16 +83,10 @@ export const lt: Words = {
   thenAsk: "Tada paklauskite: atsakymas parodys tikslius žodžius, kuriais remiasi.",
   nothingToRead: "Nėra dokumentų, kuriuos galėtumėte skaityti.",
   askYourDocuments: "Klauskite savo dokumentų",
-  promise:
-    "Kiekvienas atsakymo sakinys parodo tikslius žodžius, kuriais remiasi. Jei dokumentuose atsakymo nėra, taip ir pasakoma.",
   suggestions: "Siūlomi klausimai",
   whatIsAbout: (title) => `Apie ką yra ${title}?`,
   viewAll: "rodyti visus",
 
-  askQuestion: "Užduoti klausimą",
-  question: "Klausimas",
-  ask: "Klausti",
-  stop: "Stabdyti",
   stopped: "Sustabdyta",
   allDocuments: "Visi dokumentai",
   removeFilter: "Pašalinti filtrą",
@@ -117,24 +103,12 @@ export const lt: Words = {
   filterExpression: "Filtro išraiška",
   filterHint: 'arba rašykite: lang in (en, de) and updated >= "2024"',
 
-  searching: "Ieškoma dokumentuose",
-  reading: (passages) => `Skaitoma: ${count(passages, "ištrauka", "ištraukos", "ištraukų")}`,
-  citation: (marker) => `Citata ${marker}`,
   citationCount: (number) => count(number, "citata", "citatos", "citatų"),
-  answerIs: (answer) => `Atsakymas: ${answer}`,
-  notSupported: "nepagrįsta",
-  notSaid: "Dokumentuose to nėra",
-  unsupported: (wrong, all) => `Dokumentais nepagrįsti sakiniai: ${wrong} iš ${all}.`,
-  cited: "Cituojama",
-  closest: "Artimiausios ištraukos",
-  stoppedEarly: "Sustabdyta. Tekstas viršuje nebuvo iki galo patikrintas.",
-  askAgain: "Klausti dar kartą",
   editQuestion: "Pakeisti klausimą ir klausti dar kartą",
   moreInDocument: "Daugiau šiame dokumente",
   notes: "Pastabos apie šį atsakymą",
   copyAnswer: "Kopijuoti atsakymą ir jo šaltinius",
   copied: "Nukopijuota.",
-  onPage: (label) => (isNumber(label) ? `${label} puslapis` : label),
   confidence: (share) => `Patikimumas ${share}`,
   likelihood: "Atsakymo tikimybė",
   noEstimate: "Neįvertinta: atsakymas ne iš ištraukų",
@@ -220,7 +194,6 @@ export const lt: Words = {
     number < 1000 ? count(number, "žodis", "žodžiai", "žodžių") : `${Math.round(number / 1000)} tūkst. žodžių`,
 
   source: "Šaltinis",
-  newTab: "atveria naują kortelę",
   closeSource: "Užverti šaltinį",
   citations: "Citatos",
   previousCitation: "Ankstesnė citata",

@@ -1,21 +1,17 @@
+import { count, isNumber, ms as shared } from "./shared/ms";
 import type { Words } from "./words";
 
 /** Nouns have one form, whatever the number. */
-const count = (number: number, noun: string) => `${number.toLocaleString("ms")} ${noun}`;
-const isNumber = (label: string) => /^[\divxlc]+$/i.test(label);
 
 export const ms: Words = {
+  ...shared,
   goToSearch: "Pergi ke carian",
   goToQuestion: "Pergi ke soalan",
   tryAgain: "Cuba lagi",
-  unreachable: "Pelayan tidak dapat dihubungi. Cuba lagi sebentar lagi.",
-  interrupted: "Jawapan terputus. Tanya sekali lagi.",
-  retryIn: (message, seconds) => `${message} Cuba lagi dalam ${seconds} s.`,
   sources: "Sumber",
   administration: "Pentadbiran",
   menu: "Menu",
   closeMenu: "Tutup menu",
-  close: "Tutup",
   loading: "Memuatkan",
   cancel: "Batal",
   delete: "Padam",
@@ -28,7 +24,6 @@ export const ms: Words = {
   conversation: "Perbualan",
   conversations: "Perbualan",
   conversationsAndSources: "Perbualan dan sumber",
-  newConversation: "Perbualan baharu",
   noConversations: "Belum ada perbualan.",
   noSuchConversation: "Tiada perbualan dengan perkataan ini.",
   findConversation: "Cari perbualan",
@@ -90,16 +85,10 @@ export const ms: Words = {
   thenAsk: "Kemudian tanya soalan: jawapan menunjukkan perkataan tepat yang menjadi asasnya.",
   nothingToRead: "Tiada dokumen yang boleh anda baca.",
   askYourDocuments: "Tanya dokumen anda",
-  promise:
-    "Setiap ayat jawapan menunjukkan perkataan tepat yang menjadi asasnya. Jika dokumen tiada jawapan, anda diberitahu.",
   suggestions: "Soalan yang dicadangkan",
   whatIsAbout: (title) => `${title} tentang apa?`,
   viewAll: "lihat semua",
 
-  askQuestion: "Tanya soalan",
-  question: "Soalan",
-  ask: "Tanya",
-  stop: "Henti",
   stopped: "Dihentikan",
   allDocuments: "Semua dokumen",
   removeFilter: "Buang tapisan",
@@ -116,24 +105,12 @@ export const ms: Words = {
   filterExpression: "Ungkapan tapisan",
   filterHint: 'atau tulis: lang in (en, de) and updated >= "2024"',
 
-  searching: "Mencari dalam dokumen",
-  reading: (passages) => `Membaca ${count(passages, "petikan teks")}`,
-  citation: (marker) => `Petikan ${marker}`,
   citationCount: (number) => count(number, "petikan"),
-  answerIs: (answer) => `Jawapan: ${answer}`,
-  notSupported: "tidak disokong",
-  notSaid: "Dokumen tidak menyatakan hal ini",
-  unsupported: (wrong, all) => `${wrong} daripada ${count(all, "ayat")} tidak disokong oleh dokumen.`,
-  cited: "Dipetik",
-  closest: "Petikan paling hampir",
-  stoppedEarly: "Dihentikan. Teks di atas belum disemak sepenuhnya.",
-  askAgain: "Tanya lagi",
   editQuestion: "Ubah soalan dan tanya lagi",
   moreInDocument: "Lagi dalam dokumen ini",
   notes: "Nota tentang jawapan ini",
   copyAnswer: "Salin jawapan dan sumbernya",
   copied: "Disalin.",
-  onPage: (label) => (isNumber(label) ? `halaman ${label}` : label),
   confidence: (share) => `Keyakinan ${share}`,
   likelihood: "Kebarangkalian ada jawapan",
   noEstimate: "Tiada anggaran: bukan jawapan daripada petikan",
@@ -217,7 +194,6 @@ export const ms: Words = {
   wordCount: (number) => (number < 1000 ? count(number, "perkataan") : `${Math.round(number / 1000)} ribu perkataan`),
 
   source: "Sumber",
-  newTab: "membuka tab baharu",
   closeSource: "Tutup sumber",
   citations: "Petikan",
   previousCitation: "Petikan sebelumnya",

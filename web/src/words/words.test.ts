@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { en } from "./en";
-import { LANGUAGES, preferred } from "./words";
+import { preferred } from "./shared/words";
+import { LANGUAGES } from "./words";
 
 type Texts = { [name: string]: unknown };
 

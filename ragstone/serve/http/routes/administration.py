@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ragstone.core.errors import NotFound
 from ragstone.history.audit import Act, with_rights
-from ragstone.history.keys import Key, KeyLimits, Scope
+from ragstone.history.keys import SCOPES, Key, KeyLimits, Scope
 from ragstone.history.sessions import Via
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Administering
@@ -18,7 +18,7 @@ from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.service import Here
 
-Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3)]
+Scopes = Annotated[list[Scope], Field(min_length=1, max_length=len(SCOPES))]
 Groups = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=1_000)]
 NewPassword = Annotated[str, Field(min_length=1, max_length=1_000)]
 MOST_UNANSWERED = 50

@@ -20,7 +20,7 @@ from ragstone.engine.knowledge_base import Change
 from ragstone.serve import as_json
 from ragstone.serve.http import errors, question_settings
 from ragstone.serve.http.authentication import Reading
-from ragstone.serve.http.errors import REQUEST_ID, Problem
+from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
 from ragstone.serve.http.messages import Characters, Metadata, Request, Response, Share
 from ragstone.serve.http.question_settings import QuestionSettings
 from ragstone.serve.http.service import Here, last_answer
@@ -278,6 +278,8 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
 
     With `Accept: text/event-stream` the answer is streamed while it is written: see the schema QueryEvents.
     """
+    if caller.is_visitor and (body.profile or body.settings or body.explain):
+        raise Refused("forbidden", "visitors of a site ask under the server's settings")
     change = _change(body.profile, body.settings)
     events = service.ask(caller, body.question, body.where or None, session=body.session, change=change)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]

@@ -13,7 +13,12 @@ export const de: AdminWords = {
   },
   name: "Name",
   may: "Darf",
-  scopes: { read: "fragen und lesen", write: "hinzufügen und entfernen", admin: "verwalten" },
+  scopes: {
+    read: "fragen und lesen",
+    write: "hinzufügen und entfernen",
+    tokens: "Tokens für Besucher ausstellen",
+    admin: "verwalten",
+  },
   reads: "Liest",
   everything: "alle Dokumente",
   publicOnly: "öffentliche Dokumente",

@@ -7,7 +7,7 @@ export const en = {
   // Rights
   name: "Name",
   may: "May",
-  scopes: { read: "ask and read", write: "add and remove", admin: "administer" },
+  scopes: { read: "ask and read", write: "add and remove", tokens: "make tokens for visitors", admin: "administer" },
   reads: "Reads",
   everything: "all documents",
   publicOnly: "public documents",

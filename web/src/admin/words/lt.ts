@@ -13,7 +13,12 @@ export const lt: AdminWords = {
   },
   name: "Vardas",
   may: "Gali",
-  scopes: { read: "klausti ir skaityti", write: "pridėti ir šalinti", admin: "administruoti" },
+  scopes: {
+    read: "klausti ir skaityti",
+    write: "pridėti ir šalinti",
+    tokens: "išduoti žetonus lankytojams",
+    admin: "administruoti",
+  },
   reads: "Skaito",
   everything: "visus dokumentus",
   publicOnly: "viešus dokumentus",

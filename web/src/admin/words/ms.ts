@@ -6,7 +6,12 @@ export const ms: AdminWords = {
   tabs: { overview: "Gambaran", people: "Orang", keys: "Kunci", jobs: "Tugas", system: "Sistem", log: "Log" },
   name: "Nama",
   may: "Boleh",
-  scopes: { read: "bertanya dan membaca", write: "menambah dan membuang", admin: "mentadbir" },
+  scopes: {
+    read: "bertanya dan membaca",
+    write: "menambah dan membuang",
+    tokens: "mengeluarkan token untuk pelawat",
+    admin: "mentadbir",
+  },
   reads: "Membaca",
   everything: "semua dokumen",
   publicOnly: "dokumen awam",

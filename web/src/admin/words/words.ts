@@ -1,4 +1,4 @@
-import { type Language, language, type Said } from "../../words/words";
+import { type Language, language, type Said } from "../../words/shared/words";
 import { de } from "./de";
 import { en } from "./en";
 import { lt } from "./lt";

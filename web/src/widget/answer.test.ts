@@ -1,0 +1,57 @@
+// @vitest-environment happy-dom
+import { expect, it } from "vitest";
+import { answered, cited, found, hit } from "../chat/samples";
+import { fresh, type Turn } from "../chat/turns";
+import { turnView } from "./answer";
+
+const HARM = "<img src=x onerror=alert(1)><script>alert(1)</script>";
+const done = (turn: Partial<Turn>): Turn => ({ ...fresh("1", "Why?"), state: "done", ...turn });
+
+it("opens the words and the address of a citation", () => {
+  const text = "Stone is hard. [1]";
+  const statement = { start: 0, end: 18, support: 1, supported: true, markers: [1] };
+  const citation = cited(1, { quote: "Stone is hard.", url: "https://stone.example/a" });
+  const answer = answered(text, { citations: [citation], statements: [statement] });
+  const view = turnView(done({ text, answer }), () => undefined);
+  expect(view.querySelector(".prose")?.textContent).toBe("Stone is hard.1");
+  view.querySelector<HTMLButtonElement>(".marker")?.click();
+  expect(view.querySelector("details")?.open).toBe(true);
+  expect(view.querySelector("blockquote")?.textContent).toBe("Stone is hard.");
+  expect(view.querySelector("a")?.href).toBe("https://stone.example/a");
+  expect(view.querySelector("a")?.rel).toContain("noopener");
+});
+
+it("marks what the documents do not say", () => {
+  const text = "Stone is soft.";
+  const statement = { start: 0, end: 14, support: 0, supported: false, markers: [] };
+  const view = turnView(done({ text, answer: answered(text, { statements: [statement] }) }), () => undefined);
+  expect(view.querySelector(".unproved")?.textContent).toBe(text);
+  expect(view.querySelector(".notice")?.textContent).toContain("not supported");
+});
+
+it("shows a refusal with the closest passages", () => {
+  const text = "Nothing was found.\n\n- About stone: It is old.";
+  const answer = answered(text, { outcome: "refusal", abstained: true });
+  const view = turnView(done({ text, answer, evidence: found(hit("Stone. It is old.")) }), () => undefined);
+  expect(view.querySelector(".refusal p")?.textContent).toBe("Nothing was found.");
+  expect(view.querySelector("blockquote")?.textContent).toBe("It is old.");
+});
+
+it.each([
+  "javascript:alert(1)",
+  "JAVASCRIPT:alert(1)",
+  "data:text/html,x",
+  "https://a:b@evil.example/",
+  "//evil.example",
+])("makes no link of %s", (url) => {
+  const answer = answered("A [1]", { citations: [cited(1, { url })] });
+  expect(turnView(done({ text: "A [1]", answer }), () => undefined).querySelector("a")).toBeNull();
+});
+
+it("shows markup from anywhere as text", () => {
+  const citation = cited(1, { quote: HARM, title: HARM, section: HARM, page: HARM });
+  const answer = answered(`${HARM} [1]`, { citations: [citation] });
+  const view = turnView(done({ question: HARM, text: `${HARM} [1]`, answer }), () => undefined);
+  expect(view.querySelectorAll("img, script, [onerror]")).toHaveLength(0);
+  expect(view.textContent?.split(HARM).length).toBeGreaterThan(4);
+});
