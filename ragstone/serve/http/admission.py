@@ -90,7 +90,7 @@ class Admission:
         authorization, site = headers.get("authorization", ""), scope.get(SITE, "")
         address = scope["client"][0] if scope.get("client") else ""
         if self._visitors.is_one(authorization, site):
-            caller = self._visitors.caller(authorization, site, address)
+            caller = self._visitors.caller(authorization, address)
             if (scope["method"], scope["path"]) not in ROUTES:
                 raise Refused("forbidden", "visitors of a site may only ask questions")
         else:

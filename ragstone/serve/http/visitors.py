@@ -47,12 +47,11 @@ class Visitors:
         """Return whether a request is a visitor's: its page's origin is a site's, or it shows a token."""
         return bool(site) or _secret(authorization).startswith(PREFIX)
 
-    def caller(self, authorization: str, site: str, address: str) -> Caller:
+    def caller(self, authorization: str, address: str) -> Caller:
         """Return the visitor who sends a request.
 
         Args:
             authorization: the header; empty if there is none.
-            site: origin of the page that sends it; empty if none does.
             address: of the visitor's machine.
 
         Raises:

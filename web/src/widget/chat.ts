@@ -42,8 +42,8 @@ export class ChatPanel {
     this.send = el("button", { type: "submit", class: "send" });
     const form = el("form", {}, this.box, this.send);
     const heading = el(
-      "header",
-      {},
+      "div",
+      { class: "head" },
       el("h2", { id: "title" }, title),
       iconButton("plus", say.newConversation, () => this.begin()),
       iconButton("close", say.close, () => this.root.close()),
