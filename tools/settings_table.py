@@ -80,6 +80,7 @@ SECTIONS = {
     "serve.tls": "TLS",
     "serve.oidc": "Sign-in with OpenID Connect",
     "serve.sessions": "Sessions of people",
+    "serve.widget": "The chat on other sites",
     "jobs": "Jobs and workers",
 }
 """Sections in the order of the page, and their titles."""

@@ -115,7 +115,7 @@ def test_answers_by_keyboard_on_another_site(site: Site, visit: Open) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Question")).to_be_focused()
     turn = asked(at, ROMANS)
-    expect(turn.locator(".prose")).to_contain_text("Kentish ragstone")
+    expect(turn.locator(".prose")).to_contain_text("river Medway")
     turn.get_by_role("button", name="Citation 1").press("Enter")
     expect(turn.locator("details[open] blockquote")).to_contain_text("The Romans shipped it down the river Medway")
     refused = asked(at, "How much is a train ticket to Vilnius?")
@@ -144,11 +144,11 @@ def test_fills_a_phone_in_the_colours_and_language_of_the_site(site: Site, visit
     assert at.violations() == []
     with at.page.expect_request(f"{site.api}/query") as sent:
         launcher.tap()
-        turn = asked(at, "What is the colour of sandstone?")
+        turn = asked(at, "What is sandstone made of?")
     assert sent.value.headers["authorization"].startswith("Bearer rgt_")
     assert at.page.get_by_role("dialog").bounding_box() == {"x": 0, "y": 0, **PHONE["viewport"]}
     expect(at.page.get_by_role("dialog").get_by_role("textbox")).to_have_attribute("placeholder", "Eine Frage stellen")
-    expect(turn.locator(".prose")).to_contain_text("made of grains of sand")
+    expect(turn).to_contain_text("grains of sand")
     turn.locator("summary").first.tap()
     assert turn.locator("img, script, style, [onerror], a").count() == 0
     assert at.page.title() == "A shop"

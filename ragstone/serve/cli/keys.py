@@ -24,7 +24,7 @@ def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its owner or purpose.", show_default=False)],
     scope: Annotated[
         list[str] | None,
-        typer.Option(metavar="read|write|admin", help="What it may do; read by default; may be repeated."),
+        typer.Option(metavar="read|write|tokens|admin", help="What it may do; read by default; may be repeated."),
     ] = None,
     group: Annotated[
         list[str] | None,

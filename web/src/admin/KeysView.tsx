@@ -38,7 +38,7 @@ export function KeysView() {
             <span>{say.ownerOrPurpose}</span>
             <input name="name" required maxLength={100} autoComplete="off" />
           </label>
-          <RightsFields />
+          <RightsFields isKey />
           <button type="submit" className="button primary">
             {say.makeKey}
           </button>

@@ -37,15 +37,15 @@ export function Table({ label, head, children }: { label: string; head: readonly
   );
 }
 
-/** Fields for what somebody may do and read. Names of groups are separated by commas. */
-export function RightsFields({ rights }: { rights?: Rights | undefined }) {
+/** Fields for what somebody may do and read; only keys make tokens. Names of groups are separated by commas. */
+export function RightsFields({ rights, isKey = false }: { rights?: Rights | undefined; isKey?: boolean }) {
   const say = adminWords();
   const reads = !rights || rights.groups === null ? "all" : "groups";
   return (
     <>
       <fieldset className="row">
         <legend>{say.may}</legend>
-        {SCOPES.map((scope) => (
+        {SCOPES.filter((scope) => isKey || scope !== "tokens").map((scope) => (
           <label key={scope} className="check">
             <input
               type="checkbox"
