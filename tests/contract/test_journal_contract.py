@@ -13,7 +13,7 @@ import pytest
 
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Turn, Usage
-from ragstone.core.errors import KnowledgeBaseError, NotFound, RateLimited
+from ragstone.core.errors import KnowledgeBaseError, NotFound, RateLimited, UsageError
 from ragstone.core.request import BILLION
 from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.queue import Work
@@ -26,6 +26,7 @@ from ragstone.history.responses import HOUR, Responses
 from ragstone.history.spending import DETAILED_DAYS, Spending
 from ragstone.history.statistics import Statistics
 from ragstone.history.store import JournalStore
+from ragstone.history.tokens import Tokens
 from ragstone.learning.learner import Learner
 from ragstone.learning.policy import Choices
 from ragstone.services.cost import Call
@@ -148,6 +149,27 @@ def test_keys_are_found_and_revoked(journal: JournalStore) -> None:
     keys.revoke("Ann's")
     assert keys.ring().find(secret) is None
     assert bool(keys.ring())
+
+
+def test_tokens_are_found_until_they_are_over(journal: JournalStore) -> None:
+    clock = Clock()
+    key, _ = Keys(journal, clock).make("shop", ["tokens"], ["hr", "staff"])
+    tokens = Tokens(journal, clock)
+    assert tokens.find("rgt_" + "a" * 43) is None
+    text = tokens.make(key, ODD.replace("\0", ""), ["staff"], 60)
+    clock.now += 59
+    found = tokens.find(text)
+    assert found is not None
+    assert found.reader == Reader(name=f"visitor:{key.id}:{ODD.replace(chr(0), '')}", groups=frozenset({"staff"}))
+    with pytest.raises(UsageError, match="board"):
+        tokens.make(key, "ann", ["staff", "board"], 60)
+    clock.now += 1
+    assert tokens.find(text) is None
+    clock.now += 1
+    tokens.make(key, "ann", [], 60)
+    with journal.reading() as db:
+        assert db is not None
+        assert db.execute("SELECT count(*) FROM tokens").fetchone() == (1,), "the other one was removed"
 
 
 def test_writers_at_once_neither_overspend_nor_lose_counts(journal: JournalStore) -> None:

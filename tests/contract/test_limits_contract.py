@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from ragstone.history.limits import NAME, Exceeded, Limits, OwnLimits, Quota, SharedLimits
+from ragstone.history.limits import NAME, QUIET_SECONDS, Exceeded, Limits, OwnLimits, Quota, SharedLimits
 
 Clock = Callable[[], float]
 
@@ -70,6 +71,24 @@ def test_clock_set_back_stops_no_request(limits: Limits, clock: Hands) -> None:
     assert limits.begin("a", quota) == Exceeded(limit="rate", seconds=1.0)
     clock.now += 1
     assert limits.begin("a", quota) is None
+
+
+def test_forgets_those_who_were_quiet_for_long(tmp_path: Path, clock: Hands) -> None:
+    quota = Quota(per_minute=60, burst=1)
+    with closing(shared(tmp_path, clock, "one", "one")) as limits, closing(sqlite3.connect(tmp_path / NAME)) as db:
+        for number in range(999):
+            limits.begin(f"early {number}", quota)
+        clock.now += QUIET_SECONDS + 1
+        limits.begin("late", quota)
+        assert db.execute("SELECT key FROM buckets").fetchall() == [("late",)]
+
+
+def test_one_process_remembers_only_so_many(monkeypatch: pytest.MonkeyPatch, clock: Hands) -> None:
+    monkeypatch.setattr("ragstone.history.limits.MOST_BUCKETS", 2)
+    limits, quota = OwnLimits(clock), Quota(per_minute=60, burst=1)
+    assert [limits.begin(key, quota) for key in ("a", "b", "c")] == [None] * 3
+    assert limits.begin("c", quota) == Exceeded(limit="rate", seconds=1.0)
+    assert limits.begin("a", quota) is None, "the quietest was forgotten"
 
 
 # ---------------------------------------------------------------- several processes
