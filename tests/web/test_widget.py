@@ -119,7 +119,7 @@ def test_answers_by_keyboard_on_another_site(site: Site, visit: Open) -> None:
     turn.get_by_role("button", name="Citation 1").press("Enter")
     expect(turn.locator("details[open] blockquote")).to_contain_text("The Romans shipped it down the river Medway")
     refused = asked(at, "How much is a train ticket to Vilnius?")
-    expect(refused.get_by_role("group", name="Closest passages").get_by_role("listitem").first).to_be_visible()
+    expect(refused.get_by_role("group", name="Closest passages").get_by_role("listitem").first).to_be_in_viewport()
     assert at.violations() == []
     for _ in range(12):
         page.keyboard.press("Tab")

@@ -16,7 +16,7 @@ from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Caller
 from ragstone.serve.http.errors import REQUEST_ID, Refused
 from ragstone.serve.http.telemetry import Metrics, log_request
-from ragstone.serve.http.visitors import ROUTES, SITE
+from ragstone.serve.http.visitors import SITE, SITE_ROUTES
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 CONTENT_SECURITY_POLICY = (
@@ -153,7 +153,7 @@ class OriginGuard:
             method = scope["method"]
             if method == "OPTIONS":
                 method = headers.get("access-control-request-method", "")
-            if (method, scope["path"]) not in ROUTES:
+            if (method, scope["path"]) not in SITE_ROUTES:
                 raise Refused("forbidden", "pages of this origin may only ask questions")
             scope[SITE] = origin
         elif origin and urlsplit(origin).netloc != host and origin not in self._origins:

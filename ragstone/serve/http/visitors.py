@@ -21,6 +21,8 @@ SITE = "ragstone.site"
 """The key of the site's origin in the ASGI scope of a request that its page sends."""
 ROUTES = frozenset({("POST", "/query")})
 """All that visitors may use, as methods and paths."""
+SITE_ROUTES = ROUTES | {("GET", "/widget.js")}
+"""All that the page of a site may ask a browser for, if it names its origin."""
 ANONYMOUS = Reader(name="visitors", groups=frozenset())
 OFF = "the chat for other sites is off; the setting serve.widget.enabled turns it on"
 _NETWORK_BITS = 64

@@ -79,6 +79,7 @@ def test_visitors_get_what_they_may_have(here: Scene) -> None:
     assert anonymous.headers["access-control-allow-origin"] == SITE
     assert anonymous.headers["vary"] == "Origin"
     assert "nine thousand" in here.ask(SECRET, **here.token(groups=("hr",))).json()["answer"]
+    assert here.live.http.get("/widget.js", headers={"origin": SITE}).headers["access-control-allow-origin"] == SITE
     script = here.live.http.get("/widget.js", headers={"sec-fetch-site": "cross-site"})
     assert script.headers["content-type"].startswith("text/javascript")
     assert script.headers["cross-origin-resource-policy"] == "cross-origin"
@@ -264,6 +265,19 @@ def test_tells_nothing_of_restricted_documents(here: Scene, name: str) -> None:
     assert answer.status_code == 200, answer.text
     assert "nine thousand" not in answer.text
     assert "salaries.md" not in answer.text
+
+
+def test_sites_are_visitors_of_a_server_without_keys(tmp_path: Path) -> None:
+    with closing(open_fast(tmp_path / "kb", READY)) as engine:
+        add(engine, *DOCUMENTS)
+        with served(engine, *SETTINGS) as live:
+            here = Scene(live, {}, {})
+            assert "nine thousand" in here.ask(SECRET, origin="").text, "its owner"
+            assert "nine thousand" not in here.ask(SECRET).text
+            assert here.call("GET", "/documents").status_code == 403
+            refused = live.http.post("/tokens", json={"visitor": "ann"})
+            assert refused.status_code == 403
+            assert "ragstone key make" in refused.json()["error"]["message"]
 
 
 # ---------------------------------------------------------------- limits
