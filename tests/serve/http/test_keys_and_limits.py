@@ -20,7 +20,7 @@ from ragstone.history.journal import Journal
 from ragstone.history.keys import KeyLimits, Keys
 from servers.openai_server import OpenAIServer
 
-PUBLIC = {"/health", "/ready"}
+PUBLIC = {"/health", "/ready", "/widget.js"}
 SIGN_IN = {"/sign-in", "/sign-in/provider", "/sign-in/callback"}
 """Where people get what other routes need."""
 
@@ -32,7 +32,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     with closing(open_fast(folder)) as engine:
         add(engine, *DOCUMENTS)
         make_key(folder, "first", "admin")
-        with served(engine) as live:
+        with served(engine, "widget.enabled=true", "widget.origins=[https://shop.example]") as live:
             yield live
 
 
