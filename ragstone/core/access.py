@@ -98,6 +98,11 @@ class Reader:
         return f"{NAMESPACE_MARK}{self.who}{NAMESPACE_MARK}" if self.who else ""
 
 
+def owner_of(session: str) -> str:
+    """Return the `Reader.who` of the reader whose conversation has this stored name."""
+    return session.split(NAMESPACE_MARK, 2)[1] if session.startswith(NAMESPACE_MARK) else ""
+
+
 def both(allowed: Filter | None, where: Filter | None) -> Filter | None:
     """Return the conjunction of two filters; None stands for no filter."""
     return And(parts=(allowed, where)) if allowed and where else allowed or where

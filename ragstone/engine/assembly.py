@@ -29,6 +29,7 @@ from ragstone.engine.location import open_journal, refuse_external
 from ragstone.engine.tracking import Tracker
 from ragstone.history.conversations import Conversations
 from ragstone.history.responses import Responses
+from ragstone.history.shares import Shares
 from ragstone.history.spending import Spending
 from ragstone.history.statistics import Statistics
 from ragstone.index.keyword.reader_words import Words
@@ -150,6 +151,7 @@ def _history(source: Source, settings: Settings) -> HistoryParts:
             "conversations", memory, lambda: Conversations(journal(), tokens=memory[0], days=memory[1])
         ),
         responses=shared.part("responses", own.responses_days, lambda: Responses(journal(), days=own.responses_days)),
+        shares=shared.part("shares", (), lambda: Shares(journal())),
         spending=shared.part("spending", (), lambda: Spending(journal())),
         statistics=shared.part(
             "statistics",

@@ -36,6 +36,7 @@ from ragstone.engine.lazy import Lazy, Pool
 from ragstone.engine.tracking import Tracker
 from ragstone.history.conversations import Conversations
 from ragstone.history.responses import Responses
+from ragstone.history.shares import Shares
 from ragstone.history.spending import Spending
 from ragstone.history.statistics import Statistics
 from ragstone.history.store import JournalStore
@@ -86,6 +87,7 @@ class HistoryParts:
     jobs: Lazy[JobQueue]
     conversations: Lazy[Conversations]
     responses: Lazy[Responses]
+    shares: Lazy[Shares]
     spending: Lazy[Spending]
     statistics: Lazy[Statistics]
     learner: Lazy[Learner]

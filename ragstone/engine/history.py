@@ -11,8 +11,10 @@ from ragstone.core.records import Hit
 from ragstone.engine.caching import LEVELS, Level, latest_questions
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
+from ragstone.engine.sharing import SharedTurn, copy_shared, shared_turns
 from ragstone.history.conversations import Said, Session
 from ragstone.history.responses import Feedback, Opinions, Response, Unanswered, Vote
+from ragstone.history.shares import Share
 from ragstone.history.statistics import Report
 from ragstone.history.store import JournalStore
 
@@ -52,6 +54,48 @@ class History:
         """Delete a conversation of this reader, and return how many questions it had."""
         with self._versions.current() as version:
             return version.history.conversations().forget(reader.session(session))
+
+    def share(self, session: str, *, reader: Reader, days: float | None = None) -> tuple[Share, str]:
+        """Make a link to a conversation of this reader as it is now, for some days or as long as it is kept.
+
+        Returns:
+            The link, and the secret it ends with, which is stored nowhere. Whoever has it is shown the answers that
+            rest on what they may read.
+
+        Raises:
+            NotFound: there is no such conversation.
+            UsageError: there are too many links to it.
+        """
+        with self._versions.current() as version:
+            return version.history.shares().make(reader.session(session), days)
+
+    def shares(self, session: str, *, reader: Reader) -> list[Share]:
+        """Return the links to a conversation of this reader, the newest first."""
+        with self._versions.current() as version:
+            return version.history.shares().of(reader.session(session))
+
+    def take_back(self, session: str, *, reader: Reader) -> list[Share]:
+        """Delete all links to a conversation of this reader, and return them."""
+        with self._versions.current() as version:
+            return version.history.shares().take_back(reader.session(session))
+
+    def shared(self, secret: str, *, reader: Reader) -> list[SharedTurn]:
+        """Return a shared conversation, as far as this reader may read what its answers rest on.
+
+        Raises:
+            NotFound: there is no such link, or it is over.
+        """
+        with self._versions.current() as version:
+            return shared_turns(version, secret, reader)
+
+    def copy_shared(self, secret: str, *, reader: Reader) -> str:
+        """Store what this reader is shown of a shared conversation as one of their own, and return its name.
+
+        Raises:
+            NotFound: there is no such link, it is over, or this reader may read none of its answers.
+        """
+        with self._versions.current() as version:
+            return copy_shared(version, secret, reader)
 
     def response(self, response_id: str, *, reader: Reader) -> Response:
         """Return an answer this reader got, with the opinions of it, and with its evidence as far as it is stored.

@@ -1,4 +1,4 @@
-"""What administrators did: who, when and what. Rows are added, and none is ever changed or removed."""
+"""What administrators did and readers shared: who, when and what. Rows are added; none is ever changed or removed."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ Act = Literal[
     "person.sign_out",
     "sync",
     "job.cancel",
+    "conversation.share",
+    "conversation.take_back",
 ]
 
 _LAST = 2**62

@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from ragstone.core.access import NAMESPACE_MARK
 from ragstone.core.answers import Turn
 from ragstone.history.journal import row_crc
-from ragstone.history.store import JournalStore
+from ragstone.history.store import JournalDatabase, JournalStore
 
 DAY = 86_400.0
 """Seconds."""
 LONGEST_SESSION = 200
 """Turns to store of a session; older ones are deleted."""
+_LAST = 2**62
 _SOON = 10.0
 """Seconds within which an answer is stored after its turn."""
 
-_FORGET_NAMES = "DELETE FROM names WHERE session NOT IN (SELECT session FROM turns)"
+_OF_A_SESSION = ("names", "shares")
+"""Tables with what belongs to a session and ends with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,17 +79,14 @@ class Conversations:
             return
         now = self._clock()
         with self._journal.writing() as db:
-            row = (session, now, turn.question, turn.answer)
-            db.execute(
-                "INSERT INTO turns (session, at, question, answer, crc) VALUES (?, ?, ?, ?, ?)", [*row, row_crc(*row)]
-            )
+            put_turn(db, session, now, turn)
             db.execute(
                 "DELETE FROM turns WHERE session = ?1 AND turn <= (SELECT turn FROM turns WHERE session = ?1"
                 " ORDER BY turn DESC LIMIT 1 OFFSET ?2)",
                 [session, LONGEST_SESSION],
             )
             if db.execute("DELETE FROM turns WHERE at < ?", [self._oldest(now)]).rowcount:
-                db.execute(_FORGET_NAMES)
+                _forget_what_belongs_to_none(db)
 
     def before(self, session: str, count: Callable[[str], int]) -> tuple[Turn, ...]:
         """Return the last turns of a session that fit, the oldest first.
@@ -112,12 +111,13 @@ class Conversations:
                     out.append(Turn(question=question, answer=answer))
         return tuple(reversed(out))
 
-    def turns(self, session: str, who: str = "") -> list[Said]:
+    def turns(self, session: str, who: str = "", newest: int = _LAST) -> list[Said]:
         """Return the turns of a session, the oldest first; an unknown session has none.
 
         Args:
             session: its name.
             who: the reader whose session it is; the owner by default.
+            newest: the number of the last turn to return.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
@@ -126,11 +126,11 @@ class Conversations:
         sql = """
             SELECT t.turn, t.at, t.question, t.answer, t.crc, r.id, r.answer FROM turns t
             LEFT JOIN responses r ON r.at BETWEEN t.at AND t.at + ?4 AND r.reader = ?3 AND r.question = t.question
-            WHERE t.session = ?1 AND t.at >= ?2 ORDER BY t.turn, r.at
+            WHERE t.session = ?1 AND t.at >= ?2 AND t.turn <= ?5 ORDER BY t.turn, r.at
         """
         out = dict[int, Said]()
         with self._journal.reading() as db:
-            rows = db.execute(sql, [session, self._oldest(self._clock()), who, _SOON]) if db else ()
+            rows = db.execute(sql, [session, self._oldest(self._clock()), who, _SOON, newest]) if db else ()
             for turn, at, question, answer, crc, id, told in rows:
                 if crc != row_crc(session, at, question, answer) or (turn in out and out[turn].response_id):
                     continue
@@ -209,9 +209,20 @@ class Conversations:
                 return 0
         with self._journal.writing() as db:
             gone = db.execute(f"DELETE FROM turns WHERE {which}", [value]).rowcount  # noqa: S608
-            db.execute(_FORGET_NAMES)
+            _forget_what_belongs_to_none(db)
         self._journal.forget_pages()
         return gone
 
     def _oldest(self, now: float) -> float:
         return now - self._days * DAY
+
+
+def put_turn(db: JournalDatabase, session: str, at: float, turn: Turn) -> None:
+    """Add a turn to a session, as part of a transaction."""
+    row = (session, at, turn.question, turn.answer)
+    db.execute("INSERT INTO turns (session, at, question, answer, crc) VALUES (?, ?, ?, ?, ?)", [*row, row_crc(*row)])
+
+
+def _forget_what_belongs_to_none(db: JournalDatabase) -> None:
+    for table in _OF_A_SESSION:
+        db.execute(f"DELETE FROM {table} WHERE session NOT IN (SELECT session FROM turns)")  # noqa: S608

@@ -326,6 +326,23 @@ def _m011_tokens(db: JournalDatabase) -> None:
     )
 
 
+def _m012_shares(db: JournalDatabase) -> None:
+    """Links to conversations, as they were when each link was made."""
+    db.execute(
+        """
+        CREATE TABLE shares (
+            hash    TEXT PRIMARY KEY,            -- SHA-256 of what the link ends with, hexadecimal
+            session TEXT NOT NULL,
+            newest  INTEGER NOT NULL,            -- the last turn that the link shows
+            made    REAL NOT NULL,
+            until   REAL,                        -- NULL: as long as the conversation is kept
+            crc     INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX shares_session ON shares (session)")
+
+
 MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m001_conversations,
     _m002_spending,
@@ -338,6 +355,7 @@ MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m009_names,
     _m010_people,
     _m011_tokens,
+    _m012_shares,
 )
 """From nothing to format 1, from 1 to 2, and so on. A published one is never edited; a new format appends one."""
 FORMAT = len(MIGRATIONS)
@@ -355,6 +373,7 @@ SUMS: Mapping[str, tuple[str, ...]] = {
     "decisions": ("at", "what"),
     "users": ("name", "hash", "scopes", "groups", "made", "removed"),
     "sessions": ("hash", "name", "shown", "via", "scopes", "groups", "made", "until"),
+    "shares": ("hash", "session", "newest", "made", "until"),
     "audit": ("at", "who", "act", "what"),
     "tokens": ("hash", "key", "visitor", "groups", "until"),
     "calls": ("day", "job", "purpose", "model", "prompt", "completion", "cost", "open"),

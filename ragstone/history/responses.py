@@ -56,6 +56,7 @@ class Response:
 
     ``passages`` are the evidence, cited or not, and ``hits`` the part of it that is still stored; ``considered`` are
     the candidates for it, if something can be learned from them; ``feedback`` has one opinion for each voice.
+    ``asker`` is in the groups of whoever asked, at that time; None if these are not known.
     """
 
     response_id: str
@@ -66,6 +67,7 @@ class Response:
     hits: tuple[Hit, ...] = ()
     considered: tuple[Considered, ...] = ()
     feedback: tuple[Feedback, ...] = ()
+    asker: Reader | None = None
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -108,19 +110,20 @@ class Responses:
             KnowledgeBaseError: it could not be stored.
         """
         now = self._clock()
-        found = [
-            {"document_id": hit.chunk.document_id, "chunk_id": hit.chunk.id, "score": hit.score}
-            | {"why": [asdict(step) for step in hit.why]}
-            for hit in answer.hits
-        ]
-        others = [[one.document_id, one.vector, one.keyword] for one in considered]
-        told = json.dumps({"answer": answer.to_dict(), "hits": found, "considered": others})
-        row = (answer.response_id, now, reader.who, _storable(answer.question), told)
+        kept = Response(
+            response_id=answer.response_id,
+            at=now,
+            question=answer.question,
+            answer=answer.to_dict(),
+            passages=tuple(
+                Passage(document_id=hit.chunk.document_id, chunk_id=hit.chunk.id, score=hit.score, why=hit.why)
+                for hit in answer.hits
+            ),
+            considered=tuple(considered),
+            asker=reader,
+        )
         with self._journal.writing() as db:
-            db.execute(
-                "INSERT INTO responses (id, at, reader, question, answer, crc) VALUES (?, ?, ?, ?, ?, ?)",
-                [*row, row_crc(*row)],
-            )
+            put_response(db, kept, reader)
             oldest = now - self._days * DAY
             db.execute("DELETE FROM feedback WHERE response IN (SELECT id FROM responses WHERE at < ?)", [oldest])
             db.execute("DELETE FROM responses WHERE at < ?", [oldest])
@@ -132,12 +135,27 @@ class Responses:
             NotFound: this reader was given no such answer, or it has expired.
             KnowledgeBaseError: the journal cannot be read.
         """
+        found = self.find(id, None if reader.is_owner else reader.who)
+        if found is None:
+            raise _not_found(id)
+        return found
+
+    def find(self, id: str, who: str | None) -> Response | None:
+        """Return an answer with its feedback; None if there is none, or it has expired.
+
+        Args:
+            id: of the answer.
+            who: the stored key of the reader it was given to; None for any.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
         sql = "SELECT id, at, reader, question, answer, crc FROM responses WHERE id = ? AND at >= ?"
         with self._journal.reading() as db:
             row = db.execute(sql, [id, self._clock() - self._days * DAY]).fetchone() if db else None
             said = _said(db.execute(_LAST, [id]).fetchall()) if db else ()
-        if row is None or row[-1] != row_crc(*row[:-1]) or not (reader.is_owner or reader.who == row[2]):
-            raise _not_found(id)
+        if row is None or row[-1] != row_crc(*row[:-1]) or who not in (None, row[2]):
+            return None
         told = json.loads(row[4])
         passages = tuple(
             Passage(
@@ -159,6 +177,7 @@ class Responses:
                 for document, vector, keyword in told.get("considered", ())
             ),
             feedback=said,
+            asker=_asker(told["groups"]) if "groups" in told else None,
         )
 
     def rate(
@@ -245,6 +264,25 @@ class Responses:
             since = self._clock() - min(days, self._days) * DAY
             counts: dict[int, int] = dict(db.execute(sql, [since]).fetchall()) if db else {}
         return Opinions(up=counts.get(VOTES["up"], 0), down=counts.get(VOTES["down"], 0))
+
+
+def put_response(db: JournalDatabase, kept: Response, reader: Reader) -> None:
+    """Store an answer without its feedback for a reader, as part of a transaction."""
+    told: dict[str, Any] = {
+        "answer": kept.answer,
+        "hits": [asdict(one) for one in kept.passages],
+        "considered": [[one.document_id, one.vector, one.keyword] for one in kept.considered],
+    }
+    if kept.asker:
+        told["groups"] = None if kept.asker.groups is None else sorted(kept.asker.groups)
+    row = (kept.response_id, kept.at, reader.who, _storable(kept.question), json.dumps(told))
+    db.execute(
+        "INSERT INTO responses (id, at, reader, question, answer, crc) VALUES (?, ?, ?, ?, ?, ?)", [*row, row_crc(*row)]
+    )
+
+
+def _asker(groups: list[str] | None) -> Reader:
+    return Reader(groups=None if groups is None else frozenset(groups))
 
 
 def _not_found(id: str) -> NotFound:

@@ -1,0 +1,170 @@
+"""Conversations that are shared by a link: what of one a reader is shown, and a copy to go on from.
+
+An answer is shown whole or not at all, by what its reader may read now. Most rest on their evidence alone. Others tell
+of all documents that their asker could read, such as how many there are, or that none mentions a word; they are shown
+only to readers who are in all groups that the asker was in.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ragstone.core.access import READERS, Reader, owner_of
+from ragstone.core.answers import Turn
+from ragstone.core.errors import NotFound
+from ragstone.core.records import WEB, Hit
+from ragstone.engine.components import Components
+from ragstone.history.conversations import Said
+from ragstone.history.responses import Response
+from ragstone.history.shares import Copied, Share
+
+QUOTED = ("extractive", "catalog")
+"""What an answer names in place of a model that wrote it. A model knew the answers before its own."""
+COURTESIES = ("greeting", "thanks", "goodbye")
+"""Kinds of replies that rest on nothing."""
+OF_DOCUMENTS = ("document", "summary", "comparison")
+"""Kinds of replies that rest only on the documents they cite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedTurn:
+    """A turn of a shared conversation as one reader is shown it.
+
+    Without ``text``, the answer is withheld. ``answer`` is its JSON without what concerns only whoever asked, and
+    ``hits`` the evidence that is still stored; both are missing where only the text is kept.
+    """
+
+    at: float
+    question: str
+    text: str | None
+    answer: Mapping[str, Any] | None = None
+    hits: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """A turn with its complete answer, if that is kept."""
+
+    said: Said
+    response: Response | None
+
+
+def shared_turns(version: Components, secret: str, reader: Reader) -> list[SharedTurn]:
+    """Return the turns of the conversation that a link shows, oldest first.
+
+    Raises:
+        NotFound: there is no such link, or it is over.
+    """
+    return [_shown(version, one, may) for one, may in _turns(version, secret, reader)]
+
+
+def copy_shared(version: Components, secret: str, reader: Reader) -> str:
+    """Store what this reader is shown of a shared conversation as one of their own, and return its name.
+
+    Raises:
+        NotFound: there is no such link, it is over, or this reader may read none of its answers.
+    """
+    copied: list[Copied] = []
+    for one, may in _turns(version, secret, reader):
+        if may:
+            copied.append(
+                Copied(
+                    at=one.said.at,
+                    turn=Turn(question=one.said.question, answer=one.said.answer),
+                    response=_copied(one.response) if one.response else None,
+                )
+            )
+    if not copied:
+        raise NotFound("you may read none of these answers, so there is nothing to go on from")
+    name = uuid.uuid4().hex
+    version.history.shares().copy(copied, reader.session(name), reader)
+    return name
+
+
+def _turns(version: Components, secret: str, reader: Reader) -> list[tuple[_Kept, bool]]:
+    """Return the turns that a link shows, and whether this reader may see each answer."""
+    share = version.history.shares().find(secret)
+    found = _kept(version, share) if share else []
+    if not found:
+        raise NotFound("there is no such shared conversation; the link was taken back, or its time is over")
+    out: list[tuple[_Kept, bool]] = []
+    withheld = False
+    for one in found:
+        may = reader.groups is None or (one.response is not None and _may_see(version, one.response, reader, withheld))
+        withheld = withheld or not may
+        out.append((one, may))
+    return out
+
+
+def _kept(version: Components, share: Share) -> list[_Kept]:
+    responses, owner = version.history.responses(), owner_of(share.session)
+    return [
+        _Kept(said=said, response=responses.find(said.response_id, owner) if said.response_id else None)
+        for said in version.history.conversations().turns(share.session, owner, share.newest)
+    ]
+
+
+def _may_see(version: Components, response: Response, reader: Reader, withheld: bool) -> bool:
+    """Return whether a reader may see an answer; ``withheld`` if not all before it."""
+    answer = response.answer
+    if answer.get("kind") in COURTESIES:
+        return True
+    if withheld and answer["model"] not in QUOTED:
+        return False
+    # Chunks are named after their text, so one that is stored says today what it said then.
+    steps = [step[name] for step in answer.get("steps", ()) for name in ("target", "source")]
+    needed = {*(one.chunk_id for one in response.passages), *(one["chunk_id"] for one in answer["citations"]), *steps}
+    stored = [one for one in needed if one and not one.startswith(WEB)]
+    chunks = version.catalog.chunks_by_id(stored)
+    documents = {chunk.document_id for chunk in chunks.values()}
+    named = {one["document_id"] for one in answer["sources"] if one["type"] == "internal"}
+    groups = version.catalog.access_groups([*documents])
+    if len(chunks) < len(stored) or not named <= documents:
+        return False
+    if not all(reader.may_read({READERS: one}) for one in groups.values()):
+        return False
+    if answer["outcome"] == "answer" or (answer["outcome"] == "reply" and answer.get("kind") in OF_DOCUMENTS):
+        return bool(needed)
+    asker = response.asker
+    told_of_all = not needed and answer["outcome"] != "refusal"
+    return bool(asker and asker.groups is not None and asker.groups <= (reader.groups or set()) and not told_of_all)
+
+
+def _shown(version: Components, kept: _Kept, may: bool) -> SharedTurn:
+    said, response = kept.said, kept.response
+    if not may:
+        return SharedTurn(at=said.at, question=said.question, text=None)
+    if response is None:
+        return SharedTurn(at=said.at, question=said.question, text=said.answer)
+    chunks = version.catalog.chunks_by_id([one.chunk_id for one in response.passages])
+    hits = tuple(
+        Hit(chunk=chunks[one.chunk_id], score=one.score) for one in response.passages if one.chunk_id in chunks
+    )
+    return SharedTurn(at=said.at, question=said.question, text=said.answer, answer=_plain(response.answer), hits=hits)
+
+
+def _plain(answer: Mapping[str, Any], response_id: str = "") -> dict[str, Any]:
+    """Return an answer without what concerns only whoever asked: costs, notices, opinions of it, and learning."""
+    usage = {name: None if name == "cost" else type(value)() for name, value in answer["usage"].items()}
+    return {
+        **answer,
+        "kind": answer.get("kind", "question"),
+        "response_id": response_id,
+        "judge_scores": None,
+        "timings_ms": {},
+        "usage": {**usage, "cost": 0.0},
+        "notices": [],
+        "policy": 0,
+        "steps": [],
+    }
+
+
+def _copied(response: Response) -> Response | None:
+    """Return an answer under an id of its own; none for a refusal, which would count as asked and not found again."""
+    if response.answer["outcome"] == "refusal":
+        return None
+    id = uuid.uuid4().hex
+    return replace(response, response_id=id, answer=_plain(response.answer, id), considered=(), feedback=())
