@@ -1,27 +1,27 @@
 """Conversations that are shared by a link: what of one a reader is shown, and a copy to go on from.
 
-An answer is shown whole or not at all, by what its reader may read now. Most rest on their evidence alone. Others tell
-of all documents that their asker could read, such as how many there are, or that none mentions a word; they are shown
-only to readers who are in all groups that the asker was in.
+An answer is shown whole or not at all, by what its reader may read now. A quoted one rests on what it cites, one that a
+model wrote on all its evidence. Others tell of all documents that their asker could read, such as how many there are,
+or that none mentions a word; they are shown only to readers who are in all groups that the asker was in.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ragstone.core.access import READERS, Reader, owner_of
 from ragstone.core.answers import Turn
 from ragstone.core.errors import NotFound
-from ragstone.core.records import WEB, Hit
+from ragstone.core.records import WEB, Chunk, Hit
 from ragstone.engine.components import Components
 from ragstone.history.conversations import Said
 from ragstone.history.responses import Response
 from ragstone.history.shares import Copied, Share
 
-QUOTED = ("extractive", "catalog")
+QUOTED, LOOKED_UP = "extractive", "catalog"
 """What an answer names in place of a model that wrote it. A model knew the answers before its own."""
 COURTESIES = ("greeting", "thanks", "goodbye")
 """Kinds of replies that rest on nothing."""
@@ -58,7 +58,7 @@ def shared_turns(version: Components, secret: str, reader: Reader) -> list[Share
     Raises:
         NotFound: there is no such link, or it is over.
     """
-    return [_shown(version, one, may) for one, may in _turns(version, secret, reader)]
+    return [_shown(version, one, may, reader) for one, may in _turns(version, secret, reader)]
 
 
 def copy_shared(version: Components, secret: str, reader: Reader) -> str:
@@ -74,7 +74,7 @@ def copy_shared(version: Components, secret: str, reader: Reader) -> str:
                 Copied(
                     at=one.said.at,
                     turn=Turn(question=one.said.question, answer=one.said.answer),
-                    response=_copied(one.response) if one.response else None,
+                    response=_copied(_within(version, one.response, reader)) if one.response else None,
                 )
             )
     if not copied:
@@ -112,33 +112,62 @@ def _may_see(version: Components, response: Response, reader: Reader, withheld: 
     answer = response.answer
     if answer.get("kind") in COURTESIES:
         return True
-    if withheld and answer["model"] not in QUOTED:
+    if withheld and answer["model"] not in (QUOTED, LOOKED_UP):
         return False
-    # Chunks are named after their text, so one that is stored says today what it said then.
-    steps = [step[name] for step in answer.get("steps", ()) for name in ("target", "source")]
-    needed = {*(one.chunk_id for one in response.passages), *(one["chunk_id"] for one in answer["citations"]), *steps}
-    stored = [one for one in needed if one and not one.startswith(WEB)]
-    chunks = version.catalog.chunks_by_id(stored)
-    documents = {chunk.document_id for chunk in chunks.values()}
-    named = {one["document_id"] for one in answer["sources"] if one["type"] == "internal"}
-    groups = version.catalog.access_groups([*documents])
-    if len(chunks) < len(stored) or not named <= documents:
-        return False
-    if not all(reader.may_read({READERS: one}) for one in groups.values()):
+    needed = _needed(response)
+    chunks = _readable(version, needed, reader)
+    if len(chunks) < len(needed):
         return False
     if answer["outcome"] == "answer" or (answer["outcome"] == "reply" and answer.get("kind") in OF_DOCUMENTS):
-        return bool(needed)
+        return bool(answer["citations"] or response.passages)
     asker = response.asker
-    told_of_all = not needed and answer["outcome"] != "refusal"
+    told_of_all = not response.passages and answer["outcome"] != "refusal"
     return bool(asker and asker.groups is not None and asker.groups <= (reader.groups or set()) and not told_of_all)
 
 
-def _shown(version: Components, kept: _Kept, may: bool) -> SharedTurn:
-    said, response = kept.said, kept.response
+def _needed(response: Response) -> set[str]:
+    """Return the ids of the stored chunks that an answer rests on."""
+    answer = response.answer
+    needed = {one["chunk_id"] for one in answer["citations"]}
+    needed |= {step[name] for step in answer.get("steps", ()) for name in ("target", "source")}
+    if (answer["model"], answer["outcome"]) != (QUOTED, "answer"):
+        needed |= {one.chunk_id for one in response.passages}
+    return {one for one in needed if one and not one.startswith(WEB)}
+
+
+def _readable(version: Components, ids: Collection[str], reader: Reader) -> dict[str, Chunk]:
+    """Return those of these chunks that are still stored and that a reader may read.
+
+    Chunks are named after their text, so one that is stored says today what it said then.
+    """
+    chunks = version.catalog.chunks_by_id([*ids])
+    groups = version.catalog.access_groups([*{one.document_id for one in chunks.values()}])
+    return {
+        id: one
+        for id, one in chunks.items()
+        if one.document_id not in groups or reader.may_read({READERS: groups[one.document_id]})
+    }
+
+
+def _within(version: Components, response: Response, reader: Reader) -> Response:
+    """Return an answer without the sources and passages beyond it that a reader may not read."""
+    if reader.groups is None:
+        return response
+    readable = _readable(version, {one.chunk_id for one in response.passages}, reader)
+    cited = {one["document_id"] for one in response.answer["citations"]}
+    documents = cited | {one.document_id for one in readable.values()}
+    sources = [one for one in response.answer["sources"] if one["type"] == "web" or one["document_id"] in documents]
+    passages = tuple(one for one in response.passages if one.chunk_id in readable or one.chunk_id.startswith(WEB))
+    return replace(response, answer={**response.answer, "sources": sources}, passages=passages)
+
+
+def _shown(version: Components, kept: _Kept, may: bool, reader: Reader) -> SharedTurn:
+    said = kept.said
     if not may:
         return SharedTurn(at=said.at, question=said.question, text=None)
-    if response is None:
+    if kept.response is None:
         return SharedTurn(at=said.at, question=said.question, text=said.answer)
+    response = _within(version, kept.response, reader)
     chunks = version.catalog.chunks_by_id([one.chunk_id for one in response.passages])
     hits = tuple(
         Hit(chunk=chunks[one.chunk_id], score=one.score) for one in response.passages if one.chunk_id in chunks

@@ -88,6 +88,28 @@ def test_conversations_are_saved_and_printed(talked: str, visit: Open, tmp_path:
     expect(at.page.locator(".card-quote").first).to_be_visible()
 
 
+def test_a_conversation_is_shared_and_gone_on_with(talked: str, visit: Open) -> None:
+    at = visit(talked)
+    at.ask(SLATE)
+    more(at, SLATE)
+    at.page.get_by_role("button", name="Make a link").click()
+    link = at.page.get_by_label("Link", exact=True).input_value()
+    assert link.startswith(f"{talked}/#/s/")
+    assert at.violations() == []
+    at.page.keyboard.press("Escape")
+    at.page.goto(link)
+    expect(at.page.get_by_role("heading", name="Shared conversation", level=1)).to_be_visible()
+    turn = at.page.locator("article.turn")
+    expect(turn).to_contain_text("thin sheets")
+    expect(turn.get_by_role("button", name="Good answer")).to_have_count(0)
+    assert at.violations() == []
+    turn.locator(".cards button").first.click()
+    expect(at.page.get_by_role("complementary").locator("mark").first).to_contain_text("thin sheets")
+    at.page.get_by_role("button", name="Go on from here").click()
+    expect(at.page.locator("form.composer")).to_be_visible()
+    expect(at.page.locator("article.turn")).to_contain_text("thin sheets")
+
+
 def test_questions_are_edited_and_followed(talked: str, visit: Open) -> None:
     at = visit(talked)
     turn = at.ask(ROMANS)

@@ -2,6 +2,7 @@ import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useRef, useSta
 import { api } from "./api/client";
 import type { Conversation, Listed } from "./api/types";
 import { ChatView } from "./chat/ChatView";
+import { SharedView } from "./chat/SharedView";
 import { ofListed, ofPlace } from "./chat/target";
 import { targetsOf } from "./chat/targets";
 import { isUnderWay } from "./chat/turns";
@@ -87,7 +88,7 @@ export function App() {
     requestAnimationFrame(() => box.current?.focus());
   };
 
-  const place = `${session.current} ${route.view === "sources" ? hashOf(route) : ""}`;
+  const place = `${session.current} ${route.view === "sources" || route.view === "shared" ? hashOf(route) : ""}`;
   const address = hashOf(route);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a source closes when its view does
   useEffect(() => {
@@ -156,6 +157,7 @@ export function App() {
   const titles = {
     admin: say.administration,
     sources: say.sources,
+    shared: say.sharedConversation,
     chat: chat.turns[0]?.question ?? "Ragstone",
   };
   const mustSignIn = connection.refused !== "" && connection.ways !== null;
@@ -238,6 +240,17 @@ export function App() {
             onOpen={(one) => open("", [ofListed(one)], 0)}
             onAsk={askOnly}
             onDelete={(what) => setDialog({ kind: "delete", what })}
+          />
+        ) : route.view === "shared" ? (
+          <SharedView
+            key={connection.version}
+            secret={route.secret}
+            opened={opened && { turn: opened.turn, at: opened.at }}
+            onOpen={open}
+            onCopied={(copy) => {
+              refresh();
+              go({ view: "chat", session: copy });
+            }}
           />
         ) : (
           <ChatView

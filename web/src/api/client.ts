@@ -8,10 +8,12 @@ import type {
   Job,
   KeptResponse,
   KeptTurn,
+  Link,
   Listing,
   Me,
   Original,
   Question,
+  SharedAnswer,
   SignedOut,
   SignInWays,
   StoredDocument,
@@ -116,6 +118,20 @@ export const api = {
     sent(address(["conversations", session]), { method: "PATCH", body: what }),
 
   forget: (session: string) => sent(address(["conversations", session]), { method: "DELETE" }),
+
+  links: async (session: string) => (await json<{ links: Link[] }>(address(["links", session]))).links,
+
+  /** Make a link to a conversation, and return the secret it ends with. */
+  share: async (session: string, days: number | null) =>
+    (await json<{ secret: string }>(address(["links", session]), { method: "POST", body: { days } })).secret,
+
+  takeBack: (session: string) => sent(address(["links", session]), { method: "DELETE" }),
+
+  shared: async (secret: string) => (await json<{ turns: SharedAnswer[] }>(address(["shared", secret]))).turns,
+
+  /** Copy a shared conversation, and return the name of the copy. */
+  copyShared: async (secret: string) =>
+    (await json<{ session: string }>(address(["shared", secret]), { method: "POST" })).session,
 
   documents: (
     wanted: { q?: string; after?: string; order?: "id" | "newest" | "oldest"; limit?: number },

@@ -19,13 +19,13 @@ interface Props {
   /** The open citation, as an index into the turn's targets. */
   opened: number | null;
   onOpen: (targets: Target[], at: number) => void;
-  onAgain: () => void;
+  onAgain?: () => void;
   /** Put the question into the box, to be asked in other words. */
-  onEdit: () => void;
-  onVote: (vote: Vote, more?: { reason?: string; correction?: string }) => Promise<void>;
+  onEdit?: () => void;
+  onVote?: (vote: Vote, more?: { reason?: string; correction?: string }) => Promise<void>;
 }
 
-/** A question and its answer. */
+/** A question and its answer. One that somebody else asked is only read. */
 export function TurnView({ turn, opened, onOpen, onAgain, onEdit, onVote }: Props) {
   const targets = useMemo(() => targetsOf(turn), [turn]);
   const underWay = isUnderWay(turn);
@@ -62,9 +62,9 @@ export function TurnView({ turn, opened, onOpen, onAgain, onEdit, onVote }: Prop
         <footer className="turn-foot">
           <Confidence answer={turn.answer} />
           <div className="actions">
-            <IconButton icon="pencil" label={say.editQuestion} onClick={onEdit} />
+            {onEdit && <IconButton icon="pencil" label={say.editQuestion} onClick={onEdit} />}
             <CopyButton text={() => asText(turn)} label={say.copyAnswer} />
-            <FeedbackBar turn={turn} onVote={onVote} />
+            {onVote && <FeedbackBar turn={turn} onVote={onVote} />}
           </div>
         </footer>
       )}

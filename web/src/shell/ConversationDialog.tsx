@@ -6,6 +6,7 @@ import { asJson, asMarkdown, saved } from "../chat/exporting";
 import { restored } from "../chat/restore";
 import { words } from "../words/words";
 import { Modal } from "./Modal";
+import { ShareLinks } from "./ShareLinks";
 
 interface Props {
   what: Conversation;
@@ -16,7 +17,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** What can be done with a conversation: rename, pin, export, delete. */
+/** What can be done with a conversation: rename, pin, export, share, delete. */
 export function ConversationDialog({ what, onChanged, onPrint, onDelete, onClose }: Props) {
   const [title, setTitle] = useState(what.title);
   const [pinned, setPinned] = useState(what.pinned);
@@ -67,6 +68,7 @@ export function ConversationDialog({ what, onChanged, onPrint, onDelete, onClose
             {say.print}
           </button>
         </div>
+        <ShareLinks session={what.session} onFailed={setError} />
         <div className="row end">
           <button type="button" className="button danger" onClick={onDelete}>
             {say.delete}

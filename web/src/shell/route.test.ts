@@ -6,6 +6,7 @@ it("restores every view from its address", () => {
   for (const route of [
     { view: "sources" },
     { view: "sources", cited: { documentId: "docs/rooms & halls.md?#ė", start: 0, end: 29 } },
+    { view: "shared", secret: "a-B_9" },
     { view: "chat", session: null },
     { view: "chat", session: "what / ė? #1" },
   ] as const) {

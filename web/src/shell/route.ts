@@ -4,6 +4,7 @@ import { useSyncExternalStore } from "react";
 export type Route =
   | { view: "chat"; session: string | null }
   | { view: "sources"; cited?: Cited }
+  | { view: "shared"; secret: string }
   | { view: "admin"; tab: string };
 
 /** A place in a document, as an address names it: characters from `start` to `end`. */
@@ -19,6 +20,8 @@ export function parsed(hash: string): Route {
   if (hash === "#/sources") return { view: "sources" };
   const admin = /^#\/admin(?:\/([a-z]+))?$/.exec(hash);
   if (admin) return { view: "admin", tab: admin[1] ?? "" };
+  const secret = /^#\/s\/([\w-]+)$/.exec(hash)?.[1];
+  if (secret) return { view: "shared", secret };
   const [, id, start, end] = CITED.exec(hash) ?? [];
   const documentId = decoded(id);
   if (documentId) return { view: "sources", cited: { documentId, start: Number(start), end: Number(end) } };
@@ -35,6 +38,7 @@ function decoded(part: string | undefined): string | null {
 
 export function hashOf(route: Route): string {
   if (route.view === "chat") return route.session ? `#/c/${encodeURIComponent(route.session)}` : "#/";
+  if (route.view === "shared") return `#/s/${route.secret}`;
   if (route.view === "admin") return route.tab ? `#/admin/${route.tab}` : "#/admin";
   if (!route.cited) return "#/sources";
   const { documentId, start, end } = route.cited;

@@ -34,6 +34,24 @@ export const de: Words = {
   saveMarkdown: "Als Markdown speichern",
   saveJson: "Als JSON speichern",
   print: "Drucken oder als PDF speichern",
+  share: "Teilen",
+  shareHint:
+    "Wer den Link öffnet, sieht das Gespräch, wie es jetzt ist: von den Antworten nur die, die auf Dokumenten beruhen, die er oder sie lesen darf.",
+  link: "Link",
+  linkWorks: "Wie lange der Link gilt",
+  asLongAsKept: "solange das Gespräch aufbewahrt wird",
+  forDays: (days: number) => `${days} Tage lang`,
+  makeLink: "Link erstellen",
+  copyLink: "Link kopieren",
+  linkMade: "Der Link ist fertig. Er wird nicht noch einmal gezeigt.",
+  takeBackLinks: (number: number) => (number === 1 ? "Link zurücknehmen" : `${number} Links zurücknehmen`),
+  linksTakenBack: "Kein Link gilt mehr.",
+  sharedConversation: "Geteiltes Gespräch",
+  sharedHint:
+    "Jemand hat dies mit Ihnen geteilt. Sie sehen die Antworten, die auf Dokumenten beruhen, die Sie lesen dürfen.",
+  withheld:
+    "Diese Antwort wird nicht gezeigt: Sie beruht auf mehr, als Sie lesen dürfen, oder auf etwas, das sich seither geändert hat.",
+  goOn: "Hier in einer eigenen Kopie weitermachen",
   deleteConversation: "Dieses Gespräch löschen?",
   conversationDeleted: "Gespräch gelöscht.",
 

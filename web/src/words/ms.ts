@@ -36,6 +36,24 @@ export const ms: Words = {
   saveMarkdown: "Simpan sebagai Markdown",
   saveJson: "Simpan sebagai JSON",
   print: "Cetak atau simpan sebagai PDF",
+  share: "Kongsi",
+  shareHint:
+    "Sesiapa yang membuka pautan melihat perbualan seperti sekarang: antara jawapannya, hanya yang bersandar pada dokumen yang boleh dibacanya.",
+  link: "Pautan",
+  linkWorks: "Tempoh pautan berfungsi",
+  asLongAsKept: "selagi perbualan disimpan",
+  forDays: (days: number) => `selama ${days} hari`,
+  makeLink: "Buat pautan",
+  copyLink: "Salin pautan",
+  linkMade: "Pautan sudah sedia. Ia tidak akan ditunjukkan lagi.",
+  takeBackLinks: (number: number) => (number === 1 ? "Tarik balik pautan" : `Tarik balik ${number} pautan`),
+  linksTakenBack: "Tiada lagi pautan yang berfungsi.",
+  sharedConversation: "Perbualan yang dikongsi",
+  sharedHint:
+    "Seseorang berkongsi ini dengan anda. Anda melihat jawapan yang bersandar pada dokumen yang boleh anda baca.",
+  withheld:
+    "Jawapan ini tidak ditunjukkan: ia bersandar pada lebih daripada yang boleh anda baca, atau pada yang telah berubah.",
+  goOn: "Teruskan dari sini dalam salinan anda sendiri",
   deleteConversation: "Padam perbualan ini?",
   conversationDeleted: "Perbualan dipadam.",
 

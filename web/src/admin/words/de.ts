@@ -80,6 +80,8 @@ export const de: AdminWords = {
     "person.sign_out": "Person abgemeldet",
     sync: "Quellen abgeglichen",
     "job.cancel": "Auftrag angehalten",
+    "conversation.share": "Gespräch geteilt",
+    "conversation.take_back": "Links zu einem Gespräch zurückgenommen",
   },
   span: "Zeitraum",
   lastDays: (days) => `die letzten ${days} Tage`,

@@ -77,6 +77,8 @@ export const en = {
     "person.sign_out": "signed a person out",
     sync: "synced sources",
     "job.cancel": "stopped a job",
+    "conversation.share": "shared a conversation",
+    "conversation.take_back": "took back links to a conversation",
   },
 
   // The overview

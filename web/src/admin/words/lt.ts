@@ -81,6 +81,8 @@ export const lt: AdminWords = {
     "person.sign_out": "atjungtas žmogus",
     sync: "sinchronizuoti šaltiniai",
     "job.cancel": "sustabdyta užduotis",
+    "conversation.share": "pasidalyta pokalbiu",
+    "conversation.take_back": "atšauktos pokalbio nuorodos",
   },
   span: "Laikotarpis",
   lastDays: (days) => `pastarosios ${days} d.`,

@@ -73,6 +73,8 @@ export const ms: AdminWords = {
     "person.sign_out": "melog keluarkan orang",
     sync: "menyegerakkan sumber",
     "job.cancel": "menghentikan tugas",
+    "conversation.share": "berkongsi perbualan",
+    "conversation.take_back": "menarik balik pautan ke perbualan",
   },
   span: "Tempoh",
   lastDays: (days) => `${days} hari lalu`,
