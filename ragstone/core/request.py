@@ -46,9 +46,9 @@ class Payer:
 class Meter:
     """Counts what one request uses.
 
-    ``embedded`` counts texts; ``cached`` names the steps whose result was in the cache. ``embedding_*`` count an
-    embedding service's answered requests, tokens and failed attempts. ``cost`` is money in billionths, for calls with
-    a known price; ``unpriced`` counts the other calls.
+    ``id`` becomes that of the answer. ``embedded`` counts texts; ``cached`` names the steps whose result was in the
+    cache. ``embedding_*`` count an embedding service's answered requests, tokens and failed attempts. ``cost`` is money
+    in billionths, for calls with a known price; ``unpriced`` counts the other calls.
     """
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -105,13 +105,15 @@ class Request:
     """One question or one ingest: who asks, until when, and who pays.
 
     Work in threads ends soon after ``stop`` is set. ``unrestricted`` is set only after a check that no stored document
-    names groups; it omits the reader's filter, which would let everything through.
+    names groups; it omits the reader's filter, which would let everything through. ``is_kept`` says whether the turn
+    and its answer are stored.
     """
 
     reader: Reader
     deadline: Deadline | None = None
     meter: Meter = field(default_factory=Meter)
     unrestricted: bool = False
+    is_kept: bool = True
     stop: Event = field(default_factory=Event)
 
     @property

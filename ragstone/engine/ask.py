@@ -325,6 +325,8 @@ class Ask:
     def _kept(self, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:
         """Return the answer once it is written to the journal; a failure becomes one of its notices."""
         history = self._version.history
+        if not request.is_kept:
+            return answer
         if session:
             history.conversations().note(session, Turn(question=answer.question, answer=answer.answer))
         if history.responses().are_kept:

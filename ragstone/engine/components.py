@@ -8,6 +8,7 @@ one as long as the version is.
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -176,11 +177,14 @@ class Components:
         chat = self.models.chat()
         return chat.count(text) if chat else len(self.models.embedder().tokens(text))
 
-    def request(self, reader: Reader, payer: Payer | None = None) -> Request:
-        """Return the request of a question that begins now."""
+    def request(
+        self, reader: Reader, payer: Payer | None = None, *, response_id: str = "", keep: bool = True
+    ) -> Request:
+        """Return the request of a question that begins now; see `KnowledgeBase.stream`."""
         return Request(
             reader=reader,
             deadline=Deadline.after(self.settings.services.deadline_seconds),
-            meter=Meter(purpose="question", payer=payer),
+            meter=Meter(id=response_id or uuid.uuid4().hex, purpose="question", payer=payer),
+            is_kept=keep,
             unrestricted=reader.groups is not None and not self.catalog.has_access_groups(),
         )

@@ -107,6 +107,21 @@ class History:
         with self._versions.current() as version:
             return _response(version, response_id, reader)
 
+    def forget_response(self, response_id: str, *, session: str, reader: Reader) -> None:
+        """Delete an answer this reader got, and its turn in this conversation of theirs.
+
+        Raises:
+            NotFound: there is no such answer.
+        """
+        with self._versions.current() as version:
+            history = version.history
+            if history.responses().find(response_id, reader.who) is None:
+                raise NotFound(f"there is no answer '{response_id}', or it is no longer kept")
+            for one in history.conversations().turns(reader.session(session), reader.who):
+                if one.response_id == response_id:
+                    history.conversations().forget_turn(one.number)
+            history.responses().forget(response_id)
+
     def rate(
         self,
         response_id: str,

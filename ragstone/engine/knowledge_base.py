@@ -183,13 +183,16 @@ class KnowledgeBase:
         before: Sequence[Turn] = (),
         session: str = "",
         payer: Payer | None = None,
+        response_id: str = "",
+        keep: bool = True,
     ) -> AsyncGenerator[Event]:
         """Yield the evidence, the answer as it is written and checked, and last the whole answer; see `ask`.
 
-        Closing the generator stops whatever is under way, a language model too.
+        Closing the generator stops whatever is under way, a language model too. ``response_id`` is one that no answer
+        has; a random one if not given. Without ``keep``, neither the turn nor the answer is stored.
         """
         with self.current() as version:
-            request, answered = version.request(reader, payer), False
+            request, answered = version.request(reader, payer, response_id=response_id, keep=keep), False
             statistics, tracker = version.history.statistics(), version.history.tracker()
             try:
                 if self._change is None:

@@ -42,7 +42,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A stored turn of a conversation, and the time of its answer, in seconds since 1970.
+    """A stored turn of a conversation, its number, and the time of its answer, in seconds since 1970.
 
     ``response_id`` identifies the complete answer; it is empty if that is not stored.
     """
@@ -51,6 +51,7 @@ class Said:
     question: str
     answer: str
     response_id: str = ""
+    number: int = 0
 
 
 class Conversations:
@@ -135,7 +136,7 @@ class Conversations:
                 if crc != row_crc(session, at, question, answer) or (turn in out and out[turn].response_id):
                     continue
                 response_id = id if id and json.loads(told)["answer"]["answer"] == answer else ""
-                out[turn] = Said(at=at, question=question, answer=answer, response_id=response_id)
+                out[turn] = Said(at=at, question=question, answer=answer, response_id=response_id, number=turn)
         return list(out.values())
 
     def sessions(self, namespace: str = "") -> list[Session]:
@@ -194,6 +195,14 @@ class Conversations:
             KnowledgeBaseError: it could not be deleted.
         """
         return self._delete("session = ?", session)
+
+    def forget_turn(self, number: int) -> None:
+        """Delete the turn of this number.
+
+        Raises:
+            KnowledgeBaseError: it could not be deleted.
+        """
+        self._delete("turn = ?", number)
 
     def prune(self) -> int:
         """Delete expired turns and return how many there were. `note` does so, too.

@@ -232,6 +232,17 @@ class Responses:
                 also(db, now)
         return _said([(*row, row_crc(*row))])[0]
 
+    def forget(self, id: str) -> None:
+        """Delete an answer and the opinions of it.
+
+        Raises:
+            KnowledgeBaseError: it could not be deleted.
+        """
+        with self._journal.writing() as db:
+            db.execute("DELETE FROM feedback WHERE response = ?", [id])
+            db.execute("DELETE FROM responses WHERE id = ?", [id])
+        self._journal.forget_pages()
+
     def unanswered(self, days: float, most: int) -> list[Unanswered]:
         """Return the questions of the last days that were refused, of all readers, the most frequent first.
 

@@ -93,7 +93,7 @@ def test_a_conversation_is_shared_and_gone_on_with(talked: str, visit: Open) -> 
     at.ask(SLATE)
     more(at, SLATE)
     at.page.get_by_role("button", name="Make a link").click()
-    link = at.page.get_by_label("Link", exact=True).input_value()
+    link = at.page.get_by_label("Link to this conversation").input_value()
     assert link.startswith(f"{talked}/#/s/")
     assert at.violations() == []
     at.page.keyboard.press("Escape")

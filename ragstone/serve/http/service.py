@@ -77,6 +77,8 @@ class Service:
         before: Sequence[Turn] = (),
         session: str = "",
         change: Change | None = None,
+        response_id: str = "",
+        keep: bool = True,
     ) -> AsyncGenerator[Event]:
         """Yield the events of a question. Closing the generator stops the question.
 
@@ -87,6 +89,8 @@ class Service:
             before: earlier turns of the conversation.
             session: the name of a stored conversation.
             change: returns the settings of this question from those of the server.
+            response_id: of the answer; a random one if not given.
+            keep: whether the turn and its answer are stored.
 
         Raises:
             Refused: the key has spent its daily limit, or too many questions wait.
@@ -97,7 +101,16 @@ class Service:
         try:
             async with self._slot(caller) as payer:
                 kb = self.engine.under(change) if change else self.engine
-                events = kb.stream(question, where, reader=caller.reader, before=before, session=session, payer=payer)
+                events = kb.stream(
+                    question,
+                    where,
+                    reader=caller.reader,
+                    before=before,
+                    session=session,
+                    payer=payer,
+                    response_id=response_id,
+                    keep=keep,
+                )
                 async with aclosing(events):
                     async for event in events:
                         if isinstance(event, Answered):

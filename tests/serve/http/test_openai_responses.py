@@ -15,6 +15,8 @@ import pytest
 from kb import READY, add, open_fast
 from live import make_key, served
 
+from ragstone.core.access import OWNER
+from ragstone.core.errors import NotFound
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from servers.openapi import Description
@@ -114,6 +116,32 @@ def test_unstored_response_cannot_be_continued(client: openai.OpenAI) -> None:
         ask(client, "And how many seats does it have?", previous_response_id=first.id)
 
 
+def test_stored_responses_are_looked_up_and_deleted(client: openai.OpenAI, engine: KnowledgeBase) -> None:
+    first = ask(client, QUESTION)
+    second = ask(client, "And how many seats does it have?", previous_response_id=first.id)
+    for one in (first, second):
+        kept = client.responses.retrieve(one.id)
+        assert kept.model_copy(update={"completed_at": one.completed_at}) == one
+    client.responses.delete(first.id)
+    for gone in (first.id, ask(client, QUESTION, store=False).id, f"resp_{'0' * 48}"):
+        with pytest.raises(openai.NotFoundError):
+            client.responses.retrieve(gone)
+        with pytest.raises(openai.NotFoundError):
+            client.responses.delete(gone)
+    assert client.responses.retrieve(second.id).previous_response_id is None
+    [left] = engine.history.turns(second.id[5:37], reader=OWNER)
+    assert left.response_id == second.id[5:]
+
+
+def test_an_unstored_question_leaves_no_trace(client: openai.OpenAI, engine: KnowledgeBase) -> None:
+    first = ask(client, QUESTION)
+    other = ask(client, "And how many seats does it have?", previous_response_id=first.id, store=False)
+    assert "twelve seats" in other.output_text
+    assert len(engine.history.turns(first.id[5:37], reader=OWNER)) == 1
+    with pytest.raises(NotFound):
+        engine.history.response(other.id[5:], reader=OWNER)
+
+
 def test_says_what_it_ignored(client: openai.OpenAI) -> None:
     response = ask(
         client,
@@ -168,6 +196,10 @@ def test_conversation_belongs_to_its_reader(tmp_path: Path) -> None:
                 assert "twelve" in ask(ada, "How many seats does it have?", previous_response_id=first.id).output_text
                 with pytest.raises(openai.NotFoundError):
                     ask(bob, "How many seats does it have?", previous_response_id=first.id)
+                for use in (bob.responses.retrieve, bob.responses.delete):
+                    with pytest.raises(openai.NotFoundError):
+                        use(first.id)
+                assert ada.responses.retrieve(first.id).output_text == first.output_text
 
 
 # ---------------------------------------------------------------- the description

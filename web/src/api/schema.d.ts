@@ -960,6 +960,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{response_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stored Response
+         * @description Return a response that was stored for the caller, without its instructions and metadata, which are not kept.
+         */
+        get: operations["stored_response"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Response
+         * @description Delete a response that was stored for the caller, and its turn in the conversation.
+         */
+        delete: operations["delete_response"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1032,7 +1056,7 @@ export interface components {
             /** Timestamp */
             timestamp: string;
             /** Citations */
-            citations: components["schemas"]["ragstone__serve__http__routes__ask__Citation"][];
+            citations: components["schemas"]["Citation"][];
             /** Statements */
             statements: components["schemas"]["Statement"][];
             /** Timings Ms */
@@ -1237,6 +1261,26 @@ export interface components {
             boxes: components["schemas"]["Box"][];
         };
         /**
+         * CitedUrl
+         * @description A source: its address, and the characters of the answer that cite it.
+         */
+        CitedUrl: {
+            /** Start Index */
+            start_index: number;
+            /** End Index */
+            end_index: number;
+            /** Url */
+            url: string;
+            /** Title */
+            title: string;
+            /**
+             * Type
+             * @default url_citation
+             * @constant
+             */
+            type?: "url_citation";
+        };
+        /**
          * Completion
          * @description An answer. ``ragstone`` is what ``POST /query`` returns, with citations and notices.
          */
@@ -1298,6 +1342,26 @@ export interface components {
             source: string;
             /** Note */
             note: string;
+        };
+        /**
+         * DeletedResponse
+         * @description A response that was deleted.
+         */
+        DeletedResponse: {
+            /** Id */
+            id: string;
+            /**
+             * Object
+             * @default response
+             * @constant
+             */
+            object?: "response";
+            /**
+             * Deleted
+             * @default true
+             * @constant
+             */
+            deleted?: true;
         };
         /**
          * Document
@@ -2145,7 +2209,7 @@ export interface components {
             /** Text */
             text: string;
             /** Annotations */
-            annotations: components["schemas"]["ragstone__serve__http__routes__openai_responses_messages__Citation"][];
+            annotations: components["schemas"]["CitedUrl"][];
             /** Logprobs */
             logprobs?: unknown[];
         };
@@ -3421,58 +3485,6 @@ export interface components {
              * @description in the currency of the price list; null if a price is unknown
              */
             cost: number | null;
-        };
-        /**
-         * Citation
-         * @description The exact words that a sentence rests on: the quote is the document's text from ``start`` to ``end``.
-         */
-        ragstone__serve__http__routes__ask__Citation: {
-            /** Marker */
-            marker: number;
-            /** Document Id */
-            document_id: string;
-            /** Chunk Id */
-            chunk_id: string;
-            /**
-             * Start
-             * @description counted as Unicode code points
-             */
-            start: number;
-            /**
-             * End
-             * @description counted as Unicode code points
-             */
-            end: number;
-            /** Quote */
-            quote: string;
-            /** Title */
-            title: string;
-            /** Url */
-            url: string;
-            /** Section */
-            section: string;
-            /** Page */
-            page: string;
-        };
-        /**
-         * Citation
-         * @description A source: its address, and the characters of the answer that cite it.
-         */
-        ragstone__serve__http__routes__openai_responses_messages__Citation: {
-            /** Start Index */
-            start_index: number;
-            /** End Index */
-            end_index: number;
-            /** Url */
-            url: string;
-            /** Title */
-            title: string;
-            /**
-             * Type
-             * @default url_citation
-             * @constant
-             */
-            type?: "url_citation";
         };
     };
     responses: never;
@@ -9743,6 +9755,194 @@ export interface operations {
             };
             /** @description The request took too long. */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+        };
+    };
+    stored_response: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIResponse"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+        };
+    };
+    delete_response: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedResponse"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

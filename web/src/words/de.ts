@@ -37,7 +37,7 @@ export const de: Words = {
   share: "Teilen",
   shareHint:
     "Wer den Link öffnet, sieht das Gespräch, wie es jetzt ist: von den Antworten nur die, die auf Dokumenten beruhen, die er oder sie lesen darf.",
-  link: "Link",
+  link: "Link zum Gespräch",
   linkWorks: "Wie lange der Link gilt",
   asLongAsKept: "solange das Gespräch aufbewahrt wird",
   forDays: (days: number) => `${days} Tage lang`,

@@ -39,7 +39,7 @@ export const en = {
   share: "Share",
   shareHint:
     "Whoever opens the link sees the conversation as it is now: of its answers, only those that rest on documents they may read.",
-  link: "Link",
+  link: "Link to this conversation",
   linkWorks: "How long the link works",
   asLongAsKept: "as long as the conversation is kept",
   forDays: (days: number) => `for ${days} days`,

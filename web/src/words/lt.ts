@@ -37,7 +37,7 @@ export const lt: Words = {
   share: "Bendrinti",
   shareHint:
     "Atidaręs nuorodą mato pokalbį tokį, koks jis yra dabar; iš atsakymų – tik tuos, kurie remiasi dokumentais, kuriuos jis gali skaityti.",
-  link: "Nuoroda",
+  link: "Nuoroda į pokalbį",
   linkWorks: "Kiek laiko nuoroda veikia",
   asLongAsKept: "kol pokalbis saugomas",
   forDays: (days: number) => `${days} d.`,

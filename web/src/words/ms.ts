@@ -39,7 +39,7 @@ export const ms: Words = {
   share: "Kongsi",
   shareHint:
     "Sesiapa yang membuka pautan melihat perbualan seperti sekarang: antara jawapannya, hanya yang bersandar pada dokumen yang boleh dibacanya.",
-  link: "Pautan",
+  link: "Pautan ke perbualan",
   linkWorks: "Tempoh pautan berfungsi",
   asLongAsKept: "selagi perbualan disimpan",
   forDays: (days: number) => `selama ${days} hari`,

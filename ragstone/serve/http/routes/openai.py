@@ -285,9 +285,9 @@ def rest_of(shown: str, whole: str) -> str:
     return f"\n\n{whole}" if whole != shown.strip() else ""
 
 
-def cited_markers(answer: Answer, text: str) -> Iterator[tuple[int, int, Citation, str]]:
+def cited_markers(citations: Sequence[Citation], text: str) -> Iterator[tuple[int, int, Citation, str]]:
     """Yield where each marker of a text begins and ends, its citation, and a title for it."""
-    cited = {citation.marker: citation for citation in answer.citations}
+    cited = {citation.marker: citation for citation in citations}
     for match in _MARKER.finditer(text):
         if citation := cited.get(int(match[1])):
             yield match.start(), match.end(), citation, one_line(citation.title) or one_line(citation.document_id)
@@ -301,7 +301,7 @@ def _annotations(answer: Answer, text: str, base: str) -> list[Annotation]:
                 start_index=start, end_index=end, url=addresses.on_page(citation, base), title=title
             )
         )
-        for start, end, citation, title in cited_markers(answer, text)
+        for start, end, citation, title in cited_markers(answer.citations, text)
     ]
 
 

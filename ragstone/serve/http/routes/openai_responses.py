@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi import Response as HttpResponse
 
-from ragstone.core.answers import Answer, Answered, Event, SentenceClosed
+from ragstone.core.answers import Answered, Citation, Event, SentenceClosed
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
@@ -23,7 +25,10 @@ from ragstone.serve.http.routes import ask
 from ragstone.serve.http.routes.openai import Conversation, cited_markers, rest_of, unknown_model
 from ragstone.serve.http.routes.openai_messages import MODEL, ChatMessage, ChatRequest, Part
 from ragstone.serve.http.routes.openai_responses_messages import (
-    Citation,
+    ID,
+    PREFIX,
+    CitedUrl,
+    DeletedResponse,
     ErrorEvent,
     InputItem,
     OpenAIResponse,
@@ -37,6 +42,7 @@ from ragstone.serve.http.service import Here, last_answer
 from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, while_connected
 
 router = APIRouter(prefix="/v1", tags=["openai"])
+ResponseId = Annotated[str, Path(pattern=ID)]
 _TEXT_PARTS = ("input_text", "output_text", "text")
 
 
@@ -60,19 +66,30 @@ async def responses(body: ResponsesRequest, request: Request, service: Here, cal
     unknown_model(body.model)
     conversation, session = _conversation(body), ""
     if body.previous_response_id:
-        session = body.previous_response_id[5:37]
+        session = _session(body.previous_response_id)
         if not service.engine.history.turns(session, reader=caller.reader):
             raise NotFound("previous_response_id: there is no such conversation; it was not stored, or has expired")
     elif body.store is not False:
         session = uuid.uuid4().hex
-    events = service.ask(caller, conversation.question, body.where or None, before=conversation.before, session=session)
+    answer_id = f"{session or uuid.uuid4().hex}{uuid.uuid4().hex[:16]}"
+    events = service.ask(
+        caller,
+        conversation.question,
+        body.where or None,
+        before=conversation.before,
+        session=session,
+        response_id=answer_id,
+        keep=body.store is not False,
+    )
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     made = _Making(
-        body=body,
-        conversation=conversation,
-        id=f"resp_{session or uuid.uuid4().hex}{uuid.uuid4().hex[:16]}",
+        answer_id=answer_id,
         created=int(time.time()),
         base=str(request.base_url),
+        instructions=body.instructions,
+        previous=body.previous_response_id,
+        is_stored=body.store is not False,
+        metadata=body.metadata or {},
     )
     if body.stream:
         numbers = count()
@@ -82,38 +99,72 @@ async def responses(body: ResponsesRequest, request: Request, service: Here, cal
             told = ErrorEvent(sequence_number=next(numbers), code=why.code, message=why.message, param=why.param)
             return ServerEvent(data=told, event="error")
 
-        return EventStream(_streamed(events, made, numbers), seconds, failed)
+        return EventStream(_streamed(events, made, conversation, numbers), seconds, failed)
     answer = await while_connected(request.receive, last_answer(events, seconds))
     if answer is None:
         return HttpResponse(status_code=204)
     answer = conversation.with_notices(answer)
-    return made.response(answer, made.text(answer, answer.answer))
+    return made.response(ask.Answer.of(answer, explain=False), made.text(answer.citations, answer.answer))
+
+
+@router.get("/responses/{response_id}", responses={**errors.OPENAI_READING})
+async def stored_response(response_id: ResponseId, request: Request, service: Here, caller: Reading) -> OpenAIResponse:
+    """Return a response that was stored for the caller, without its instructions and metadata, which are not kept."""
+    history, session, id = service.engine.history, _session(response_id), response_id.removeprefix(PREFIX)
+    kept = await asyncio.to_thread(partial(history.response, id, reader=caller.reader))
+    turns = await asyncio.to_thread(partial(history.turns, session, reader=caller.reader))
+    ids = [one.response_id for one in turns]
+    before = ids[ids.index(id) - 1] if id in ids[1:] else ""
+    answer = {"hits": None} | dict(kept.answer)
+    made = _Making(
+        answer_id=id,
+        created=int(kept.at),
+        base=str(request.base_url),
+        previous=f"{PREFIX}{before}" if before.startswith(session) else None,
+    )
+    cited = [Citation(**one) for one in kept.answer["citations"]]
+    return made.response(ask.Answer.model_validate(answer), made.text(cited, kept.answer["answer"]), int(kept.at))
+
+
+@router.delete("/responses/{response_id}", responses={**errors.OPENAI_READING})
+async def delete_response(response_id: ResponseId, service: Here, caller: Reading) -> DeletedResponse:
+    """Delete a response that was stored for the caller, and its turn in the conversation."""
+    forget = partial(service.engine.history.forget_response, response_id.removeprefix(PREFIX), reader=caller.reader)
+    await asyncio.to_thread(partial(forget, session=_session(response_id)))
+    return DeletedResponse(id=response_id)
+
+
+def _session(response_id: str) -> str:
+    """Return the name of the conversation that a response belongs to."""
+    return response_id.removeprefix(PREFIX)[:32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Making:
     """A response while it is made. ``base`` is the address of this server, as the client wrote it."""
 
-    body: ResponsesRequest
-    conversation: Conversation
-    id: str
+    answer_id: str
     created: int
     base: str
+    instructions: str | None = None
+    previous: str | None = None
+    is_stored: bool = True
+    metadata: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def item_id(self) -> str:
-        return f"msg_{self.id.removeprefix('resp_')}"
+        return f"msg_{self.answer_id}"
 
-    def text(self, answer: Answer, shown: str) -> OutputText:
+    def text(self, citations: Sequence[Citation], shown: str) -> OutputText:
         """Return the text with the citation of each of its markers."""
         annotations = [
-            Citation(
+            CitedUrl(
                 start_index=start,
                 end_index=end,
                 url=addresses.on_page(citation, self.base),
                 title=title,
             )
-            for start, end, citation, title in cited_markers(answer, shown)
+            for start, end, citation, title in cited_markers(citations, shown)
         ]
         return OutputText(text=shown, annotations=annotations)
 
@@ -123,19 +174,21 @@ class _Making:
             return OutputMessage(id=self.item_id, status="in_progress", content=[])
         return OutputMessage(id=self.item_id, status="completed", content=[text])
 
-    def response(self, answer: Answer | None = None, text: OutputText | None = None) -> OpenAIResponse:
-        """Return the response with its answer, or as it begins."""
+    def response(
+        self, answer: ask.Answer | None = None, text: OutputText | None = None, completed: int | None = None
+    ) -> OpenAIResponse:
+        """Return the response with its answer, completed then or now, or as it begins."""
         used = answer.usage if answer else None
         return OpenAIResponse(
-            id=self.id,
+            id=f"{PREFIX}{self.answer_id}",
             created_at=self.created,
-            completed_at=int(time.time()) if answer else None,
+            completed_at=(completed or int(time.time())) if answer else None,
             status="completed" if answer else "in_progress",
-            instructions=self.body.instructions,
+            instructions=self.instructions,
             model=MODEL,
             output=[self.message(text)] if text else [],
-            previous_response_id=self.body.previous_response_id,
-            store=self.body.store is not False,
+            previous_response_id=self.previous,
+            store=self.is_stored,
             usage=ResponseUsage(
                 input_tokens=used.prompt_tokens,
                 output_tokens=used.completion_tokens,
@@ -143,8 +196,8 @@ class _Making:
             )
             if used
             else None,
-            metadata=self.body.metadata or {},
-            ragstone=ask.Answer.of(answer, explain=False) if answer else None,
+            metadata=self.metadata,
+            ragstone=answer,
         )
 
 
@@ -178,7 +231,9 @@ def _content(item: InputItem) -> str | list[Part] | None:
     return [Part(type="text" if part.type in _TEXT_PARTS else part.type, text=part.text) for part in item.content]
 
 
-async def _streamed(events: AsyncGenerator[Event], made: _Making, numbers: count[int]) -> AsyncGenerator[ServerEvent]:
+async def _streamed(
+    events: AsyncGenerator[Event], made: _Making, conversation: Conversation, numbers: count[int]
+) -> AsyncGenerator[ServerEvent]:
     """Yield the events of a response; its text grows by whole sentences, each as soon as it is checked."""
 
     def sent(kind: str, event: ResponseEvent) -> ServerEvent:
@@ -190,7 +245,7 @@ async def _streamed(events: AsyncGenerator[Event], made: _Making, numbers: count
         part: OutputText | None = None,
         delta: str | None = None,
         text: str | None = None,
-        annotation: Citation | None = None,
+        annotation: CitedUrl | None = None,
         annotation_index: int | None = None,
     ) -> ResponseEvent:
         return ResponseEvent(
@@ -218,14 +273,16 @@ async def _streamed(events: AsyncGenerator[Event], made: _Making, numbers: count
                 shown += one.as_shown
                 yield sent("output_text.delta", in_text(delta=one.as_shown))
             elif isinstance(one, Answered):
-                answer = made.conversation.with_notices(one.answer)
+                answer = conversation.with_notices(one.answer)
                 if rest := rest_of(shown, answer.answer):
                     shown += rest
                     yield sent("output_text.delta", in_text(delta=rest))
-                text = made.text(answer, shown)
+                text = made.text(answer.citations, shown)
                 for index, note in enumerate(text.annotations):
                     yield sent("output_text.annotation.added", in_text(annotation=note, annotation_index=index))
                 yield sent("output_text.done", in_text(text=shown))
                 yield sent("content_part.done", in_text(part=text))
                 yield sent("output_item.done", ResponseEvent(output_index=0, item=made.message(text)))
-                yield sent("completed", ResponseEvent(response=made.response(answer, text)))
+                yield sent(
+                    "completed", ResponseEvent(response=made.response(ask.Answer.of(answer, explain=False), text))
+                )

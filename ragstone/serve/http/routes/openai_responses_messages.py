@@ -10,8 +10,9 @@ from ragstone.serve.http.messages import Response
 from ragstone.serve.http.routes.ask import Answer, FilterText
 from ragstone.serve.http.routes.openai_messages import MAX_MESSAGES, LenientRequest, ModelName, Part, UrlCitation
 
-ID = r"^resp_[0-9a-f]{48}$"
-"""An id has the conversation in its first 32 digits."""
+PREFIX = "resp_"
+ID = rf"^{PREFIX}[0-9a-f]{{48}}$"
+"""An id is that of the answer, and has the conversation in its first 32 digits."""
 
 
 # ---------------------------------------------------------------- requests
@@ -59,7 +60,7 @@ class ResponsesRequest(LenientRequest):
 
 
 # ---------------------------------------------------------------- the response
-class Citation(UrlCitation):
+class CitedUrl(UrlCitation):
     """A source: its address, and the characters of the answer that cite it."""
 
     type: Literal["url_citation"] = "url_citation"
@@ -70,7 +71,7 @@ class OutputText(Response):
 
     type: Literal["output_text"] = "output_text"
     text: str
-    annotations: list[Citation]
+    annotations: list[CitedUrl]
     logprobs: list[Any] = Field(default_factory=list)
 
 
@@ -160,6 +161,14 @@ class OpenAIResponse(Response):
         return {name: value for name, value in serialize(self).items() if name not in absent}
 
 
+class DeletedResponse(Response):
+    """A response that was deleted."""
+
+    id: str
+    object: Literal["response"] = "response"
+    deleted: Literal[True] = True
+
+
 # ---------------------------------------------------------------- events
 class ResponseEvent(Response):
     """An event of a streamed response; its ``type`` is its name too, and says which fields it has."""
@@ -175,7 +184,7 @@ class ResponseEvent(Response):
     delta: str | None = None
     text: str | None = None
     logprobs: list[Any] | None = None
-    annotation: Citation | None = None
+    annotation: CitedUrl | None = None
     annotation_index: int | None = None
 
     @model_serializer(mode="wrap")
