@@ -22,6 +22,10 @@ Act = Literal[
     "person.sign_out",
     "sync",
     "job.cancel",
+    "source.schedule",
+    "learning.try",
+    "learning.promote",
+    "learning.revert",
     "conversation.share",
     "conversation.take_back",
 ]

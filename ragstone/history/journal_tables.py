@@ -343,6 +343,21 @@ def _m012_shares(db: JournalDatabase) -> None:
     db.execute("CREATE INDEX shares_session ON shares (session)")
 
 
+def _m013_schedules(db: JournalDatabase) -> None:
+    """Sources that are synced by themselves."""
+    db.execute(
+        """
+        CREATE TABLE schedules (
+            source TEXT PRIMARY KEY,
+            every  REAL NOT NULL,                -- seconds
+            paused INTEGER NOT NULL,             -- 1: it is not synced until somebody resumes it
+            due    REAL NOT NULL,                -- when it is synced next
+            crc    INTEGER NOT NULL
+        )
+        """
+    )
+
+
 MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m001_conversations,
     _m002_spending,
@@ -356,6 +371,7 @@ MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m010_people,
     _m011_tokens,
     _m012_shares,
+    _m013_schedules,
 )
 """From nothing to format 1, from 1 to 2, and so on. A published one is never edited; a new format appends one."""
 FORMAT = len(MIGRATIONS)
@@ -374,6 +390,7 @@ SUMS: Mapping[str, tuple[str, ...]] = {
     "users": ("name", "hash", "scopes", "groups", "made", "removed"),
     "sessions": ("hash", "name", "shown", "via", "scopes", "groups", "made", "until"),
     "shares": ("hash", "session", "newest", "made", "until"),
+    "schedules": ("source", "every", "paused", "due"),
     "audit": ("at", "who", "act", "what"),
     "tokens": ("hash", "key", "visitor", "groups", "until"),
     "calls": ("day", "job", "purpose", "model", "prompt", "completion", "cost", "open"),

@@ -15,6 +15,7 @@ from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.audit import Audit
 from ragstone.history.keys import Keys
 from ragstone.history.limits import OwnLimits, SharedLimits
+from ragstone.history.schedules import Schedules
 from ragstone.history.sessions import Sessions
 from ragstone.history.tokens import Tokens
 from ragstone.history.users import Users
@@ -31,6 +32,7 @@ from ragstone.serve.http.routes import (
     documents,
     history,
     jobs,
+    learning,
     openai,
     openai_responses,
     originals,
@@ -39,6 +41,7 @@ from ragstone.serve.http.routes import (
     status,
     widget,
 )
+from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.serve.http.visitors import Visitors
@@ -55,6 +58,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     sign_in.router,
     widget.router,
     administration.router,
+    learning.router,
     openai.router,
     openai_responses.router,
 )
@@ -99,6 +103,7 @@ def build_app(
         audit=Audit(journal),
         slots=QuestionSlots(slots_for(engine.settings, own.limits.questions, processes)),
         jobs=jobs,
+        scheduler=Scheduler(jobs, Schedules(journal), own.sources),
         limits=SharedLimits(engine.folder, lambda: jobs.server, jobs.servers) if processes > 1 else OwnLimits(),
         sign_in=SignInDesk(engine.history.journal(), own),
         warm_first=warm_first,
@@ -166,13 +171,15 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     service: Service = app.state.service
     warming = asyncio.create_task(_warm(service))
     await service.jobs.start()
+    scheduling = asyncio.create_task(service.scheduler.run())
     if service.warm_first:
         await warming
     try:
         yield
     finally:
         warming.cancel()
-        await asyncio.gather(warming, return_exceptions=True)
+        scheduling.cancel()
+        await asyncio.gather(warming, scheduling, return_exceptions=True)
         service.limits.close()
         await service.jobs.stop()
         service.keys.close()

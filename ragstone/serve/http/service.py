@@ -30,6 +30,7 @@ from ragstone.serve.http.drawing_turns import DrawingTurns
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.question_slots import QuestionSlots
+from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
 from ragstone.settings import ServeSettings
@@ -47,8 +48,8 @@ _ENDS: Mapping[Outcome, QuestionEnd] = {
 class Service:
     """One running server. ``is_ready`` becomes true once a question would not wait for models to load.
 
-    ``keys``, ``users``, ``sessions``, ``tokens`` and ``audit`` share a connection; the authenticator has one of its
-    own. With ``warm_first``, no connection is accepted before ``is_ready``.
+    ``keys``, ``users``, ``sessions``, ``tokens``, ``audit`` and the scheduler share a connection; the authenticator has
+    one of its own. With ``warm_first``, no connection is accepted before ``is_ready``.
     """
 
     engine: KnowledgeBase
@@ -61,6 +62,7 @@ class Service:
     audit: Audit
     slots: QuestionSlots
     jobs: JobRunner
+    scheduler: Scheduler
     limits: Limits
     sign_in: SignInDesk
     warm_first: bool = False

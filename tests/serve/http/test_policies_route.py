@@ -60,3 +60,37 @@ def test_returns_policies_and_the_running_trial(learning: Live) -> None:
         seed = learner.log.seed()
     texts = [learning.http.get(path, headers=admin).text for path in PATHS]
     assert all(seed not in text for text in texts), "the seed predicts every draw"
+
+
+def test_administrators_try_promote_and_revert(learning: Live) -> None:
+    admin = make_key(learning.engine.folder, "eva", "admin")
+    reader = make_key(learning.engine.folder, "rob", "read")
+
+    def act(path: str, body: object, key: dict[str, str] = admin) -> int:
+        return learning.http.post(f"/admin/learning/{path}", json=body, headers=key).status_code
+
+    def in_use() -> int:
+        return learning.http.get("/policies", headers=admin).json()["in_use"]
+
+    try_three = {"choices": {"top_k": 3}, "why": "three will do"}
+    assert [act(path, {"version": 0}, reader) for path in ("trial", "promote", "revert")] == [403, 403, 403]
+    assert act("trial", try_three) == 400  # one is under way
+    assert act("promote", {"version": 9}) == 404
+    assert act("promote", {"version": 1}) == 204
+    assert in_use() == 1
+    assert act("promote", {"version": 1}) == 400
+    assert act("revert", {}) == 204
+    assert in_use() == 0
+    assert act("revert", {}) == 400
+    assert act("trial", {"choices": {"top_k": 99}}) == 400
+    assert act("trial", {"choices": {"magic": 1}}) == 422
+    assert act("trial", {**try_three, "kind": "riddle"}) == 400
+    assert act("trial", try_three) == 204
+    arms = learning.http.get("/policies/explain", headers=admin).json()["arms"]
+    assert ["top_k 5 -> 3"] in [one["changes"] for one in arms]
+    entries = learning.http.get("/admin/audit", headers=admin).json()["entries"]
+    assert [(one["act"], one["what"]) for one in entries[:3]] == [
+        ("learning.try", "top_k=3"),
+        ("learning.revert", "version 0"),
+        ("learning.promote", "version 1"),
+    ]

@@ -2,6 +2,7 @@ import type { ComponentType } from "react";
 import { AuditView } from "./AuditView";
 import { JobsView } from "./JobsView";
 import { KeysView } from "./KeysView";
+import { LearningView } from "./LearningView";
 import { OverviewView } from "./OverviewView";
 import { PeopleView } from "./PeopleView";
 import { SystemView } from "./SystemView";
@@ -13,6 +14,7 @@ const VIEWS = {
   people: PeopleView,
   keys: KeysView,
   jobs: JobsView,
+  learning: LearningView,
   system: SystemView,
   log: AuditView,
 } as const satisfies Record<string, ComponentType>;

@@ -2,36 +2,28 @@ import type { Job } from "../api/types";
 import { ago } from "../shell/time";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
+import { SourcesTable } from "./SourcesTable";
 import { useLoaded } from "./useLoaded";
 import { adminWords } from "./words/words";
 
 const EVERY = 2000;
+const SOURCES_EVERY = 10_000;
 
 /** The sources that can be synced, and the jobs of all callers, followed while they run. */
 export function JobsView() {
   const say = adminWords();
   const { value, error, change } = useLoaded(admin.jobs, EVERY);
-  const sources = useLoaded(admin.sources);
+  const sources = useLoaded(admin.sources, SOURCES_EVERY);
   return (
     <>
       <Failed error={error || sources.error} />
       {sources.value && sources.value.length === 0 && <p className="quiet">{say.noSources}</p>}
       {sources.value && sources.value.length > 0 && (
-        <ul className="sources" aria-label={say.sources}>
-          {sources.value.map((one) => (
-            <li key={one} className="row">
-              <span className="grow">{one}</span>
-              <button
-                type="button"
-                className="button small"
-                aria-label={say.syncNamed(one)}
-                onClick={() => void change(() => admin.sync(one))}
-              >
-                {say.sync}
-              </button>
-            </li>
-          ))}
-        </ul>
+        <SourcesTable
+          sources={sources.value}
+          onSync={(source) => void change(() => admin.sync(source))}
+          onSchedule={(source, every, paused) => void sources.change(() => admin.schedule(source, every, paused))}
+        />
       )}
       {value && value.length === 0 && <p className="quiet">{say.noJobs}</p>}
       {value && value.length > 0 && (

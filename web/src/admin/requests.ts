@@ -1,5 +1,18 @@
 import { address, json, sent } from "../api/client";
-import type { Asked, AuditEntry, Job, MadeKey, ModelTest, Person, State, Stats, StoredKey } from "../api/types";
+import type {
+  Asked,
+  AuditEntry,
+  Job,
+  Learned,
+  MadeKey,
+  ModelTest,
+  Person,
+  Policies,
+  State,
+  Stats,
+  StoredKey,
+  SyncedSource,
+} from "../api/types";
 
 /** What somebody may do and read; no groups means all documents. */
 export interface Rights {
@@ -29,7 +42,23 @@ export const admin = {
   cancelJob: (id: string) => sent(address(["admin", "jobs", id]), { method: "DELETE" }),
   sync: (source: string) => sent(address(["sync"]), { method: "POST", body: { sources: [source] } }),
 
-  sources: async () => (await json<{ sources: string[] }>(address(["admin", "sources"]))).sources,
+  sources: async () => (await json<{ sources: SyncedSource[] }>(address(["admin", "sources"]))).sources,
+  schedule: (source: string, every: number | null, paused: boolean) =>
+    sent(address(["admin", "sources", "schedule"]), {
+      method: "POST",
+      body: { source, every_seconds: every, paused },
+    }),
+
+  learned: async (): Promise<{ learned: Learned; policies: Policies }> => ({
+    learned: await json<Learned>(address(["policies", "explain"])),
+    policies: await json<Policies>(address(["policies"])),
+  }),
+  startTrial: (choice: string, value: number | boolean, why: string) =>
+    sent(address(["admin", "learning", "trial"]), { method: "POST", body: { choices: { [choice]: value }, why } }),
+  promote: (version: number) => sent(address(["admin", "learning", "promote"]), { method: "POST", body: { version } }),
+  revert: (version: number | null) =>
+    sent(address(["admin", "learning", "revert"]), { method: "POST", body: { version } }),
+
   testModels: async () =>
     (await json<{ models: ModelTest[] }>(address(["admin", "models", "test"]), { method: "POST" })).models,
 

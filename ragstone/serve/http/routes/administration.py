@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from ragstone.core.errors import NotFound
+from ragstone.engine.jobs.queue import Job, State
 from ragstone.history.audit import Act, with_rights
 from ragstone.history.keys import SCOPES, Key, KeyLimits, Scope
 from ragstone.history.sessions import Via
@@ -124,10 +126,46 @@ class ModelTests(Response):
     models: list[ModelTest]
 
 
+class LastSync(Response):
+    """The last job that synced a source. Times are in seconds since 1970."""
+
+    job_id: str
+    state: State
+    at: float
+    ended: float | None
+    error: str
+    skipped: int = Field(description="files or pages that could not be read")
+
+    @classmethod
+    def of(cls, job: Job) -> LastSync:
+        skipped = len(job.report.skipped) if job.report else 0
+        return cls(job_id=job.id, state=job.state, at=job.at, ended=job.ended, error=job.error, skipped=skipped)
+
+
+class SyncedSource(Response):
+    """A source of the setting `serve.sources`. Times are in seconds since 1970."""
+
+    source: str
+    every_seconds: float | None = Field(description="how often it is synced; null means only on demand")
+    paused: bool
+    next: float | None = Field(description="when it is synced next; null if it is paused or has no schedule")
+    last: LastSync | None = Field(description="null if it was not synced lately")
+
+
 class Sources(Response):
     """The sources of the setting `serve.sources`."""
 
-    sources: list[str]
+    sources: list[SyncedSource]
+
+
+class ScheduleChange(Request):
+    """How often a source is synced."""
+
+    source: Annotated[str, Field(min_length=1, max_length=2_000)]
+    every_seconds: Annotated[float, Field(ge=60, le=31_536_000, allow_inf_nan=False)] | None = Field(
+        description="null: only on demand"
+    )
+    paused: bool = False
 
 
 class UnansweredQuestion(Response):
@@ -279,8 +317,37 @@ async def test_models(service: Here, caller: Administering) -> ModelTests:
 
 @router.get("/sources", responses={**errors.READING})
 async def sources(service: Here, _: Administering) -> Sources:
-    """Return the sources that can be synced."""
-    return Sources(sources=list(service.settings.sources))
+    """Return the sources that can be synced, their schedules, and how the last sync of each ended."""
+    schedules = {one.source: one for one in await asyncio.to_thread(service.scheduler.schedules.all)}
+    last = await service.scheduler.last_syncs()
+    found: list[SyncedSource] = []
+    for source in service.scheduler.sources:
+        planned, synced = schedules.get(source), last.get(source)
+        found.append(
+            SyncedSource(
+                source=source,
+                every_seconds=planned.every if planned else None,
+                paused=planned.paused if planned else False,
+                next=planned.due if planned and not planned.paused else None,
+                last=LastSync.of(synced.job) if synced else None,
+            )
+        )
+    return Sources(sources=found)
+
+
+@router.post("/sources/schedule", status_code=204, responses={**errors.CHANGING})
+async def schedule_source(body: ScheduleChange, service: Here, caller: Administering) -> None:
+    """Sync a source every so often, pause that, or end it. Whichever server runs does it."""
+    if body.source not in service.scheduler.sources:
+        raise NotFound(f"'{body.source}' is not in the setting serve.sources")
+    schedules = service.scheduler.schedules
+    if body.every_seconds is None:
+        await asyncio.to_thread(schedules.remove, body.source)
+        how = "on demand"
+    else:
+        await asyncio.to_thread(partial(schedules.set, body.source, body.every_seconds, paused=body.paused))
+        how = f"every {body.every_seconds:g} s{', paused' if body.paused else ''}"
+    await asyncio.to_thread(service.audit.note, caller.identity, "source.schedule", f"{body.source} · {how}")
 
 
 # ---------------------------------------------------------------- jobs

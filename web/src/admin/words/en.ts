@@ -2,7 +2,15 @@ import { plural } from "../../words/plural";
 
 export const en = {
   administration: "Administration",
-  tabs: { overview: "Overview", people: "People", keys: "Keys", jobs: "Jobs", system: "System", log: "Log" },
+  tabs: {
+    overview: "Overview",
+    people: "People",
+    keys: "Keys",
+    jobs: "Jobs",
+    learning: "Learning",
+    system: "System",
+    log: "Log",
+  },
 
   // Rights
   name: "Name",
@@ -48,6 +56,19 @@ export const en = {
   // Jobs
   sources: "Sources",
   noSources: "No sources can be synced. The server's settings list them under serve.sources.",
+  source: "Source",
+  lastSync: "Last sync",
+  nextSync: "Next sync",
+  schedule: "Schedule",
+  scheduleOf: (source: string) => `Schedule: ${source}`,
+  onDemand: "on demand",
+  every: (time: string) => `every ${time}`,
+  pause: "Pause",
+  pauseNamed: (source: string) => `Pause: ${source}`,
+  paused: "paused",
+  resume: "Resume",
+  resumeNamed: (source: string) => `Resume: ${source}`,
+  notRead: (number: number) => `${number} could not be read`,
   sync: "Sync",
   syncNamed: (source: string) => `Sync: ${source}`,
   noJobs: "There are no jobs.",
@@ -59,6 +80,24 @@ export const en = {
   stop: "Stop",
   stopNamed: (name: string) => `Stop: ${name}`,
   documents: (number: number) => plural("en", number, { one: "document", other: "documents" }),
+
+  // Learning
+  learningMode: "Learning",
+  modes: { off: "off", shadow: "shadow", gated: "gated", eager: "eager" },
+  learningOff: "Nothing is learned. The setting learning.mode turns it on.",
+  inUse: "In use",
+  trial: "Trial",
+  versions: "Versions",
+  changes: "Changes",
+  reward: "Mean opinion",
+  asConfigured: "the settings as they are",
+  use: "Use",
+  versionInUse: (version: number) => `Use version ${version}`,
+  goBack: "Go back",
+  choice: "What to try",
+  value: "Value",
+  why: "Why",
+  startTrial: "Start a trial",
 
   // The log
   when: "When",
@@ -77,6 +116,10 @@ export const en = {
     "person.sign_out": "signed a person out",
     sync: "synced sources",
     "job.cancel": "stopped a job",
+    "source.schedule": "set a schedule",
+    "learning.try": "started a trial",
+    "learning.promote": "put a policy in use",
+    "learning.revert": "went back to a policy",
     "conversation.share": "shared a conversation",
     "conversation.take_back": "took back links to a conversation",
   },

@@ -1,0 +1,93 @@
+"""Which sources are synced by themselves, and how often. Any server takes what is due, and only one of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ragstone.history.journal import row_crc
+from ragstone.history.store import JournalDatabase, JournalStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """A source that is synced every so many seconds, unless it is paused; next at ``due``, in seconds since 1970."""
+
+    source: str
+    every: float
+    paused: bool
+    due: float
+
+
+class Schedules:
+    """The schedules of a knowledge base, one for each source at most."""
+
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None) -> None:
+        """Take the journal, and a clock of seconds since 1970 other than that of the journal."""
+        self._journal, self._clock = journal, clock or journal.clock
+
+    def all(self) -> list[Schedule]:
+        """Return every schedule, by source.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        with self._journal.reading() as db:
+            return _rows(db) if db else []
+
+    def set(self, source: str, every: float, *, paused: bool = False) -> Schedule:
+        """Sync a source every so many seconds, first after that time.
+
+        Raises:
+            KnowledgeBaseError: it could not be stored.
+        """
+        one = Schedule(source=source, every=every, paused=paused, due=self._clock() + every)
+        with self._journal.writing() as db:
+            _put(db, one)
+        return one
+
+    def remove(self, source: str) -> None:
+        """Sync a source no longer by itself.
+
+        Raises:
+            KnowledgeBaseError: it could not be deleted.
+        """
+        with self._journal.writing() as db:
+            db.execute("DELETE FROM schedules WHERE source = ?", [source])
+
+    def take(self) -> list[Schedule]:
+        """Return the schedules that are due, and move each to its next time; no other process gets them.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read or written.
+        """
+        now = self._clock()
+        if not any(_is_due(one, now) for one in self.all()):
+            return []
+        with self._journal.writing() as db:
+            due = [one for one in _rows(db) if _is_due(one, now)]
+            for one in due:
+                _put(db, replace(one, due=now + one.every))
+        return due
+
+
+def _is_due(one: Schedule, now: float) -> bool:
+    return not one.paused and one.due <= now
+
+
+def _rows(db: JournalDatabase) -> list[Schedule]:
+    rows = db.execute("SELECT source, every, paused, due, crc FROM schedules ORDER BY source").fetchall()
+    return [
+        Schedule(source=source, every=every, paused=bool(paused), due=due)
+        for source, every, paused, due, crc in rows
+        if crc == row_crc(source, every, paused, due)  # doctor reports the others
+    ]
+
+
+def _put(db: JournalDatabase, one: Schedule) -> None:
+    row = (one.source, float(one.every), int(one.paused), float(one.due))  # as they are read back, for the checksum
+    db.execute(
+        "INSERT INTO schedules (source, every, paused, due, crc) VALUES (?, ?, ?, ?, ?) ON CONFLICT (source) DO UPDATE"
+        " SET every = excluded.every, paused = excluded.paused, due = excluded.due, crc = excluded.crc",
+        [*row, row_crc(*row)],
+    )

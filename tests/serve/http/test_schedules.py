@@ -1,0 +1,90 @@
+"""Sources are synced by their schedules: each once when it is due, whichever process looks, and not while paused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kb import open_fast
+from live import Live, served
+
+from ragstone.core.access import OWNER
+from ragstone.history.journal import Journal
+from ragstone.history.schedules import Schedules
+from ragstone.serve.http import scheduler
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    folder = tmp_path_factory.mktemp("scheduled")
+    (folder / "notes").mkdir()
+    (folder / "notes" / "a.md").write_text("The mill is old.")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(scheduler, "LOOK_SECONDS", 0.05)
+        with (
+            closing(open_fast(folder / "kb")) as engine,
+            served(engine, f"sources=[{folder / 'notes'}, {folder / 'gone'}]") as live,
+        ):
+            yield live
+
+
+def sources(live: Live) -> list[dict[str, Any]]:
+    return live.http.get("/admin/sources").json()["sources"]
+
+
+def schedule(live: Live, source: object, every: float | None, **more: object) -> int:
+    sent = live.http.post("/admin/sources/schedule", json={"source": source, "every_seconds": every, **more})
+    return sent.status_code
+
+
+def test_a_source_is_scheduled_synced_paused_and_released(live: Live) -> None:
+    notes, gone = (one["source"] for one in sources(live))
+    assert all((one["every_seconds"], one["next"], one["last"]) == (None, None, None) for one in sources(live))
+    assert [schedule(live, one, 3_600) for one in (notes, gone)] == [204, 204]
+    assert all(one["last"] is None for one in sources(live))
+    with closing(Journal(live.engine.folder)) as journal:
+        an_hour_ago = Schedules(journal, lambda: journal.clock() - 3_600)
+        for one in (notes, gone):
+            an_hour_ago.set(one, 3_600)
+    live.until(lambda: [one["last"] and one["last"]["ended"] for one in sources(live)], all)
+    first, second = sources(live)
+    assert (first["every_seconds"], first["last"]["state"]) == (3_600, "done")
+    assert second["last"]["error"] or second["last"]["skipped"]
+    assert all(one["next"] > one["last"]["at"] + 3_000 for one in (first, second))
+    assert live.engine.documents.get("a.md", reader=OWNER).text == "The mill is old."
+    assert schedule(live, notes, 60, paused=True) == schedule(live, gone, None) == 204
+    assert [(one["every_seconds"], one["paused"], one["next"]) for one in sources(live)] == [
+        (60, True, None),
+        (None, False, None),
+    ]
+    told = live.http.get("/admin/audit").json()["entries"][0]
+    assert (told["act"], told["what"]) == ("source.schedule", f"{gone} · on demand")
+
+
+@pytest.mark.parametrize(("source", "every", "status"), [("/etc", 3_600, 404), ("", 60, 422), ("x", 1, 422)])
+def test_refuses_other_sources_and_times(live: Live, source: str, every: float, status: int) -> None:
+    assert schedule(live, source, every) == status
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(60, 900), st.booleans()), max_size=3), st.data())
+def test_each_is_taken_once_when_it_is_due(
+    tmp_path_factory: pytest.TempPathFactory, planned: list[tuple[str, int, bool]], data: st.DataObject
+) -> None:
+    now = 1_000.0
+    with closing(Journal(tmp_path_factory.mktemp("due"))) as journal, closing(journal.another()) as other:
+        readers = [Schedules(one, lambda: now) for one in (journal, other)]
+        due: dict[str, tuple[float, int]] = {}
+        for source, every, paused in planned:
+            readers[0].set(source, every, paused=paused)
+            due[source] = (float("inf") if paused else now + every, every)
+        for step in data.draw(st.lists(st.integers(1, 1_000), max_size=4)):
+            now += step
+            wanted = sorted(source for source, (at, _) in due.items() if at <= now)
+            assert [one.source for one in readers[step % 2].take()] == wanted
+            assert [one.source for one in readers[1 - step % 2].take()] == []
+            due |= {source: (now + due[source][1], due[source][1]) for source in wanted}

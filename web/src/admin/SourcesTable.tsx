@@ -1,0 +1,90 @@
+import type { SyncedSource } from "../api/types";
+import { ago } from "../shell/time";
+import { language } from "../words/words";
+import { Table } from "./parts";
+import { adminWords } from "./words/words";
+
+const HOUR = 3600;
+/** How often a source can be synced here, in seconds; programs may set any other time. */
+const TIMES = [HOUR, 6 * HOUR, 24 * HOUR, 7 * 24 * HOUR];
+
+interface Props {
+  sources: readonly SyncedSource[];
+  onSync: (source: string) => void;
+  onSchedule: (source: string, every: number | null, paused: boolean) => void;
+}
+
+/** The sources that can be synced: how their last sync ended, and how often they are synced. */
+export function SourcesTable({ sources, onSync, onSchedule }: Props) {
+  const say = adminWords();
+  return (
+    <Table label={say.sources} head={[say.source, say.lastSync, say.schedule, say.nextSync, say.action]}>
+      {sources.map(({ source, every_seconds: every, paused, next, last }) => (
+        <tr key={source}>
+          <th scope="row">{source}</th>
+          <td>
+            {last ? `${say.states[last.state]} · ${ago(last.ended ?? last.at)}` : "–"}
+            {last && last.skipped > 0 && <small className="quiet block">{say.notRead(last.skipped)}</small>}
+            {last?.error && <small className="quiet block">{last.error}</small>}
+          </td>
+          <td>
+            <select
+              aria-label={say.scheduleOf(source)}
+              value={every ?? 0}
+              onChange={(event) => onSchedule(source, Number(event.target.value) || null, paused)}
+            >
+              <option value={0}>{say.onDemand}</option>
+              {[...new Set([...TIMES, ...(every ? [every] : [])])].map((one) => (
+                <option key={one} value={one}>
+                  {say.every(time(one))}
+                </option>
+              ))}
+            </select>
+          </td>
+          <td className="nowrap">{next === null ? (paused ? say.paused : "–") : at(next)}</td>
+          <td>
+            <div className="row">
+              <button
+                type="button"
+                className="button small"
+                aria-label={say.syncNamed(source)}
+                onClick={() => onSync(source)}
+              >
+                {say.sync}
+              </button>
+              {every !== null && (
+                <button
+                  type="button"
+                  className="button small"
+                  aria-label={paused ? say.resumeNamed(source) : say.pauseNamed(source)}
+                  onClick={() => onSchedule(source, every, !paused)}
+                >
+                  {paused ? say.resume : say.pause}
+                </button>
+              )}
+            </div>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** Seconds as a time in the largest unit that divides them, such as "6 hours". */
+function time(seconds: number): string {
+  const [unit, size] =
+    seconds % 86_400 === 0
+      ? (["day", 86_400] as const)
+      : seconds % HOUR === 0
+        ? (["hour", HOUR] as const)
+        : (["minute", 60] as const);
+  return new Intl.NumberFormat(language(), {
+    style: "unit",
+    unit,
+    unitDisplay: "long",
+    maximumFractionDigits: 1,
+  }).format(seconds / size);
+}
+
+const at = (seconds: number) =>
+  new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeStyle: "short" }).format(seconds * 1000);
