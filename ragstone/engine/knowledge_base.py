@@ -59,8 +59,8 @@ class KnowledgeBase:
     version from beginning to end.
     """
 
-    def __init__(self, versions: OpenVersions, change: Change | None = None) -> None:
-        self._versions, self._change = versions, change
+    def __init__(self, versions: OpenVersions, change: Change | None = None, *, learns: bool = True) -> None:
+        self._versions, self._change, self._learns = versions, change, learns
         self.documents = Documents(versions)
         self.originals = Originals(versions)
         self.versions = Versions(versions)
@@ -123,12 +123,13 @@ class KnowledgeBase:
         with self._versions.current() as version:
             yield self._changed(version)
 
-    def under(self, change: Change) -> KnowledgeBase:
+    def under(self, change: Change, *, learns: bool = False) -> KnowledgeBase:
         """Return this knowledge base under other settings of the question; everything loaded is shared.
 
-        Only this one need be closed, not the one returned. Nothing is learned from questions to that one.
+        Only this one need be closed, not the one returned. Nothing is learned from questions to that one, and no policy
+        governs them, unless it ``learns``.
         """
-        return KnowledgeBase(self._versions, change)
+        return KnowledgeBase(self._versions, change, learns=learns)
 
     def uncached(self, *, next_version: bool = False) -> KnowledgeBase:
         """Open the version in use, or the next one, a second time: nothing is cached there, and no version followed.
@@ -195,7 +196,7 @@ class KnowledgeBase:
             request, answered = version.request(reader, payer, response_id=response_id, keep=keep), False
             statistics, tracker = version.history.statistics(), version.history.tracker()
             try:
-                if self._change is None:
+                if self._learns:
                     version = await assigned(version, question, request)
                 events = Ask(version).stream(question, where, request, before=before, session=session)
                 async with aclosing(events):
@@ -309,5 +310,5 @@ class KnowledgeBase:
         return version.source.own.part("view", settings, lambda: under(version, settings))()
 
     def _governed(self, version: Components, question: str, request: Request) -> Components:
-        """Return the version under the policy in use; under changed settings, as it is."""
-        return version if self._change else in_use(version, question, request)
+        """Return the version under the policy in use; as it is for settings that nothing is learned from."""
+        return in_use(version, question, request) if self._learns else version

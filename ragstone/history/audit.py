@@ -23,6 +23,7 @@ Act = Literal[
     "sync",
     "job.cancel",
     "source.schedule",
+    "setting.change",
     "learning.try",
     "learning.promote",
     "learning.revert",

@@ -358,6 +358,20 @@ def _m013_schedules(db: JournalDatabase) -> None:
     )
 
 
+def _m014_changed_settings(db: JournalDatabase) -> None:
+    """Settings of questions that administrators changed while servers run."""
+    db.execute(
+        """
+        CREATE TABLE changed_settings (
+            path  TEXT PRIMARY KEY,              -- such as rank.top_k
+            value TEXT NOT NULL,                 -- JSON
+            at    REAL NOT NULL,
+            crc   INTEGER NOT NULL
+        )
+        """
+    )
+
+
 MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m001_conversations,
     _m002_spending,
@@ -372,6 +386,7 @@ MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m011_tokens,
     _m012_shares,
     _m013_schedules,
+    _m014_changed_settings,
 )
 """From nothing to format 1, from 1 to 2, and so on. A published one is never edited; a new format appends one."""
 FORMAT = len(MIGRATIONS)
@@ -391,6 +406,7 @@ SUMS: Mapping[str, tuple[str, ...]] = {
     "sessions": ("hash", "name", "shown", "via", "scopes", "groups", "made", "until"),
     "shares": ("hash", "session", "newest", "made", "until"),
     "schedules": ("source", "every", "paused", "due"),
+    "changed_settings": ("path", "value", "at"),
     "audit": ("at", "who", "act", "what"),
     "tokens": ("hash", "key", "visitor", "groups", "until"),
     "calls": ("day", "job", "purpose", "model", "prompt", "completion", "cost", "open"),

@@ -13,6 +13,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from ragstone.core.errors import MissingExtra, RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.audit import Audit
+from ragstone.history.changed_settings import ChangedSettings
 from ragstone.history.keys import Keys
 from ragstone.history.limits import OwnLimits, SharedLimits
 from ragstone.history.schedules import Schedules
@@ -23,6 +24,7 @@ from ragstone.serve.http import errors, openapi
 from ragstone.serve.http.admission import Admission
 from ragstone.serve.http.authentication import Authenticator
 from ragstone.serve.http.job_runner import JobRunner
+from ragstone.serve.http.live_settings import LiveSettings
 from ragstone.serve.http.middleware import OriginGuard, RequestLog
 from ragstone.serve.http.page import PAGE, PageFiles, page_files
 from ragstone.serve.http.question_slots import QuestionSlots, slots_for
@@ -33,6 +35,7 @@ from ragstone.serve.http.routes import (
     history,
     jobs,
     learning,
+    live_settings,
     openai,
     openai_responses,
     originals,
@@ -59,6 +62,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     widget.router,
     administration.router,
     learning.router,
+    live_settings.router,
     openai.router,
     openai_responses.router,
 )
@@ -103,6 +107,7 @@ def build_app(
         audit=Audit(journal),
         slots=QuestionSlots(slots_for(engine.settings, own.limits.questions, processes)),
         jobs=jobs,
+        live=LiveSettings(engine, ChangedSettings(journal)),
         scheduler=Scheduler(jobs, Schedules(journal), own.sources),
         limits=SharedLimits(engine.folder, lambda: jobs.server, jobs.servers) if processes > 1 else OwnLimits(),
         sign_in=SignInDesk(engine.history.journal(), own),

@@ -19,7 +19,7 @@ from ragstone.core.records import Hit
 from ragstone.core.request import BILLION, Payer
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
 from ragstone.engine.model_check import ModelCheck, check_models
-from ragstone.history.audit import Audit
+from ragstone.history.audit import Act, Audit
 from ragstone.history.keys import Keys
 from ragstone.history.limits import Limits
 from ragstone.history.sessions import Sessions
@@ -29,6 +29,7 @@ from ragstone.serve.http.authentication import Authenticator, Caller
 from ragstone.serve.http.drawing_turns import DrawingTurns
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import JobRunner
+from ragstone.serve.http.live_settings import LiveSettings
 from ragstone.serve.http.question_slots import QuestionSlots
 from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.sign_in.desk import SignInDesk
@@ -48,8 +49,8 @@ _ENDS: Mapping[Outcome, QuestionEnd] = {
 class Service:
     """One running server. ``is_ready`` becomes true once a question would not wait for models to load.
 
-    ``keys``, ``users``, ``sessions``, ``tokens``, ``audit`` and the scheduler share a connection; the authenticator has
-    one of its own. With ``warm_first``, no connection is accepted before ``is_ready``.
+    ``keys``, ``users``, ``sessions``, ``tokens``, ``audit``, ``live`` and the scheduler share a connection; the
+    authenticator has one of its own. With ``warm_first``, no connection is accepted before ``is_ready``.
     """
 
     engine: KnowledgeBase
@@ -63,6 +64,7 @@ class Service:
     slots: QuestionSlots
     jobs: JobRunner
     scheduler: Scheduler
+    live: LiveSettings
     limits: Limits
     sign_in: SignInDesk
     warm_first: bool = False
@@ -102,7 +104,7 @@ class Service:
         view = caller.view
         try:
             async with self._slot(caller) as payer:
-                kb = self.engine.under(change) if change else self.engine
+                kb = await self.live.under(change)
                 events = kb.stream(
                     question,
                     where,
@@ -139,7 +141,7 @@ class Service:
             Refused: the key has spent its daily limit, or too many questions wait.
         """
         async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
-            kb = self.engine.under(change) if change else self.engine
+            kb = await self.live.under(change)
             hits = await kb.search(query, k, where, reader=caller.reader, payer=payer)
             return caller.view.hits(hits)
 
@@ -151,6 +153,14 @@ class Service:
         """
         async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
             return await self.engine.embed(texts, role=role, payer=payer)
+
+    async def noted(self, caller: Caller, act: Act, what: str) -> None:
+        """Record what an administrator did.
+
+        Raises:
+            KnowledgeBaseError: it could not be stored.
+        """
+        await asyncio.to_thread(self.audit.note, caller.identity, act, what)
 
     async def check_models(self, caller: Caller) -> list[ModelCheck]:
         """Return how the models in use answer now.

@@ -3,6 +3,7 @@ import { AuditView } from "./AuditView";
 import { JobsView } from "./JobsView";
 import { KeysView } from "./KeysView";
 import { LearningView } from "./LearningView";
+import { LiveSettingsView } from "./LiveSettingsView";
 import { OverviewView } from "./OverviewView";
 import { PeopleView } from "./PeopleView";
 import { SystemView } from "./SystemView";
@@ -15,6 +16,7 @@ const VIEWS = {
   keys: KeysView,
   jobs: JobsView,
   learning: LearningView,
+  settings: LiveSettingsView,
   system: SystemView,
   log: AuditView,
 } as const satisfies Record<string, ComponentType>;

@@ -4,6 +4,7 @@ import type {
   AuditEntry,
   Job,
   Learned,
+  LiveSetting,
   MadeKey,
   ModelTest,
   Person,
@@ -53,6 +54,10 @@ export const admin = {
     learned: await json<Learned>(address(["policies", "explain"])),
     policies: await json<Policies>(address(["policies"])),
   }),
+  settings: async () => (await json<{ settings: LiveSetting[] }>(address(["admin", "settings"]))).settings,
+  changeSetting: (path: string, value: string | number | boolean | null) =>
+    sent(address(["admin", "settings"]), { method: "POST", body: { path, value } }),
+
   startTrial: (choice: string, value: number | boolean, why: string) =>
     sent(address(["admin", "learning", "trial"]), { method: "POST", body: { choices: { [choice]: value }, why } }),
   promote: (version: number) => sent(address(["admin", "learning", "promote"]), { method: "POST", body: { version } }),

@@ -24,6 +24,7 @@ export type Original = Schemas["Original"];
 export type Problem = Schemas["Problem"];
 export type Question = Schemas["QueryRequest"];
 export type Learned = Schemas["Learned"];
+export type LiveSetting = Schemas["LiveSetting"];
 export type Link = Schemas["Link"];
 export type SharedAnswer = Schemas["SharedAnswer"];
 export type SentenceEvent = Schemas["SentenceEvent"];

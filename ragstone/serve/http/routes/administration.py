@@ -217,7 +217,7 @@ async def make_key(body: NewKey, service: Here, caller: Administering) -> MadeKe
     """Make a key. Its secret is in this response only."""
     limits = KeyLimits(rate_per_minute=body.rate_per_minute, cost_per_day=body.cost_per_day)
     key, secret = await asyncio.to_thread(service.keys.make, body.name, body.scopes, body.groups, limits)
-    await asyncio.to_thread(service.audit.note, caller.identity, "key.make", with_rights(key))
+    await service.noted(caller, "key.make", with_rights(key))
     return MadeKey(secret=secret, key=StoredKey.of(key))
 
 
@@ -228,7 +228,7 @@ async def revoke_key(id: Id, service: Here, caller: Administering) -> StoredKey:
     if found is None:
         raise NotFound(f"there is no key '{id}'")
     (key,) = await asyncio.to_thread(service.keys.revoke, id)
-    await asyncio.to_thread(service.audit.note, caller.identity, "key.revoke", f"{key.name} ({key.id})")
+    await service.noted(caller, "key.revoke", f"{key.name} ({key.id})")
     return StoredKey.of(key)
 
 
@@ -260,7 +260,7 @@ async def people(service: Here, _: Administering) -> People:
 async def add_person(body: NewPerson, service: Here, caller: Administering) -> None:
     """Add a user, who signs in with a name and a password."""
     user = await asyncio.to_thread(service.users.add, body.name, body.password, body.scopes, body.groups)
-    await asyncio.to_thread(service.audit.note, caller.identity, "user.add", with_rights(user))
+    await service.noted(caller, "user.add", with_rights(user))
 
 
 @router.patch("/people/{name}", status_code=204, responses={**errors.CHANGING})
@@ -268,9 +268,9 @@ async def change_person(name: Id, body: PersonChange, service: Here, caller: Adm
     """Set what a user may do and read, and a new password if one is given. Their sessions end."""
     if body.password is not None:
         user = await asyncio.to_thread(service.users.set_password, name, body.password)
-        await asyncio.to_thread(service.audit.note, caller.identity, "user.password", user.name)
+        await service.noted(caller, "user.password", user.name)
     user = await asyncio.to_thread(service.users.set_rights, name, body.scopes, body.groups)
-    await asyncio.to_thread(service.audit.note, caller.identity, "user.change", with_rights(user))
+    await service.noted(caller, "user.change", with_rights(user))
 
 
 @router.delete("/people/{name}", status_code=204, responses={**errors.CHANGING})
@@ -279,7 +279,7 @@ async def remove_person(name: Id, service: Here, caller: Administering) -> None:
     if caller.session and caller.session.name == name:
         raise Refused("conflict", "nobody can remove themselves; another administrator can")
     user = await asyncio.to_thread(service.users.remove, name)
-    await asyncio.to_thread(service.audit.note, caller.identity, "user.remove", user.name)
+    await service.noted(caller, "user.remove", user.name)
 
 
 @router.delete("/sessions/{name:path}", status_code=204, responses={**errors.CHANGING})
@@ -289,7 +289,7 @@ async def sign_person_out(name: PersonName, service: Here, caller: Administering
     if shown is None:
         raise NotFound("this person is not signed in")
     await asyncio.to_thread(service.sessions.end_all_of, name)
-    await asyncio.to_thread(service.audit.note, caller.identity, "person.sign_out", shown)
+    await service.noted(caller, "person.sign_out", shown)
 
 
 # ---------------------------------------------------------------- what was asked
@@ -347,7 +347,7 @@ async def schedule_source(body: ScheduleChange, service: Here, caller: Administe
     else:
         await asyncio.to_thread(partial(schedules.set, body.source, body.every_seconds, paused=body.paused))
         how = f"every {body.every_seconds:g} s{', paused' if body.paused else ''}"
-    await asyncio.to_thread(service.audit.note, caller.identity, "source.schedule", f"{body.source} · {how}")
+    await service.noted(caller, "source.schedule", f"{body.source} · {how}")
 
 
 # ---------------------------------------------------------------- jobs
@@ -358,7 +358,7 @@ async def cancel_job(job_id: Id, service: Here, caller: Administering) -> None:
         status = await service.jobs.get(job_id)
         reason = "it is over already" if status.job.is_over else "another process runs it"
         raise Refused("conflict", f"the job cannot be stopped: {reason}")
-    await asyncio.to_thread(service.audit.note, caller.identity, "job.cancel", job_id)
+    await service.noted(caller, "job.cancel", job_id)
 
 
 # ---------------------------------------------------------------- the record

@@ -264,7 +264,7 @@ async def sync(service: Here, caller: Administering, response: HttpResponse, bod
     if unknown := [source for source in wanted if source not in known]:
         raise NotFound(f"'{unknown[0]}' is not in the setting serve.sources")
     status = await service.jobs.submit("sync", Work(sources=wanted), caller.reader.who)
-    await asyncio.to_thread(service.audit.note, caller.identity, "sync", ", ".join(wanted))
+    await service.noted(caller, "sync", ", ".join(wanted))
     response.headers["location"] = f"/jobs/{status.job.id}"
     return _job(status, service)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -60,7 +60,6 @@ class RevertRequest(Request):
 
 # ---------------------------------------------------------------- routes
 router = APIRouter(prefix="/admin/learning", tags=["administration"])
-Act = Literal["learning.try", "learning.promote", "learning.revert"]
 
 
 @router.post("/trial", status_code=204, responses={**errors.CHANGING})
@@ -71,22 +70,18 @@ async def start_trial(body: TrialRequest, service: Here, caller: Administering) 
     choices = Choices(**body.choices.model_dump())
     await asyncio.to_thread(service.engine.learning.start_trial, {body.kind: choices}, body.why)
     told = ", ".join(f"{name}={value}" for name, value in choices.given().items())
-    await _note(service, caller, "learning.try", f"{told} · {body.kind}" if body.kind else told)
+    await service.noted(caller, "learning.try", f"{told} · {body.kind}" if body.kind else told)
 
 
 @router.post("/promote", status_code=204, responses={**errors.CHANGING})
 async def promote(body: PolicyRequest, service: Here, caller: Administering) -> None:
     """Put a policy in use; every server answers the next question under it."""
     await asyncio.to_thread(service.engine.learning.promote, body.version, body.why)
-    await _note(service, caller, "learning.promote", f"version {body.version}")
+    await service.noted(caller, "learning.promote", f"version {body.version}")
 
 
 @router.post("/revert", status_code=204, responses={**errors.CHANGING})
 async def revert(body: RevertRequest, service: Here, caller: Administering) -> None:
     """Go back to a policy; a trial under way ends."""
     decision = await asyncio.to_thread(service.engine.learning.rollback, body.version, body.why)
-    await _note(service, caller, "learning.revert", f"version {decision.champion}")
-
-
-async def _note(service: Here, caller: Administering, act: Act, what: str) -> None:
-    await asyncio.to_thread(service.audit.note, caller.identity, act, what)
+    await service.noted(caller, "learning.revert", f"version {decision.champion}")

@@ -105,7 +105,7 @@ async def share(session: SessionPath, body: LinkRequest, service: Here, caller: 
     """
     make = partial(service.engine.history.share, session, days=body.days, reader=caller.reader)
     made, secret = await asyncio.to_thread(make)
-    await asyncio.to_thread(service.audit.note, caller.identity, "conversation.share", made.id)
+    await service.noted(caller, "conversation.share", made.id)
     return MadeLink(secret=secret, link=Link.model_validate(made, from_attributes=True))
 
 
@@ -116,7 +116,7 @@ async def take_back(session: SessionPath, service: Here, caller: Reading) -> Lin
     if not gone:
         raise NotFound("there is no link to this conversation")
     told = ", ".join(one.id for one in gone)
-    await asyncio.to_thread(service.audit.note, caller.identity, "conversation.take_back", told)
+    await service.noted(caller, "conversation.take_back", told)
     return Links(links=[Link.model_validate(one, from_attributes=True) for one in gone])
 
 

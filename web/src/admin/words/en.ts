@@ -8,6 +8,7 @@ export const en = {
     keys: "Keys",
     jobs: "Jobs",
     learning: "Learning",
+    settings: "Settings",
     system: "System",
     log: "Log",
   },
@@ -82,6 +83,12 @@ export const en = {
   documents: (number: number) => plural("en", number, { one: "document", other: "documents" }),
 
   // Learning
+  settingsHint: "They hold for the next question on every server, until the configured value is taken again.",
+  configured: "Configured",
+  now: "Now",
+  newValue: (path: string) => `New value: ${path}`,
+  reset: "As configured",
+  resetNamed: (path: string) => `As configured: ${path}`,
   learningMode: "Learning",
   modes: { off: "off", shadow: "shadow", gated: "gated", eager: "eager" },
   learningOff: "Nothing is learned. The setting learning.mode turns it on.",
@@ -116,6 +123,7 @@ export const en = {
     "person.sign_out": "signed a person out",
     sync: "synced sources",
     "job.cancel": "stopped a job",
+    "setting.change": "changed a setting",
     "source.schedule": "set a schedule",
     "learning.try": "started a trial",
     "learning.promote": "put a policy in use",
