@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -48,9 +47,9 @@ class Entry:
 class Audit:
     """The acts of a knowledge base's administrators."""
 
-    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
-        """Take the journal, and a clock of seconds since 1970."""
-        self._journal, self._clock = journal, clock
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None) -> None:
+        """Take the journal, and a clock of seconds since 1970 other than that of the journal."""
+        self._journal, self._clock = journal, clock or journal.clock
 
     def note(self, who: str, act: Act, what: str) -> None:
         """Add an act.
@@ -83,7 +82,7 @@ class Audit:
         ]
 
 
-def with_rights(one: Key | User) -> str:
+def told_rights(one: Key | User) -> str:
     """Return a key or user with what it may do and read, as `Audit` keeps it; ``*`` stands for all documents."""
     name = f"{one.name} ({one.id})" if isinstance(one, Key) else one.name
     groups = "*" if one.groups is None else ", ".join(one.groups)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -58,7 +57,7 @@ class Conversations:
     """The sessions of a knowledge base, by names that users give. A turn is deleted after some days."""
 
     def __init__(
-        self, journal: JournalStore, *, tokens: int, days: float, clock: Callable[[], float] = time.time
+        self, journal: JournalStore, *, tokens: int, days: float, clock: Callable[[], float] | None = None
     ) -> None:
         """Take the journal and the limits.
 
@@ -66,9 +65,10 @@ class Conversations:
             journal: where they are stored.
             tokens: the most to return of a session; 0 for nothing.
             days: to store a turn; 0 stores none.
-            clock: seconds since 1970.
+            clock: seconds since 1970; that of the journal if not given.
         """
-        self._journal, self._tokens, self._days, self._clock = journal, tokens, days, clock
+        self._journal, self._tokens, self._days = journal, tokens, days
+        self._clock = clock or journal.clock
 
     def note(self, session: str, turn: Turn) -> None:
         """Store a turn; it is durable when this returns.
@@ -102,8 +102,9 @@ class Conversations:
         sql = "SELECT at, question, answer, crc FROM turns WHERE session = ? AND at >= ? ORDER BY turn DESC"
         out: list[Turn] = []
         left = self._tokens
+        oldest = self._oldest(self._clock())
         with self._journal.reading() as db:
-            rows = db.execute(sql, [session, self._oldest(self._clock())]) if db and left and self._days else ()
+            rows = db.execute(sql, [session, oldest]) if db and left and self._days else ()
             for at, question, answer, crc in rows:
                 left -= count(question) + count(answer)
                 if left < 0:
@@ -130,8 +131,9 @@ class Conversations:
             WHERE t.session = ?1 AND t.at >= ?2 AND t.turn <= ?5 ORDER BY t.turn, r.at
         """
         out = dict[int, Said]()
+        oldest = self._oldest(self._clock())
         with self._journal.reading() as db:
-            rows = db.execute(sql, [session, self._oldest(self._clock()), who, _SOON, newest]) if db else ()
+            rows = db.execute(sql, [session, oldest, who, _SOON, newest]) if db else ()
             for turn, at, question, answer, crc, id, told in rows:
                 if crc != row_crc(session, at, question, answer) or (turn in out and out[turn].response_id):
                     continue
@@ -155,8 +157,9 @@ class Conversations:
             LEFT JOIN names USING (session)
             ORDER BY coalesce(pinned, 0) DESC, newest DESC
         """
+        oldest = self._oldest(self._clock())
         with self._journal.reading() as db:
-            rows = db.execute(sql, [namespace, self._oldest(self._clock()), NAMESPACE_MARK]).fetchall() if db else []
+            rows = db.execute(sql, [namespace, oldest, NAMESPACE_MARK]).fetchall() if db else []
         return [
             Session(name=name, turns=turns, last=last, first=first, title=title, pinned=bool(pinned))
             for name, turns, last, first, title, pinned in rows
@@ -171,13 +174,14 @@ class Conversations:
         Raises:
             KnowledgeBaseError: it could not be stored.
         """
+        oldest = self._oldest(self._clock())
         with self._journal.reading() as db:
             if db is None:
                 return False
         with self._journal.writing() as db:
             # In the same transaction, because another process may forget the session in this moment.
             there = "SELECT 1 FROM turns WHERE session = ? AND at >= ? LIMIT 1"
-            if not db.execute(there, [session, self._oldest(self._clock())]).fetchone():
+            if not db.execute(there, [session, oldest]).fetchone():
                 return False
             kept = db.execute("SELECT title, pinned FROM names WHERE session = ?", [session]).fetchone() or ("", 0)
             row = (session, kept[0] if title is None else title, kept[1] if pinned is None else int(pinned))

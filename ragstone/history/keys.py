@@ -10,7 +10,6 @@ import hmac
 import json
 import re
 import secrets
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -91,9 +90,9 @@ class KeyRing:
 class Keys:
     """The keys of a knowledge base."""
 
-    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
-        """Take the journal, and a clock of seconds since 1970."""
-        self._journal, self._clock = journal, clock
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None) -> None:
+        """Take the journal, and a clock of seconds since 1970 other than that of the journal."""
+        self._journal, self._clock = journal, clock or journal.clock
 
     def close(self) -> None:
         """Close the journal."""
@@ -186,9 +185,10 @@ class Keys:
             "INSERT INTO key_costs VALUES (?, ?, ?)"
             " ON CONFLICT (day, id) DO UPDATE SET cost = key_costs.cost + excluded.cost"
         )
+        today = self.today()
         with self._journal.writing() as db:
-            db.execute("DELETE FROM key_costs WHERE day < ?", [self.today()])
-            db.execute(sql, [self.today(), id, cost])
+            db.execute("DELETE FROM key_costs WHERE day < ?", [today])
+            db.execute(sql, [today, id, cost])
 
     def spent(self, id: str) -> int:
         """Return the cost of a key on this day of UTC, in billionths.
@@ -196,9 +196,9 @@ class Keys:
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
+        sql, today = "SELECT cost FROM key_costs WHERE day = ? AND id = ?", self.today()
         with self._journal.reading() as db:
-            sql = "SELECT cost FROM key_costs WHERE day = ? AND id = ?"
-            found = db.execute(sql, [self.today(), id]).fetchone() if db else None
+            found = db.execute(sql, [today, id]).fetchone() if db else None
         return found[0] if found else 0
 
     def today(self) -> str:

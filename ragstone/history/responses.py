@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -95,9 +94,9 @@ class Opinions:
 class Responses:
     """The answers of a knowledge base. Each belongs to the reader it was given to and does not exist for others."""
 
-    def __init__(self, journal: JournalStore, *, days: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, journal: JournalStore, *, days: float, clock: Callable[[], float] | None = None) -> None:
         """Take the journal, and the days to store an answer; 0 stores none."""
-        self._journal, self._days, self._clock = journal, days, clock
+        self._journal, self._days, self._clock = journal, days, clock or journal.clock
 
     @property
     def are_kept(self) -> bool:
@@ -151,8 +150,9 @@ class Responses:
             KnowledgeBaseError: the journal cannot be read.
         """
         sql = "SELECT id, at, reader, question, answer, crc FROM responses WHERE id = ? AND at >= ?"
+        oldest = self._clock() - self._days * DAY
         with self._journal.reading() as db:
-            row = db.execute(sql, [id, self._clock() - self._days * DAY]).fetchone() if db else None
+            row = db.execute(sql, [id, oldest]).fetchone() if db else None
             said = _said(db.execute(_LAST, [id]).fetchall()) if db else ()
         if row is None or row[-1] != row_crc(*row[:-1]) or who not in (None, row[2]):
             return None
@@ -271,8 +271,8 @@ class Responses:
             AND f.number = (SELECT max(number) FROM feedback g WHERE g.response = f.response AND g.voice = f.voice)
             GROUP BY f.vote
         """
+        since = self._clock() - min(days, self._days) * DAY
         with self._journal.reading() as db:
-            since = self._clock() - min(days, self._days) * DAY
             counts: dict[int, int] = dict(db.execute(sql, [since]).fetchall()) if db else {}
         return Opinions(up=counts.get(VOTES["up"], 0), down=counts.get(VOTES["down"], 0))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -72,9 +71,9 @@ class SignIn:
 class Sessions:
     """The sessions of a knowledge base."""
 
-    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
-        """Take the journal, and a clock of seconds since 1970."""
-        self._journal, self._clock = journal, clock
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None) -> None:
+        """Take the journal, and a clock of seconds since 1970 other than that of the journal."""
+        self._journal, self._clock = journal, clock or journal.clock
 
     def begin(
         self,
@@ -123,8 +122,9 @@ class Sessions:
         Raises:
             KnowledgeBaseError: it could not be written.
         """
+        now = self._clock()
         with self._journal.writing() as db:
-            db.execute("UPDATE sessions SET used = ? WHERE hash = ?", [self._clock(), secret_hash(cookie)])
+            db.execute("UPDATE sessions SET used = ? WHERE hash = ?", [now, secret_hash(cookie)])
 
     def end(self, cookie: str) -> None:
         """End a session: its cookie is worthless from now on.
@@ -151,8 +151,9 @@ class Sessions:
             KnowledgeBaseError: the journal cannot be read.
         """
         sql = f"SELECT {_COLUMNS}, crc FROM sessions WHERE until > ? ORDER BY made DESC, hash"  # noqa: S608
+        now = self._clock()
         with self._journal.reading() as db:
-            rows = db.execute(sql, [self._clock()]).fetchall() if db else []
+            rows = db.execute(sql, [now]).fetchall() if db else []
         return [_session(*row[1:-1]) for row in rows if row[-1] == row_crc(*row[:-1])]
 
     # ---------------------------------------------------------------- through a provider

@@ -122,8 +122,9 @@ class Shares:
 
     def _those(self, which: str, value: str) -> list[Share]:
         sql = f"SELECT {_COLUMNS}, crc FROM shares WHERE {which} AND (until IS NULL OR until > ?) ORDER BY made DESC"  # noqa: S608
+        now = self._clock()
         with self._journal.reading() as db:
-            rows = db.execute(sql, [value, self._clock()]).fetchall() if db else []
+            rows = db.execute(sql, [value, now]).fetchall() if db else []
         return [_share(*row[:-1]) for row in rows if row[-1] == row_crc(*row[:-1])]  # doctor reports the others
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 import unicodedata
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -40,9 +39,9 @@ class User:
 class Users:
     """The users of a knowledge base. A change of one ends their sessions."""
 
-    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
-        """Take the journal, and a clock of seconds since 1970."""
-        self._journal, self._clock = journal, clock
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None) -> None:
+        """Take the journal, and a clock of seconds since 1970 other than that of the journal."""
+        self._journal, self._clock = journal, clock or journal.clock
 
     def add(self, name: str, password: str, scopes: Sequence[str], groups: Sequence[str] | None = None) -> User:
         """Add a user.

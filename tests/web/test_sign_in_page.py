@@ -35,6 +35,7 @@ def url(kb: Path, provider: OidcServer) -> Iterator[str]:
         Users(journal).add("ada", PASSWORD, ["read", "admin"])
     settings = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret_env": "OIDC_SECRET", "name": "Acme"}
     changes = [word for name, value in settings.items() for word in ("--set", f"serve.oidc.{name}={value}")]
+    changes += ["--set", f"serve.sources=[{kb.parent / 'docs'}]", "--set", "learning.mode=gated"]
     with served(own, *changes, OIDC_SECRET=SECRET) as url:
         yield url
 
@@ -80,7 +81,7 @@ def test_tells_why_a_sign_in_failed_and_takes_keys(url: str, visit: Open) -> Non
     assert at.violations() == []
 
 
-TABS = ("Overview", "People", "Keys", "Jobs", "System", "Log")
+TABS = ("Overview", "People", "Keys", "Jobs", "Learning", "Settings", "System", "Log")
 
 
 def administering(visit: Open, url: str, **options: object) -> Visit:
@@ -133,6 +134,41 @@ def test_an_administrator_looks_after_keys_and_people(url: str, visit: Open) -> 
     rows = page.get_by_role("table").get_by_role("row")
     for row, act in enumerate(acts, start=1):
         expect(rows.nth(row)).to_contain_text(re.compile(f"ada.*{act}"))
+
+
+def test_an_administrator_sets_schedules_settings_and_trials(url: str, visit: Open) -> None:
+    page = administering(visit, url).page
+    tabs = page.get_by_role("navigation", name="Administration")
+    tabs.get_by_role("link", name="Jobs").click()
+    row = page.get_by_role("table").first.get_by_role("row").nth(1)
+    row.get_by_label(re.compile("Schedule: ")).select_option("every 6 hours")
+    row.get_by_role("button", name=re.compile("Pause: ")).click()
+    expect(row).to_contain_text("paused")
+    row.get_by_role("button", name=re.compile("Resume: ")).click()
+    expect(row).not_to_contain_text("paused")
+
+    tabs.get_by_role("link", name="Settings").click()
+    field = page.get_by_label("New value: rank.top_k")
+    field.fill("3")
+    page.get_by_role("button", name="Change rank.top_k").click()
+    top_k = page.get_by_role("row", name=re.compile("rank.top_k"))
+    expect(top_k).to_contain_text("3 \u00b7 just now")
+    page.get_by_role("button", name="As configured: rank.top_k").click()
+    expect(top_k).to_contain_text("the settings as they are")
+
+    tabs.get_by_role("link", name="Learning").click()
+    page.get_by_label("Value").fill("2")
+    page.get_by_role("button", name="Start a trial").click()
+    expect(page.get_by_role("cell", name=re.compile("top_k .* 2")).first).to_be_visible()
+    page.get_by_role("button", name="Use version 1").click()
+    page.get_by_role("button", name="Use version 0").click()
+    expect(page.get_by_role("button", name="Use version 1")).to_be_visible()
+
+    tabs.get_by_role("link", name="Log").click()
+    acts = ["went back to a policy", "put a policy in use", "started a trial", "changed a setting", "changed a setting"]
+    rows = page.get_by_role("table").get_by_role("row")
+    for at, act in enumerate([*acts, *["set a schedule"] * 3], start=1):
+        expect(rows.nth(at)).to_contain_text(re.compile(f"ada.*{act}"))
 
 
 def test_administration_is_accessible_on_desktop_and_phone(url: str, visit: Open) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragstone.serve.cli.options import DEFAULT_KB, Json, Kb, opened
+from ragstone.serve.cli.options import DEFAULT_KB, Json, Kb, Rights, opened, with_rights
 
 if TYPE_CHECKING:
     from ragstone.history.audit import Audit
@@ -20,21 +20,11 @@ app = typer.Typer(help="Make, list and revoke keys of the HTTP API.", rich_marku
 
 
 @app.command()
+@with_rights
 def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its owner or purpose.", show_default=False)],
-    scope: Annotated[
-        list[str] | None,
-        typer.Option(metavar="read|write|tokens|admin", help="What it may do; read by default; may be repeated."),
-    ] = None,
-    group: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="A group whose documents it may read; may be repeated. By default it reads everything."
-        ),
-    ] = None,
-    public_only: Annotated[
-        bool, typer.Option("--public-only", help="It may read only documents without access groups.")
-    ] = False,
+    *,
+    rights: Rights,
     rate: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Requests per minute; 0 for no limit.", show_default=False)
     ] = None,
@@ -52,18 +42,15 @@ def make(
 
     Once there is a key, every request needs one. Keys with the same name share their conversations.
     """
-    from ragstone.core.errors import UsageError
-    from ragstone.history.audit import with_rights
+    from ragstone.history.audit import told_rights
     from ragstone.history.keys import KeyLimits
     from ragstone.serve.cli import screen
     from ragstone.serve.views.blocks import line
 
-    if public_only and group:
-        raise UsageError("--public-only and --group cannot be combined")
     limits = KeyLimits(rate_per_minute=rate, concurrent=concurrent, cost_per_day=cost_per_day)
     with _keys(kb, create=True) as (keys, audit):
-        key, text = keys.make(name, scope or ["read"], [] if public_only else group, limits)
-        audit.note("", "key.make", with_rights(key))
+        key, text = keys.make(name, rights.scopes, rights.groups, limits)
+        audit.note("", "key.make", told_rights(key))
     screen.show({"key": text, **asdict(key)}, [line(text)], as_json=as_json)
 
 

@@ -151,20 +151,63 @@ ASKING = (*PLAIN, "retrieval_method", "vector_weight", "no_reranking", "risk", "
 ALL = (*CHUNKING, *ASKING[len(PLAIN) :])
 
 
-def with_settings(command: Callable[..., None], names: Sequence[str] = ALL) -> Callable[..., None]:
-    """Give a command that has a parameter ``asked`` the settings options of these names."""
-    known = inspect.signature(_asked, eval_str=True).parameters
-    own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "asked"]
+def with_options(
+    command: Callable[..., None], build: Callable[..., object], argument: str, names: Sequence[str]
+) -> Callable[..., None]:
+    """Give a command options instead of a parameter, which `build` makes of those of these names."""
+    known = inspect.signature(build, eval_str=True).parameters
+    own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != argument]
 
     def _call(**given: Any) -> None:  # the parser passes every option by name
-        asked = _asked(**{name: given.pop(name) for name in names})
-        command(**given, asked=asked)
+        built = build(**{name: given.pop(name) for name in names})
+        command(**given, **{argument: built})
 
     keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
     signature = inspect.Signature([*keyword, *(known[name] for name in names)])
     _call.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess] - typer reads it
     _call.__name__, _call.__doc__ = command.__name__, command.__doc__
     return _call
+
+
+def with_settings(command: Callable[..., None], names: Sequence[str] = ALL) -> Callable[..., None]:
+    """Give a command that has a parameter ``asked`` the settings options of these names."""
+    return with_options(command, _asked, "asked", names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rights:
+    """What a key or a person may do, and the groups whose documents they may read; None stands for all."""
+
+    scopes: list[str]
+    groups: list[str] | None
+
+
+def _rights(
+    *,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(metavar="read|write|tokens|admin", help="What is allowed; read by default; may be repeated."),
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="A group whose documents may be read; may be repeated. By default all documents."
+        ),
+    ] = None,
+    public_only: Annotated[
+        bool, typer.Option("--public-only", help="Only documents without access groups may be read.")
+    ] = False,
+) -> Rights:
+    from ragstone.core.errors import UsageError
+
+    if public_only and group:
+        raise UsageError("--public-only and --group cannot be combined")
+    return Rights(scopes=scope or ["read"], groups=[] if public_only else group)
+
+
+def with_rights(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that has a parameter ``rights`` the options ``--scope``, ``--group`` and ``--public-only``."""
+    return with_options(command, _rights, "rights", ("scope", "group", "public_only"))
 
 
 def with_plain_settings(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragstone.serve.cli.options import DEFAULT_KB, Json, Kb, opened
+from ragstone.serve.cli.options import DEFAULT_KB, Json, Kb, Rights, opened, with_rights
 
 if TYPE_CHECKING:
     from ragstone.history.audit import Audit
@@ -20,37 +20,20 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Add, list, change and remove people who sign in with a password.", rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What the person types to sign in.", show_default=False)]
-Scope = Annotated[
-    list[str] | None,
-    typer.Option(metavar="read|write|admin", help="What the person may do; read by default; may be repeated."),
-]
-Group = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="A group whose documents the person may read; may be repeated. By default all."),
-]
-PublicOnly = Annotated[
-    bool, typer.Option("--public-only", help="The person may read only documents without access groups.")
-]
 
 
 @app.command()
-def add(
-    name: Name,
-    scope: Scope = None,
-    group: Group = None,
-    public_only: PublicOnly = False,
-    kb: Kb = DEFAULT_KB,
-    as_json: Json = False,
-) -> None:
+@with_rights
+def add(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
     """Add a person, who signs in on the page with this name and a password.
 
     The password is asked for; without a terminal it is the first line of standard input.
     """
-    from ragstone.history.audit import with_rights
+    from ragstone.history.audit import told_rights
 
     with _people(kb, create=True) as (users, audit):
-        made = users.add(name, _password(), scope or ["read"], _groups(group, public_only=public_only))
-        audit.note("", "user.add", with_rights(made))
+        made = users.add(name, _password(), rights.scopes, rights.groups)
+        audit.note("", "user.add", told_rights(made))
     _show(made, "added", as_json=as_json)
 
 
@@ -66,20 +49,14 @@ def list_(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
 
 
 @app.command()
-def change(
-    name: Name,
-    scope: Scope = None,
-    group: Group = None,
-    public_only: PublicOnly = False,
-    kb: Kb = DEFAULT_KB,
-    as_json: Json = False,
-) -> None:
+@with_rights
+def change(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
     """Set anew what a person may do and read. Their sessions end, so it holds at once."""
-    from ragstone.history.audit import with_rights
+    from ragstone.history.audit import told_rights
 
     with _people(kb) as (users, audit):
-        changed = users.set_rights(name, scope or ["read"], _groups(group, public_only=public_only))
-        audit.note("", "user.change", with_rights(changed))
+        changed = users.set_rights(name, rights.scopes, rights.groups)
+        audit.note("", "user.change", told_rights(changed))
     _show(changed, "changed", as_json=as_json)
 
 
@@ -105,14 +82,6 @@ def _password() -> str:
     if sys.stdin.isatty():
         return typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     return sys.stdin.readline().rstrip("\r\n")
-
-
-def _groups(group: list[str] | None, *, public_only: bool) -> list[str] | None:
-    from ragstone.core.errors import UsageError
-
-    if public_only and group:
-        raise UsageError("--public-only and --group cannot be combined")
-    return [] if public_only else group
 
 
 @contextmanager

@@ -33,6 +33,10 @@ def outcome(live: Live) -> str:
     return live.ask(QUESTION).json()["outcome"]
 
 
+def is_refusal(found: str) -> bool:
+    return found == "refusal"
+
+
 def held(live: Live, path: str) -> tuple[object, object]:
     found = {one["path"]: one for one in live.http.get("/admin/settings").json()["settings"]}
     return found[path]["configured"], found[path]["changed"]
@@ -43,13 +47,13 @@ def test_a_change_holds_for_all_servers_until_it_is_taken_back(two: tuple[Live, 
     assert {outcome(live) for live in two} <= {"answer", "closest"}
     assert change(first, "respond.abstain_below", 1) == 204
     assert outcome(first) == "refusal"
-    assert first.until(lambda: outcome(second), lambda found: found == "refusal")
+    assert first.until(lambda: outcome(second), is_refusal)
     assert held(first, "respond.abstain_below")[1] == 1
     brought = first.ask(QUESTION, settings={"respond.abstain_below": 0.05}).json()["outcome"]
     assert brought in ("answer", "closest")
     assert change(second, "respond.abstain_below", None) == 204
     assert outcome(second) != "refusal"
-    assert first.until(lambda: outcome(first), lambda found: found != "refusal")
+    assert first.until(lambda: not is_refusal(outcome(first)), bool)
     entries = first.http.get("/admin/audit").json()["entries"]
     assert [(one["act"], one["what"]) for one in entries[:2]] == [
         ("setting.change", "respond.abstain_below \u00b7 as configured"),

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ragstone.core.errors import NotFound
 from ragstone.engine.jobs.queue import Job, State
-from ragstone.history.audit import Act, with_rights
+from ragstone.history.audit import Act, told_rights
 from ragstone.history.keys import SCOPES, Key, KeyLimits, Scope
 from ragstone.history.sessions import Via
 from ragstone.serve.http import errors
@@ -217,7 +217,7 @@ async def make_key(body: NewKey, service: Here, caller: Administering) -> MadeKe
     """Make a key. Its secret is in this response only."""
     limits = KeyLimits(rate_per_minute=body.rate_per_minute, cost_per_day=body.cost_per_day)
     key, secret = await asyncio.to_thread(service.keys.make, body.name, body.scopes, body.groups, limits)
-    await service.noted(caller, "key.make", with_rights(key))
+    await service.noted(caller, "key.make", told_rights(key))
     return MadeKey(secret=secret, key=StoredKey.of(key))
 
 
@@ -260,7 +260,7 @@ async def people(service: Here, _: Administering) -> People:
 async def add_person(body: NewPerson, service: Here, caller: Administering) -> None:
     """Add a user, who signs in with a name and a password."""
     user = await asyncio.to_thread(service.users.add, body.name, body.password, body.scopes, body.groups)
-    await service.noted(caller, "user.add", with_rights(user))
+    await service.noted(caller, "user.add", told_rights(user))
 
 
 @router.patch("/people/{name}", status_code=204, responses={**errors.CHANGING})
@@ -270,7 +270,7 @@ async def change_person(name: Id, body: PersonChange, service: Here, caller: Adm
         user = await asyncio.to_thread(service.users.set_password, name, body.password)
         await service.noted(caller, "user.password", user.name)
     user = await asyncio.to_thread(service.users.set_rights, name, body.scopes, body.groups)
-    await service.noted(caller, "user.change", with_rights(user))
+    await service.noted(caller, "user.change", told_rights(user))
 
 
 @router.delete("/people/{name}", status_code=204, responses={**errors.CHANGING})
