@@ -312,7 +312,7 @@ def test_a_server_that_is_away_is_reported_and_found_again(
     try:
         with pytest.raises(KnowledgeBaseError, match="the journal cannot be read"):
             keys.all()
-        with pytest.raises(KnowledgeBaseError, match="the journal cannot be (read|written)"):
+        with pytest.raises(KnowledgeBaseError, match=r"the journal cannot be (read|written)"):
             keys.spend(key.id, 1)
     finally:
         postgres.start()

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kb import READY, add, open_fast
+from kb import add, open_fast
 
 from ragstone.core.access import OWNER, READERS, Reader
 from ragstone.core.errors import NotFound, UsageError
@@ -24,7 +24,7 @@ from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.sharing import SharedTurn
 from ragstone.history.conversations import DAY
-from ragstone.history.journal import findings
+from ragstone.history.journal import findings, row_crc
 from ragstone.history.shares import MOST_LINKS, Shares
 
 GROUPS = ("hr", "staff", "board")
@@ -55,7 +55,7 @@ def may(reader: Reader, groups: tuple[str, ...] | None) -> bool:
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
-    with closing(open_fast(tmp_path_factory.mktemp("shared") / "kb", READY)) as engine:
+    with closing(open_fast(tmp_path_factory.mktemp("shared") / "kb", "respond.abstain_below=0")) as engine:
         yield engine
 
 
@@ -147,6 +147,31 @@ def test_changed_and_removed_documents_are_withheld(engine: KnowledgeBase, talk:
     engine.documents.remove(["0.md"], reader=OWNER)
     assert not shown(engine, secret, kim)[0]
     assert shown(engine, secret, OWNER)[0]
+
+
+def written(engine: KnowledgeBase, session: str) -> None:
+    """Let the last answer of Ann's conversation be one that a model wrote."""
+    last = engine.history.turns(session, reader=ANN)[-1].response_id
+    with closing(engine.history.journal()) as journal, journal.writing() as db:
+        columns = "id, at, reader, question, answer"
+        row = db.execute(f"SELECT {columns} FROM responses WHERE id = ?", [last]).fetchone()  # noqa: S608
+        row = (*row[:-1], row[-1].replace('"model": "extractive"', '"model": "openai:test"'))
+        db.execute("UPDATE responses SET answer = ?, crc = ? WHERE id = ?", [row[-1], row_crc(*row), last])
+
+
+def test_what_a_model_wrote_after_a_withheld_answer_is_withheld(engine: KnowledgeBase, talk: str) -> None:
+    add(engine, Document(id="lift.md", text="The lift is red."))
+
+    def harbour(session: str) -> str:
+        where = "id in (1.md, lift.md)"
+        asyncio.run(engine.ask("Where is the harbour?", where, reader=ANN, session=session))
+        return session
+
+    after, alone = harbour(talk), harbour("of its own")
+    assert [shown(engine, link(engine, one, ANN), EVE)[-1] for one in (after, alone)] == [True, True]
+    for one in (after, alone):
+        written(engine, one)
+    assert [shown(engine, link(engine, one, ANN), EVE)[-1] for one in (after, alone)] == [False, True]
 
 
 def test_later_questions_are_not_shown(engine: KnowledgeBase, talk: str) -> None:
