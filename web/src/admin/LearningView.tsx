@@ -42,7 +42,7 @@ export function LearningView() {
       <dl className="figures">
         {[
           [say.learningMode, say.modes[learned.mode as keyof typeof say.modes] ?? learned.mode],
-          [say.opinions, number.format(learned.votes)],
+          [say.votes, number.format(learned.votes)],
           [say.inUse, `${say.version} ${learned.champion}`],
           [say.trial, learned.trial || "–"],
         ].map(([name, fact]) => (
@@ -60,7 +60,7 @@ export function LearningView() {
         </p>
       ))}
       {learned.arms.length > 0 && (
-        <Table label={say.trial} head={[say.version, say.changes, say.questions, say.opinions, say.reward]}>
+        <Table label={say.trial} head={[say.version, say.changes, say.questions, say.votes, say.reward]}>
           {learned.arms.map((one) => (
             <tr key={one.arm.version}>
               <th scope="row">{one.arm.version}</th>

@@ -29,7 +29,7 @@ export function LiveSettingsView() {
                 <small className="quiet block">{one.description}</small>
               </th>
               <td>{shown(one.configured)}</td>
-              <td>{one.at === null ? say.asConfigured : `${shown(one.changed)} · ${ago(one.at)}`}</td>
+              <td>{one.at === null ? say.reset : `${shown(one.changed)} · ${ago(one.at)}`}</td>
               <td>
                 <form className="row" onSubmit={(event) => void submit(event, one)}>
                   <input

@@ -85,6 +85,7 @@ export const de: AdminWords = {
   newValue: (path) => `Neuer Wert: ${path}`,
   reset: "Wie eingerichtet",
   resetNamed: (path) => `Wie eingerichtet: ${path}`,
+  votes: "Bewertungen",
   learningMode: "Lernen",
   modes: { off: "aus", shadow: "im Schatten", gated: "mit Nachweis", eager: "sofort" },
   learningOff: "Es wird nichts gelernt. Die Einstellung learning.mode schaltet es ein.",

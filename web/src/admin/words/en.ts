@@ -89,6 +89,7 @@ export const en = {
   newValue: (path: string) => `New value: ${path}`,
   reset: "As configured",
   resetNamed: (path: string) => `As configured: ${path}`,
+  votes: "Opinions",
   learningMode: "Learning",
   modes: { off: "off", shadow: "shadow", gated: "gated", eager: "eager" },
   learningOff: "Nothing is learned. The setting learning.mode turns it on.",

@@ -86,6 +86,7 @@ export const lt: AdminWords = {
   newValue: (path) => `Nauja reikšmė: ${path}`,
   reset: "Kaip nustatyta",
   resetNamed: (path) => `Kaip nustatyta: ${path}`,
+  votes: "Vertinimai",
   learningMode: "Mokymasis",
   modes: { off: "išjungtas", shadow: "šešėlinis", gated: "su įrodymais", eager: "iš karto" },
   learningOff: "Nieko nesimokoma. Tai įjungia nuostata learning.mode.",

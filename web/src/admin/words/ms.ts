@@ -85,6 +85,7 @@ export const ms: AdminWords = {
   newValue: (path) => `Nilai baharu: ${path}`,
   reset: "Seperti ditetapkan",
   resetNamed: (path) => `Seperti ditetapkan: ${path}`,
+  votes: "Pendapat",
   learningMode: "Pembelajaran",
   modes: { off: "mati", shadow: "bayangan", gated: "dengan bukti", eager: "serta-merta" },
   learningOff: "Tiada apa-apa dipelajari. Tetapan learning.mode menghidupkannya.",
