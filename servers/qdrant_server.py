@@ -1,9 +1,11 @@
 """Qdrant's own engine behind HTTP on loopback, in a separate process that can be killed and started again.
 
 Qdrant's server has no Python package, but its engine has one, Qdrant Edge: one shard with the storage, the graph and
-the filters of the server. This module adds the part of the server's protocol that Ragstone uses, without shards,
-replicas and clusters. A graph is built when `optimize` is called. Until then every vector is compared, as on a server
-that has not built its graph yet.
+the filters of the server. This module adds the part of the server's protocol that Ragstone uses. Every request must
+follow the published OpenAPI description, from which the models of the client are generated: a body or a parameter that
+the description does not have is refused. Numbers of shards and replicas are kept and told, and change nothing. With a
+key, requests without it are refused; with a certificate, the server speaks TLS. A graph is built when `optimize` is
+called. Until then every vector is compared, as on a server that has not built its graph yet.
 """
 
 from __future__ import annotations
@@ -13,17 +15,20 @@ import json
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import urllib.request
+from collections import deque
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl
 
 Body = dict[str, Any]
 SMALL = 100
@@ -47,13 +52,19 @@ def shared() -> QdrantServer:
 
 
 class QdrantServer:
-    """A server that starts when it is made; `stop` ends it and removes its files."""
+    """A server that starts when it is made; `stop` ends it and removes its files.
 
-    def __init__(self) -> None:
+    Args:
+        key: that requests must have in ``api-key``, if not empty.
+        certificate: PEM files of a certificate and of its private key.
+    """
+
+    def __init__(self, key: str = "", certificate: tuple[Path, Path] | None = None) -> None:
+        self._options = [key, *map(str, certificate or ())]
         self._folder = Path(tempfile.mkdtemp(prefix="rsq-"))
         with socket.create_server(("127.0.0.1", 0)) as free:
             self._port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self._port}"
+        self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
@@ -64,7 +75,7 @@ class QdrantServer:
 
     def start(self) -> None:
         """Start the server, also after `kill`, and wait until it answers."""
-        command = [sys.executable, __file__, str(self._folder), str(self._port)]
+        command = [sys.executable, __file__, str(self._folder), str(self._port), *self._options]
         self._process = subprocess.Popen(command)
         for _ in range(600):
             try:
@@ -112,7 +123,10 @@ class _Store:
             if not (self._whole / path.name).exists():  # killed while it was made or dropped
                 shutil.rmtree(path)
         self.shards = {path.name: EdgeShard.load(str(path)) for path in self._folder.iterdir()}
-        self.asked: dict[str, Body] = {}
+        self.asked: dict[str, Body] = {
+            path.name: json.loads((self._whole / path.name).read_text(encoding="utf-8"))
+            for path in self._folder.iterdir()
+        }
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -130,7 +144,9 @@ class _Store:
         dense: dict[str, Body] = body.get("vectors") or {}
         terms: dict[str, Body] = body.get("sparse_vectors") or {}
         vectors = {
-            one: EdgeVectorParams(size=params["size"], distance=getattr(Distance, params["distance"]))
+            one: EdgeVectorParams(
+                size=params["size"], distance=getattr(Distance, params["distance"]), on_disk=params.get("on_disk")
+            )
             for one, params in dense.items()
         }
         sparse = {one: EdgeSparseVectorParams(on_disk=params["index"]["on_disk"]) for one, params in terms.items()}
@@ -139,12 +155,15 @@ class _Store:
             vectors=vectors,
             sparse_vectors=sparse,
             on_disk_payload=body.get("on_disk_payload"),
+            quantization_config=_codes(body.get("quantization_config")),
             optimizers=EdgeOptimizersConfig(indexing_threshold=SMALL),
             hnsw_config=HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=SMALL),
         )
         self.asked[name] = body
         self.shards[name] = EdgeShard.create(str(self._folder / name), config)
-        (self._whole / name).touch()
+        coming = self._folder.parent / f"{name}.new"
+        coming.write_text(json.dumps(body), encoding="utf-8")
+        coming.replace(self._whole / name)
 
     def drop(self, name: str) -> None:
         with self._changing:
@@ -174,13 +193,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     store: _Store
+    key = ""
+    seen: ClassVar[deque[str]] = deque(maxlen=1000)
+    """The last requests: method, address, and a space between."""
 
     def _take(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        path = self.path.partition("?")[0]
+        path, _, query = self.path.partition("?")
         status, problem = 200, ""
         try:
-            result = self._routed(f"{self.command} {path}", json.loads(raw) if raw else {})
+            if self.key and self.headers.get("api-key") != self.key:
+                raise _Refused(401, "Must provide an API key or an Authorization bearer token")
+            self.seen.append(f"{self.command} {self.path}")
+            body: Body = json.loads(raw) if raw else {}
+            _check(self.command, path, dict(parse_qsl(query)), body)
+            result = self._routed(f"{self.command} {path}", body)
         except _Refused as refused:
             result, status, problem = None, refused.status, str(refused)
         except Exception as error:  # a server reports it and continues
@@ -200,6 +227,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _routed(self, request: str, body: Body) -> Any:
         if request == "GET /collections":
             return {"collections": [{"name": name} for name in self.store.shards]}
+        if request == "GET /seen":
+            return list(self.seen)
         if request == "GET /optimize":
             made = [shard.optimize() for shard in self.store.shards.values()]
             return {
@@ -219,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
         name, rest = found.groups()
         match f"{method} {rest}":
             case "GET ":
-                return {"config": {"params": self.store.asked[name]}}
+                return _info(self.store.shard(name), self.store.asked[name])
             case "GET /exists":
                 return {"exists": name in self.store.shards}
             case "PUT ":
@@ -257,7 +286,11 @@ class _Handler(BaseHTTPRequestHandler):
             limit=body["limit"],
             query=Query.Nearest(_vector(body["query"]["nearest"]), using=body["using"]),
             filter=only,
-            params=SearchParams(exact=bool(params.get("exact")), hnsw_ef=params.get("hnsw_ef")),
+            params=SearchParams(
+                exact=bool(params.get("exact")),
+                hnsw_ef=params.get("hnsw_ef"),
+                quantization=_searched_by(params.get("quantization")),
+            ),
             with_payload=body["with_payload"],
             with_vector=False,
         )
@@ -293,15 +326,75 @@ def _told(vectors: Any) -> Body | None:
     }
 
 
-def main(folder: str, port: str) -> None:
-    _Handler.store = _Store(Path(folder))
+def _info(shard: EdgeShard, asked: Body) -> Body:
+    """Return what the server tells of a collection, with its defaults where nothing was asked."""
+    kept = ("vectors", "sparse_vectors", "shard_number", "replication_factor", "write_consistency_factor")
+    params = {"shard_number": 1, "replication_factor": 1, "write_consistency_factor": 1}
+    params |= {name: asked[name] for name in (*kept, "on_disk_payload") if asked.get(name) is not None}
+    graph = {"m": 16, "ef_construct": 100, "full_scan_threshold": SMALL}
+    optimizer = {
+        "deleted_threshold": 0.2,
+        "vacuum_min_vector_number": 1000,
+        "default_segment_number": 0,
+        "flush_interval_sec": 5,
+    }
+    config = {"params": params, "hnsw_config": graph, "optimizer_config": optimizer}
+    if codes := asked.get("quantization_config"):
+        config["quantization_config"] = codes
+    points = shard.count(CountRequest(exact=True))
+    told: Body = {"status": "green", "optimizer_status": "ok", "segments_count": 1, "payload_schema": {}}
+    return {**told, "points_count": points, "config": config}
+
+
+def _codes(asked: Body | None) -> ScalarQuantizationConfig | BinaryQuantizationConfig | None:
+    if not asked:
+        return None
+    if scalar := asked.get("scalar"):
+        return ScalarQuantizationConfig(
+            type=ScalarType.Int8, quantile=scalar.get("quantile"), always_ram=scalar.get("always_ram")
+        )
+    return BinaryQuantizationConfig(always_ram=asked["binary"].get("always_ram"))
+
+
+def _searched_by(asked: Body | None) -> QuantizationSearchParams | None:
+    if not asked:
+        return None
+    return QuantizationSearchParams(
+        ignore=bool(asked.get("ignore")), rescore=asked.get("rescore"), oversampling=asked.get("oversampling")
+    )
+
+
+def _check(method: str, path: str, query: Body, body: Body) -> None:
+    """Refuse what the OpenAPI description does not have: in the body, and in the parameters of the address."""
+    shape = re.sub(r"^/collections/(?!aliases$)[^/]+", "/collections/NAME", path)
+    parameters, kind = DESCRIBED.get(f"{method} {shape}", ({}, None))
+    try:
+        for name, value in query.items():
+            if name not in parameters:
+                raise _Refused(400, f"{method} {shape} has no parameter {name}")
+            TypeAdapter(parameters[name]).validate_python(value)
+        if kind is not None:
+            TypeAdapter(kind).validate_python(body)
+    except ValidationError as error:
+        raise _Refused(422, f"{method} {shape}: {error}") from error
+
+
+def main(folder: str, port: str, key: str = "", certificate: str = "", private: str = "") -> None:
+    _Handler.store, _Handler.key = _Store(Path(folder)), key
     server = ThreadingHTTPServer(("127.0.0.1", int(port)), _Handler)
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, private)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     server.daemon_threads = True
     server.serve_forever()
 
 
 if __name__ == "__main__":
+    from pydantic import PositiveInt, TypeAdapter, ValidationError
+    from qdrant_client import models
     from qdrant_edge import (
+        BinaryQuantizationConfig,
         CountRequest,
         Distance,
         EdgeConfig,
@@ -313,12 +406,30 @@ if __name__ == "__main__":
         HasIdCondition,
         HnswIndexConfig,
         Point,
+        QuantizationSearchParams,
         Query,
         QueryRequest,
+        ScalarQuantizationConfig,
+        ScalarType,
         ScrollRequest,
         SearchParams,
         SparseVector,
         UpdateOperation,
     )
 
+    WAITING = {"timeout": PositiveInt}
+    READING = {**WAITING, "consistency": models.ReadConsistencyType | PositiveInt}
+    WRITING = {**WAITING, "wait": bool, "ordering": models.WriteOrdering}
+    DESCRIBED: dict[str, tuple[Body, Any]] = {
+        "PUT /collections/NAME": (WAITING, models.CreateCollection),
+        "DELETE /collections/NAME": (WAITING, None),
+        "POST /collections/aliases": (WAITING, models.ChangeAliasesOperation),
+        "PUT /collections/NAME/points": (WRITING, models.PointInsertOperations),
+        "POST /collections/NAME/points/delete": (WRITING, models.PointsSelector),
+        "POST /collections/NAME/points": (READING, models.PointRequest),
+        "POST /collections/NAME/points/query": (READING, models.QueryRequest),
+        "POST /collections/NAME/points/count": (READING, models.CountRequest),
+        "POST /collections/NAME/points/scroll": (READING, models.ScrollRequest),
+    }
+    """By request: the parameters of its address, and the model of its body."""
     main(*sys.argv[1:])

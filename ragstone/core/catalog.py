@@ -54,13 +54,15 @@ class Stamp:
 class EngineStatus:
     """The state of an external index: the search leg it serves, its engine, and how many commits it is ``behind``.
 
-    ``problem`` says why the engine cannot be asked; ``behind`` is meaningless then.
+    ``problem`` says why the engine cannot be asked; ``behind`` is meaningless then. ``unlike`` says how what it holds
+    was made otherwise than the settings say.
     """
 
     leg: str
     engine: str
     behind: int = 0
     problem: str = ""
+    unlike: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,6 +69,7 @@ def status_of(version: Components, reader: Reader) -> Status:
     if not reader.is_owner:
         return _readable_status(version, reader)
     counts, location = version.catalog.counts(), version.location
+    engines = tuple(leg.status() for leg in version.external_indexes())
     costs = None
     with suppress(KnowledgeBaseError):  # `ragstone doctor` reports what is wrong with the journal
         costs = version.history.spending().costs()
@@ -83,12 +85,12 @@ def status_of(version: Components, reader: Reader) -> Status:
         skipped=tuple(version.catalog.skipped()),
         cache=by_level(version.cache().status()),
         costs=costs,
-        engines=tuple(leg.status() for leg in version.external_indexes()),
+        engines=engines,
         substitutes=tuple(one.told for one in version.substitutes),
         catalog=location.address,
         jobs=_job_counts(version),
         running=running(version.folder),
-        notices=_on_languages(version),
+        notices=(*_on_languages(version), *_on_engines(engines)),
     )
 
 
@@ -119,6 +121,13 @@ def _on_languages(version: Components) -> tuple[str, ...]:
     with suppress(Damaged):  # keyword search reports it
         return languages.advice(languages.foreign_among(version.indexes.terms().languages()), version.folder)
     return ()
+
+
+def _on_engines(engines: Iterable[EngineStatus]) -> Iterator[str]:
+    """Yield how engines differ from the settings that apply when they are filled."""
+    for one in engines:
+        if one.unlike:
+            yield f"{one.leg} in {one.engine}: {one.unlike}; to fill it again, run: ragstone index verify --mend"
 
 
 def megabytes(version: Path) -> float:

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 from ragstone.core.errors import SettingsError
 
@@ -146,11 +155,54 @@ class QdrantSettings(Section):
         default="http://localhost:6333", description="URL of the Qdrant server, or of any node of a cluster."
     )
     api_key: Key = Field(default=SecretStr(""), description="API key of Qdrant.")
+    certificate_authority: str = Field(
+        default="",
+        description="File with the certificates (PEM) that an https server is checked by. The default is those that the"
+        " system trusts.",
+    )
+    connect_seconds: float = Field(
+        default=5.0, gt=0, description="Seconds to wait for a connection to Qdrant. Replies have `engine_seconds`."
+    )
     collection: CollectionName = Field(
         default="ragstone",
         description="Alias of the current collection, and prefix of collection names. The collection of keywords"
         " appends `-keywords`. Each knowledge base needs its own.",
     )
+    shards: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="Shards of a new collection. 0 leaves it to the server, as for the next two settings.",
+    )
+    replicas: int = Field(default=0, ge=0, le=100, description="Copies of each shard of a new collection.")
+    write_consistency: int = Field(
+        default=0, ge=0, le=100, description="Replicas that must have stored a change before it counts."
+    )
+    write_ordering: Literal["weak", "medium", "strong"] = Field(
+        default="medium",
+        description="Order of changes in a cluster: `medium` sends them through a leader that may change, `strong`"
+        " through a fixed one, `weak` through any node.",
+    )
+    read_consistency: Literal["one", "majority", "quorum", "all"] = Field(
+        default="one",
+        description="Replicas that are asked: any `one`, a random `majority`, all with the answer of a `quorum`, or"
+        " `all` agreeing.",
+    )
+    quantization: Literal["none", "int8", "binary"] = Field(
+        default="none",
+        description="Codes of the vectors that a new collection keeps in memory: none, a byte per dimension, or a bit."
+        " With codes, the vectors themselves are on disk.",
+    )
+
+    @model_validator(mode="after")
+    def _check_replicas(self) -> QdrantSettings:
+        if self.replicas and self.write_consistency > self.replicas:
+            raise ValueError(
+                f"write_consistency ({self.write_consistency}) must not be more than replicas ({self.replicas})"
+            )
+        if self.certificate_authority and not self.url.startswith("https://"):
+            raise ValueError("certificate_authority needs an https:// address in url")
+        return self
 
 
 class PostgresSettings(Section):

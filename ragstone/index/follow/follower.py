@@ -14,7 +14,7 @@ import numpy as np
 from ragstone.core.catalog import EngineStatus, IndexedCatalog, Stamp
 from ragstone.core.errors import EngineBehind, EngineError
 from ragstone.core.protocols import Closable
-from ragstone.index.follow.protocol import RowStore
+from ragstone.index.follow.protocol import Configured, RowStore
 from ragstone.services.breaker import Breaker
 from ragstone.services.engine_calls import EngineCalls
 
@@ -88,7 +88,7 @@ class Follower(Generic[Added]):
         """
         try:
             with self.calls.guard():
-                since = self._store.stamp()
+                since, unlike = self._store.stamp(), self.unlike()
         except EngineError as error:
             return EngineStatus(leg=self._leg, engine=self._store.name, problem=str(error))
         with self._catalog.snapshot() as now:
@@ -98,7 +98,11 @@ class Follower(Generic[Added]):
                 behind = 0
             else:
                 behind = now.generation - since.generation
-        return EngineStatus(leg=self._leg, engine=self._store.name, behind=behind)
+        return EngineStatus(leg=self._leg, engine=self._store.name, behind=behind, unlike=unlike)
+
+    def unlike(self) -> str:
+        """Return how what the store holds was made otherwise than the settings say."""
+        return self._store.unlike() if isinstance(self._store, Configured) else ""
 
     def lag(self, added_since: Callable[[Stamp], Added]) -> Lag[Added]:
         """Return what the engine lacks, from memory as long as nothing can have changed.

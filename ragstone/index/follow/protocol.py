@@ -53,15 +53,17 @@ class StoreContext:
 class Differences:
     """Rows of an engine that differ from the catalog, apart from those it has yet to sync; each ascending.
 
-    The engine lacks ``missing``, should not have ``extra``, and holds something else for ``changed``.
+    The engine lacks ``missing``, should not have ``extra``, and holds something else for ``changed``. ``unlike`` says
+    how all of it was made otherwise than the settings say.
     """
 
     missing: Rows
     extra: Rows
     changed: Rows
+    unlike: str = ""
 
     def __len__(self) -> int:
-        return len(self.missing) + len(self.extra) + len(self.changed)
+        return len(self.missing) + len(self.extra) + len(self.changed) + bool(self.unlike)
 
     def __str__(self) -> str:
         parts = [
@@ -74,7 +76,7 @@ class Differences:
             for rows, text in parts
             if len(rows)
         ]
-        return "; ".join(told)
+        return "; ".join([*told, self.unlike] if self.unlike else told)
 
 
 class SyncedIndex(Protocol):
@@ -181,6 +183,15 @@ class RowStore(Protocol):
 
     def rows(self) -> Rows:
         """Return all rows it holds, ascending; raise `Damaged` if it checks its files and they are damaged."""
+        ...
+
+
+@runtime_checkable
+class Configured(Protocol):
+    """A store whose settings apply when its rows begin, such as the number of shards."""
+
+    def unlike(self) -> str:
+        """Return how what it holds was made otherwise than the settings say; empty if it was not."""
         ...
 
 

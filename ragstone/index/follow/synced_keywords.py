@@ -77,12 +77,12 @@ class SyncedKeywords:
                 self._sync()
                 self._store.publish()
 
-    def _sync(self) -> None:
+    def _sync(self, *, restart: bool = False) -> None:
         with self._catalog.snapshot() as now:
             since = self._store.stamp()
-            if since == now:
+            if since == now and not restart:
                 return
-            if self._catalog.knows(since) and not self._store.worn:
+            if self._catalog.knows(since) and not self._store.worn and not restart:
                 self._store.drop(self._follower.removed_since(since))
             else:
                 since = Stamp()
@@ -107,8 +107,11 @@ class SyncedKeywords:
             missing = np.setdiff1d(np.setdiff1d(wanted, self._catalog.rows_since(since.generation)), held)
             extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
             changed = [self._store.differing(part) for part in self._analysed(np.intersect1d(wanted, held))]
-            found = Differences(missing=missing, extra=extra, changed=np.concatenate([_none(), *changed]))
-            if mend and len(found):
+            every, unlike = np.concatenate([_none(), *changed]), self._follower.unlike()
+            found = Differences(missing=missing, extra=extra, changed=every, unlike=unlike)
+            if mend and unlike:
+                self._sync(restart=True)
+            elif mend and len(found):
                 self._store.drop(found.extra)
                 for part in self._analysed(np.union1d(found.missing, found.changed)):
                     self._store.put(part)

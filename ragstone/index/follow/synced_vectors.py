@@ -122,8 +122,11 @@ class SyncedVectors:
             gone = self._follower.removed_since(since)
             missing = np.setdiff1d(np.setdiff1d(wanted, late), held)
             extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
-            found = Differences(missing=missing, extra=extra, changed=self._changed(held))
-            if mend and len(found):
+            unlike = self._follower.unlike()
+            found = Differences(missing=missing, extra=extra, changed=self._changed(held), unlike=unlike)
+            if mend and unlike:
+                self._sync(restart=True)
+            elif mend and len(found):
                 self._store.drop(np.union1d(found.extra, found.changed))
                 vectors = self._catalog.vectors(np.union1d(found.missing, found.changed).tolist())
                 if rows := sorted(vectors):

@@ -7,29 +7,32 @@ chunks, and so its points, do not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragstone.core.catalog import Stamp
-from ragstone.core.errors import EngineError, MissingExtra
+from ragstone.core.errors import EngineError
+from ragstone.index.engines.qdrant.connection import (
+    Connect,
+    consistency,
+    models,
+    ordering,
+    quantized,
+    translating,
+    unlike,
+)
 from ragstone.index.follow.collection_names import CollectionNames
 from ragstone.settings.services import QdrantSettings
-
-try:
-    from qdrant_client import QdrantClient, models
-    from qdrant_client.http.exceptions import UnexpectedResponse
-except ImportError as error:
-    raise MissingExtra("qdrant-client", extra="qdrant") from error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Rows = NDArray[np.int64]
 
-Connect = Callable[[QdrantSettings, float], QdrantClient]
 READ = 10_000
 """Ids in a request or a reply."""
 SENT = 512
@@ -38,16 +41,6 @@ PATIENT = 120.0
 """Seconds for a change, which no question waits for; a server that builds graphs may be slow."""
 ABOUT = 0
 """Id of the point that holds the commit. Rows begin at 1."""
-
-
-def connect(settings: QdrantSettings, seconds: float) -> QdrantClient:
-    """Return a client, which sends nothing before it is used."""
-    return QdrantClient(
-        url=settings.url,
-        api_key=settings.api_key.get_secret_value() or None,
-        timeout=max(1, round(seconds)),
-        check_compatibility=False,
-    )
 
 
 class Collection:
@@ -64,10 +57,12 @@ class Collection:
             connect: returns the client.
             seconds: to wait for one reply; changes may take longer.
         """
-        self._names, self._alias = names, alias
-        self.client = connect(settings, seconds)
+        self._settings, self._names, self._alias = settings, names, alias
+        self._seconds, self._patience = math.ceil(seconds), math.ceil(max(PATIENT, seconds))
+        self._client = connect(settings, seconds)
         self._patient = connect(settings, max(PATIENT, seconds))
-        self._target = ""
+        self._ordering, self._consistency = ordering(settings), consistency(settings)
+        self._target, self._compared, self._unlike = "", "", ""
         self.name = f"qdrant at {settings.url}"
 
     @property
@@ -79,15 +74,26 @@ class Collection:
         """Return what was recorded when a collection was last sealed; empty if it never was."""
         with self.translating():
             if not name:
-                self.client.get_collections()  # fails if the server is away
+                self._client.get_collections()  # fails if the server is away
                 return {}
-            found = self.client.retrieve(name, [ABOUT]) if self.client.collection_exists(name) else []
+            if not self._client.collection_exists(name):
+                return {}
+            found = self._client.retrieve(name, [ABOUT], consistency=self._consistency, timeout=self._seconds)
         return (found[0].payload or {}) if found else {}
+
+    def unlike(self, *, has_vectors: bool) -> str:
+        """Return how the collection differs from the settings; the server is asked once for each collection."""
+        name = self._names.current
+        if name and name != self._compared:
+            with self.translating():
+                made = self._client.get_collection(name).config
+            self._unlike, self._compared = unlike(self._settings, made, has_vectors=has_vectors), name
+        return self._unlike if name else ""
 
     def count(self, name: str) -> int:
         """Return about how many chunks a sealed collection holds."""
         with self.translating():
-            return self.client.count(name, exact=False).count - 1
+            return self._client.count(name, exact=False, timeout=self._seconds).count - 1
 
     # ------------------------------------------------------------ changing
 
@@ -105,6 +111,11 @@ class Collection:
                 vectors_config=vectors,
                 sparse_vectors_config=sparse,
                 on_disk_payload=True,
+                shard_number=self._settings.shards or None,
+                replication_factor=self._settings.replicas or None,
+                write_consistency_factor=self._settings.write_consistency or None,
+                quantization_config=quantized(self._settings) if vectors else None,
+                timeout=self._patience,
             )
 
     def drop(self, rows: Rows) -> None:
@@ -113,12 +124,25 @@ class Collection:
         with self.translating():
             for start in range(0, len(rows), READ):
                 points = models.PointIdsList(points=rows[start : start + READ].tolist())
-                self._patient.delete(self._target, points_selector=points, wait=True)
+                self._done(
+                    self._patient.delete(
+                        self._target, points_selector=points, wait=True, ordering=self._ordering, timeout=self._patience
+                    )
+                )
 
     def put(self, points: models.Batch | list[models.PointStruct]) -> None:
         """Store points, replacing those with the same ids."""
         with self.translating():
-            self._patient.upsert(self._target, points=points, wait=True)
+            self._done(
+                self._patient.upsert(
+                    self._target, points=points, wait=True, ordering=self._ordering, timeout=self._patience
+                )
+            )
+
+    def _done(self, change: models.UpdateResult) -> None:
+        """Refuse a change that the server has only noted: the commit must not be recorded before it is done."""
+        if change.status != models.UpdateStatus.COMPLETED:
+            raise EngineError(f"{self.name} has not finished a change after {self._patience} s ({change.status})")
 
     def seal(self, stamp: Stamp, noted: Mapping[str, str | float] | None = None) -> None:
         """Record the commit and what else is given, and make a new collection the one that is searched."""
@@ -154,30 +178,72 @@ class Collection:
         for start in range(0, len(rows), SENT):
             ids = rows[start : start + SENT].tolist()
             with self.translating():
-                yield from self.client.retrieve(self._names.current, ids, with_vectors=True, with_payload=with_payload)
+                yield from self._client.retrieve(
+                    self._names.current,
+                    ids,
+                    with_vectors=True,
+                    with_payload=with_payload,
+                    consistency=self._consistency,
+                    timeout=self._seconds,
+                )
+
+    def best(
+        self,
+        query: list[float] | models.SparseVector,
+        k: int,
+        *,
+        using: str,
+        only: Rows | None = None,
+        params: models.SearchParams | None = None,
+        payload: list[str] | None = None,
+        name: str = "",
+    ) -> list[models.ScoredPoint]:
+        """Return the best points for a vector.
+
+        Args:
+            query: dense or sparse.
+            k: the most points to return.
+            using: the name of the vector of points.
+            only: the rows that may be returned; None for any.
+            params: how the graph is searched.
+            payload: the names of what is returned of the payload.
+            name: of the collection; the one that is searched by default.
+        """
+        with self.translating():
+            return self._client.query_points(
+                name or self._names.current,
+                query=query,
+                using=using,
+                limit=k,
+                query_filter=_with_ids(only),
+                search_params=params,
+                with_payload=payload or False,
+                consistency=self._consistency,
+                timeout=self._seconds,
+            ).points
 
     def _ids(self) -> Iterator[int]:
         offset = None
         while True:
             with self.translating():
-                points, offset = self.client.scroll(
-                    self._names.current, limit=READ, offset=offset, with_payload=False, with_vectors=False
+                points, offset = self._client.scroll(
+                    self._names.current,
+                    limit=READ,
+                    offset=offset,
+                    with_payload=False,
+                    with_vectors=False,
+                    consistency=self._consistency,
+                    timeout=self._seconds,
                 )
             yield from (int(point.id) for point in points if point.id != ABOUT)
             if offset is None:
                 return
 
-    @contextmanager
-    def translating(self) -> Generator[None]:
+    def translating(self) -> AbstractContextManager[None]:
         """Translate the errors of the client."""
-        try:
-            yield
-        except UnexpectedResponse as error:
-            raise EngineError(f"{self.name} refused: {error.status_code} {error.reason_phrase}") from error
-        except Exception as error:  # connections fail in many ways, by several libraries
-            raise EngineError(f"{self.name} cannot be reached: {error}") from error
+        return translating(self.name)
 
 
-def with_ids(rows: Rows | None) -> models.Filter | None:
+def _with_ids(rows: Rows | None) -> models.Filter | None:
     """Return a filter for points with these ids; None for any."""
     return None if rows is None else models.Filter(must=[models.HasIdCondition(has_id=rows.tolist())])

@@ -20,7 +20,8 @@ import numpy as np
 
 from ragstone.core.catalog import NO_MATCHES, Stamp
 from ragstone.core.records import Matches
-from ragstone.index.engines.qdrant.collection import Collection, Connect, connect, models, with_ids
+from ragstone.index.engines.qdrant.collection import Collection
+from ragstone.index.engines.qdrant.connection import Connect, connect, models
 from ragstone.index.follow.collection_names import CollectionNames
 from ragstone.index.keyword.scoring import Weighed
 from ragstone.settings.services import ENGINE_SECONDS, QdrantSettings
@@ -168,15 +169,14 @@ class QdrantTerms:
         weights: defaultdict[int, float] = defaultdict(float)
         for one in asked:  # two that share a place: more than either counts, so that nothing is missed
             weights[_place(one.term)] += one.weight
-        with self._collection.translating():
-            return self._collection.client.query_points(
-                name,
-                query=models.SparseVector(indices=list(weights), values=list(weights.values())),
-                using=WORDS,
-                limit=depth,
-                query_filter=with_ids(allowed),
-                with_payload=[LENGTH, *(f"{COUNTS}.{_key(one.term)}" for one in asked)],
-            ).points
+        return self._collection.best(
+            models.SparseVector(indices=list(weights), values=list(weights.values())),
+            depth,
+            using=WORDS,
+            only=allowed,
+            payload=[LENGTH, *(f"{COUNTS}.{_key(one.term)}" for one in asked)],
+            name=name,
+        )
 
     def _scored(self, points: Sequence[models.ScoredPoint], asked: Sequence[Weighed], mean: float) -> Matches:
         """Points by BM25 with this mean length, best first; one that has none of the terms is left out."""
@@ -206,6 +206,9 @@ class QdrantTerms:
             if _is_same(point, wanted[int(point.id)])
         }
         return np.array([row for row in rows.tolist() if row not in same], dtype=np.int64)
+
+    def unlike(self) -> str:
+        return self._collection.unlike(has_vectors=False)
 
     def recount(self) -> None:
         """Do nothing: the server counts, and the mean length is that of the embedded index."""

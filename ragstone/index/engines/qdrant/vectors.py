@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragstone.core.catalog import Stamp
-from ragstone.index.engines.qdrant.collection import ABOUT, SENT, Collection, Connect, connect, models, with_ids
+from ragstone.index.engines.qdrant.collection import ABOUT, SENT, Collection
+from ragstone.index.engines.qdrant.connection import Connect, connect, models, oversampled
 from ragstone.index.follow.collection_names import CollectionNames
 from ragstone.index.follow.protocol import StoreContext, unlike
 from ragstone.settings.services import ENGINE_SECONDS, QdrantSettings
@@ -48,6 +49,7 @@ class QdrantVectors:
             seconds: to wait for one reply.
         """
         self._collection = Collection(settings, names, settings.collection, connect, seconds)
+        self._codes, self._is_quantized = oversampled(settings), settings.quantization != "none"
         self._dimensions, self._exact_limit = dimensions, exact_limit
         self._is_exact = False
         self.name = self._collection.name
@@ -62,9 +64,10 @@ class QdrantVectors:
 
     def begin(self, sample: Vector) -> None:
         del sample  # Qdrant does not train
-        self._collection.begin(
-            vectors={TEXT: models.VectorParams(size=self._dimensions, distance=models.Distance.COSINE)},
-        )
+        # With codes in memory the vectors are read for the best few only, so they may be on disk.
+        on_disk = True if self._is_quantized else None
+        vector = models.VectorParams(size=self._dimensions, distance=models.Distance.COSINE, on_disk=on_disk)
+        self._collection.begin(vectors={TEXT: vector})
 
     def drop(self, rows: Rows) -> None:
         self._collection.drop(rows)
@@ -83,18 +86,14 @@ class QdrantVectors:
     def nearest(self, vector: Vector, k: int, allowed: Rows | None) -> Rows:
         # A graph search fails if few points are allowed; comparing those few is fast.
         exact = self._is_exact or allowed is not None
-        effort = models.SearchParams(exact=True) if exact else models.SearchParams(hnsw_ef=EFFORT)
-        with self._collection.translating():
-            found = self._collection.client.query_points(
-                self._collection.current,
-                query=vector.tolist(),
-                using=TEXT,
-                limit=k,
-                query_filter=with_ids(allowed),
-                search_params=effort,
-                with_payload=False,
-            )
-        return np.array([point.id for point in found.points if point.id != ABOUT], dtype=np.int64)
+        effort = (
+            models.SearchParams(exact=True) if exact else models.SearchParams(hnsw_ef=EFFORT, quantization=self._codes)
+        )
+        found = self._collection.best(vector.tolist(), k, using=TEXT, only=allowed, params=effort)
+        return np.array([point.id for point in found if point.id != ABOUT], dtype=np.int64)
+
+    def unlike(self) -> str:
+        return self._collection.unlike(has_vectors=True)
 
     def rows(self) -> Rows:
         return self._collection.rows()
