@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from ragstone.core.errors import SourceError
 
@@ -80,10 +80,15 @@ def checked_addresses(host: str, port: int, *, allow_private: bool, setting: str
     except (OSError, UnicodeError) as error:
         raise SourceError(f"{host} has no address") from error
     addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
-    private = next((one for one in addresses if not is_public(one)), "")
-    if private and not allow_private:
-        raise SourceError(f"{host} is {private}, which is not a public address; set {setting}=true to allow it")
+    if reason := refusal(host, addresses, allow_private=allow_private, setting=setting):
+        raise SourceError(reason)
     return addresses
+
+
+def refusal(host: str, addresses: Iterable[str], *, allow_private: bool, setting: str) -> str:
+    """Return why a host must not be reached at these addresses, with the setting that allows it; empty if it may."""
+    private = "" if allow_private else next((one for one in addresses if not is_public(one)), "")
+    return f"{host} is {private}, which is not a public address; set {setting}=true to allow it" if private else ""
 
 
 def connected(addresses: Sequence[str], port: int, timeout: float) -> socket.socket:

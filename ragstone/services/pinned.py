@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import httpcore2
 
-from ragstone.services.network import Resolve, is_public
+from ragstone.services.network import Resolve, refusal
 
 
 class FetchError(Exception):
@@ -51,11 +51,8 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
             raise FetchError(f"{host} has no address", passing=isinstance(error, socket.gaierror)) from error
-        for address in addresses:
-            if not self._allow_private and not is_public(address):
-                raise FetchError(
-                    f"{host} is {address}, which is not a public address; set {self._setting}=true to allow it"
-                )
+        if reason := refusal(host, addresses, allow_private=self._allow_private, setting=self._setting):
+            raise FetchError(reason)
         failure: Exception = FetchError(f"{host} has no address", passing=True)
         for address in addresses:
             try:

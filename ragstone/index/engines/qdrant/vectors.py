@@ -49,7 +49,7 @@ class QdrantVectors:
             seconds: to wait for one reply.
         """
         self._collection = Collection(settings, names, settings.collection, connect, seconds)
-        self._codes, self._is_quantized = oversampled(settings), settings.quantization != "none"
+        self._settings = settings
         self._dimensions, self._exact_limit = dimensions, exact_limit
         self._is_exact = False
         self.name = self._collection.name
@@ -65,7 +65,7 @@ class QdrantVectors:
     def begin(self, sample: Vector) -> None:
         del sample  # Qdrant does not train
         # With codes in memory the vectors are read for the best few only, so they may be on disk.
-        on_disk = True if self._is_quantized else None
+        on_disk = None if self._settings.quantization == "none" else True
         vector = models.VectorParams(size=self._dimensions, distance=models.Distance.COSINE, on_disk=on_disk)
         self._collection.begin(vectors={TEXT: vector})
 
@@ -87,7 +87,9 @@ class QdrantVectors:
         # A graph search fails if few points are allowed; comparing those few is fast.
         exact = self._is_exact or allowed is not None
         effort = (
-            models.SearchParams(exact=True) if exact else models.SearchParams(hnsw_ef=EFFORT, quantization=self._codes)
+            models.SearchParams(exact=True)
+            if exact
+            else models.SearchParams(hnsw_ef=EFFORT, quantization=oversampled(self._settings, k))
         )
         found = self._collection.best(vector.tolist(), k, using=TEXT, only=allowed, params=effort)
         return np.array([point.id for point in found if point.id != ABOUT], dtype=np.int64)
