@@ -18,6 +18,7 @@ from ragstone.history.journal import Journal
 from servers.postgres_server import PostgresServer
 
 OpenQueue = Callable[[], JobQueue]
+DAY = 86_400.0
 LONG, OVER = 60.0, 0.0
 """Leases: one that lasts, and one that has run out when it is given."""
 TRIES = 3
@@ -104,6 +105,14 @@ def test_a_lease_that_is_renewed_lasts(opened: OpenQueue) -> None:
     job = taken(queue, "slow", OVER)
     assert queue.hold(job, LONG)
     assert queue.take("other", LONG) is None
+
+
+def test_a_lease_from_before_the_clock_was_set_back_is_over(opened: OpenQueue) -> None:
+    queue = opened()
+    queue.put("add", works("a"))
+    lost = taken(queue, "killed", DAY)  # ends as late as a lease of a minute if the clock is set back by a day
+    again = taken(queue, "next")
+    assert (again.id, again.tries) == (lost.id, 2)
 
 
 def test_what_is_given_back_is_free_and_was_no_try(opened: OpenQueue) -> None:

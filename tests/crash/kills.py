@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 import kb
@@ -27,6 +28,8 @@ from ragstone.core.access import OWNER
 Model = dict[str, int]
 """The stored version of each document."""
 DOCUMENTS = 10
+ENGINES = ("embedded", "faiss:Flat") if find_spec("faiss") else ("embedded",)
+"""Engines for vectors to change between; both have files in the folder."""
 LIFE = 30
 """The steps of a life that is not killed."""
 
@@ -109,7 +112,10 @@ def _steps(folder: Path, out: int, chance: random.Random) -> None:
     for _ in range(LIFE):
         number, drawn = chance.randrange(DOCUMENTS), chance.random()
         following = dict(model)
-        if drawn < 0.08:
+        if drawn < 0.06 and len(ENGINES) > 1:
+            tell("next", model)
+            engine.versions.use_engines({"vectors": chance.choice(ENGINES)})
+        elif drawn < 0.12:
             tell("next", model)
             asyncio.run(engine.versions.rebuild([f"chunk.size={chance.choice([120, 200])}"]))
             engine.close()

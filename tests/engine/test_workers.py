@@ -276,7 +276,7 @@ def test_what_is_gone_is_removed_at_the_end(engine: KnowledgeBase, docs: Path) -
 
 def test_an_error_is_tried_again_and_then_told(tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_fast(tmp_path / "kb", "jobs.tries=2")) as engine:
-        monkeypatch.setattr("ragstone.engine.jobs.worker.MAX_RETRY_SECONDS", 0.1)
+        monkeypatch.setattr("ragstone.engine.jobs.worker.LONGEST_PAUSE", 0.1)
         engine.documents.jobs.put("sync", [Work(sources=(str(tmp_path / "unmounted"),))])
         engine.documents.queue_add([str(docs / "d001.txt")])
         first, second, third = work(engine)

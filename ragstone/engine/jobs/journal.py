@@ -21,6 +21,7 @@ from ragstone.engine.jobs.queue import (
     interrupted_message,
     job_from_row,
     job_row,
+    longest,
     new_jobs,
     reuse_waiting,
 )
@@ -123,7 +124,7 @@ class JournalJobs:
         with self._journal.writing() as db:
             while True:
                 now = self._clock()
-                row = db.execute(free.format(now="?", jobs="jobs"), [now]).fetchone()
+                row = db.execute(free.format(now="?", latest="?", jobs="jobs"), [now, now + longest(lease)]).fetchone()
                 if row is None:
                     return None
                 job = job_from_row(row)

@@ -23,6 +23,7 @@ from ragstone.engine.jobs.queue import (
     interrupted_message,
     job_from_row,
     job_row,
+    longest,
     new_jobs,
     reuse_waiting,
 )
@@ -52,7 +53,7 @@ _TABLE = b"""
     CREATE INDEX IF NOT EXISTS jobs_over ON ragstone.jobs (queue, state, at);
 """
 _NOW = "extract(epoch FROM clock_timestamp())::double precision"
-_FREE = FREE.format(now=_NOW, jobs="ragstone.jobs").replace(
+_FREE = FREE.format(now=_NOW, latest=f"{_NOW} + %s", jobs="ragstone.jobs").replace(
     "WHERE earlier", "WHERE earlier.queue = job.queue AND earlier"
 )
 _NEXT = f"SELECT {', '.join(COLUMNS)} FROM ragstone.jobs AS job WHERE queue = %s AND {_FREE}"  # noqa: S608
@@ -106,7 +107,7 @@ class PostgresJobs:
             with self._server.transaction() as db:
                 while True:
                     sql = f"{_NEXT} ORDER BY at LIMIT 1 FOR UPDATE SKIP LOCKED"
-                    row = db.execute(sql.encode(), [self._queue]).fetchone()
+                    row = db.execute(sql.encode(), [self._queue, longest(lease)]).fetchone()
                     if row is None:
                         return None
                     job, now = job_from_row(row), _now(db)

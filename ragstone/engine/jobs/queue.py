@@ -26,9 +26,20 @@ TRIES = 2
 STEP = 1e-6
 """Seconds between the times of jobs submitted together, which keep their order."""
 COLUMNS = ("id", "at", "reader", "kind", "what", "state", "server", "tries", "ended", "result", "due")
-FREE = """ended IS NULL AND due <= {now} AND (kind <> 'sync' OR NOT EXISTS (
+LONGEST_PAUSE = 300.0
+"""Seconds until a failed job is tried again, at most."""
+FREE = """ended IS NULL AND (due <= {now} OR due > {latest}) AND (kind <> 'sync' OR NOT EXISTS (
     SELECT 1 FROM {jobs} AS earlier WHERE earlier.ended IS NULL AND earlier.due IS NOT NULL AND earlier.at < job.at))"""
-"""SQL condition on jobs that a worker may take. A sync waits for all earlier jobs."""
+"""SQL condition on jobs that a worker may take. A sync waits for all earlier jobs.
+
+A job due after ``latest``, later than any lease or pause that begins now, was given its time before the clock was set
+back. It is taken at once, because the clock may take days to get there.
+"""
+
+
+def longest(lease: float) -> float:
+    """Return the seconds that a lease or a pause may last; twice, because other workers may have longer leases."""
+    return 2 * max(lease, LONGEST_PAUSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +147,7 @@ def interrupted_message(job: Job) -> str:
 def new_jobs(kind: Kind, works: Sequence[Work], reader: str, now: float) -> list[Job]:
     """Return new jobs in the order of the works, due immediately."""
     return [
-        Job(id=secrets.token_hex(8), at=now + i * STEP, reader=reader, kind=kind, work=work, due=now)
+        Job(id=secrets.token_hex(8), at=now + i * STEP, reader=reader, kind=kind, work=work, due=0.0)
         for i, work in enumerate(dict.fromkeys(works))
     ]
 

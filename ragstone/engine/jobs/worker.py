@@ -27,7 +27,7 @@ from ragstone.core.errors import (
 )
 from ragstone.core.reports import AddReport, Progress
 from ragstone.engine.ingest import Share
-from ragstone.engine.jobs.queue import Job, JobQueue
+from ragstone.engine.jobs.queue import LONGEST_PAUSE, Job, JobQueue
 from ragstone.engine.knowledge_base import KnowledgeBase
 
 POLL_SECONDS = 0.5
@@ -36,8 +36,6 @@ RENEWALS_PER_LEASE = 4
 """Renewals of a lease within its duration."""
 TAKE_SECONDS = 5.0
 """Longest wait for the queue when a worker is told to end while it takes a job."""
-MAX_RETRY_SECONDS = 300.0
-"""Longest wait before a failed job is tried again."""
 MAX_DOCUMENTS = 100
 """Maximum of document ids in the record of a job."""
 _UNAVAILABLE = (EngineError, KnowledgeBaseError)
@@ -122,7 +120,7 @@ class Worker:
         now = time.time()
         if job.tries >= self._tries:
             return replace(job, state="failed", ended=now, error=error)
-        return replace(job, state="waiting", due=now + min(MAX_RETRY_SECONDS, 2.0**job.tries), error=error)
+        return replace(job, state="waiting", due=now + min(LONGEST_PAUSE, 2.0**job.tries), error=error)
 
     async def _finish(self, job: Job) -> None:
         if await self._call_queue(lambda: self._queue.end(job)):
