@@ -215,6 +215,18 @@ class PostgresSettings(Section):
         default="knowledge_base",
         description="Schema of the catalog with `index.catalog=postgres`. Each knowledge base needs its own.",
     )
+    partitions: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        description="Partitions, by hash, of a new table of vectors, each with a graph of its own. 0 makes none.",
+    )
+    build_mb: int = Field(
+        default=256,
+        ge=16,
+        description="Megabytes that the server may use to build a graph. If the graph of a partition does not fit (2 KB"
+        " per vector of 384 dimensions), building is slow.",
+    )
     documents: bool = Field(
         default=False,
         description="Also keep the documents in the tables of the function `search_documents`, for other programs.",

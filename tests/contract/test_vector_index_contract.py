@@ -62,14 +62,15 @@ def make_faiss(folder: Path, catalog: Catalog, kind: str) -> VectorIndex:
         return followed(faiss_store.FaissStore(folder, kind, 32), catalog)
 
 
-def make_postgres(folder: Path, catalog: Catalog, exact_limit: int) -> VectorIndex:
+def make_postgres(folder: Path, catalog: Catalog, exact_limit: int, partitions: int = 0) -> VectorIndex:
     pytest.importorskip("psycopg", reason="needs psycopg")
     from ragstone.index.engines.postgres.vectors import PostgresVectors
     from ragstone.services.postgres import Server
     from servers.postgres_server import shared
 
     names = CollectionNames(version_in(folder), "postgres-vectors", "vectors")
-    return followed(PostgresVectors(Server(shared().settings()), names, 32, exact_limit=exact_limit), catalog)
+    server = Server(shared().settings())
+    return followed(PostgresVectors(server, names, 32, exact_limit=exact_limit, partitions=partitions), catalog)
 
 
 def make_qdrant(folder: Path, catalog: Catalog) -> VectorIndex:
@@ -119,6 +120,7 @@ ENGINES: dict[str, tuple[Engine, float]] = {
     "faiss:PQ": (lambda folder, catalog: make_faiss(folder, catalog, "PQ"), 0.95),
     "postgres": (lambda folder, catalog: make_postgres(folder, catalog, 50_000), 1.0),
     "postgres, HNSW": (lambda folder, catalog: make_postgres(folder, catalog, 1000), 0.95),
+    "postgres, HNSW, partitions": (lambda folder, catalog: make_postgres(folder, catalog, 1000, 4), 0.95),
     "qdrant": (make_qdrant, 1.0),
     "qdrant, own engine": (make_qdrant_edge, 0.95),
     "chroma": (make_chroma, 0.95),

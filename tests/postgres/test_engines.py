@@ -346,3 +346,26 @@ def test_it_must_be_said_where_it_is(tmp_path: Path) -> None:
     refused = pytest.raises(SettingsError, match="DATABASE_URL")
     with refused, closing(open_fast(tmp_path / "kb", "index.keywords=postgres")) as engine:
         add(engine, Document(id="a", text="b"))
+
+
+def test_partitions_that_differ_from_the_settings_are_told(
+    tmp_path: Path, catalog: Catalog, postgres: PostgresServer
+) -> None:
+    (tmp_path / "v1").mkdir()
+    names = CollectionNames(tmp_path / "v1", "postgres-vectors", "vectors")
+
+    def index(partitions: int) -> SyncedVectors:
+        server = Server(postgres.settings())
+        store = PostgresVectors(server, names, 32, exact_limit=100, partitions=partitions)
+        return SyncedVectors(store, catalog, dimensions=32)
+
+    with closing(index(0)) as plain, closing(index(3)) as parted:
+        plain.follow(write=True)
+        assert plain.status().unlike == ""
+        assert "made with 0 partitions, and services.postgres.partitions is 3" in parted.status().unlike
+        parted.difference(mend=True)
+        assert parted.status().unlike == ""
+        assert len(parted.difference(mend=False)) == 0
+        vector = next(iter(catalog.vectors([1]).values()))
+        found = asyncio.run(parted.search(vector, 1))
+        assert found.rows.tolist() == [1]

@@ -34,9 +34,19 @@ _OURS = 4_116_702_559
 class IndexTable:
     """The table of one index on one server."""
 
-    def __init__(self, server: Server, names: CollectionNames, made_with: str, columns: str) -> None:
+    def __init__(
+        self, server: Server, names: CollectionNames, made_with: str, columns: str, *, partitions: int = 0
+    ) -> None:
+        """
+        Args:
+            server: that has the table.
+            names: of the tables.
+            made_with: a table made with something else is made anew.
+            columns: as SQL; the first is ``row``.
+            partitions: of a new table, by the hash of its rows; 0 makes none.
+        """
         self.server, self._names = server, names
-        self._made_with, self._columns = made_with, columns
+        self._made_with, self._columns, self._partitions = made_with, columns, partitions
         self._making = False
 
     @property
@@ -78,10 +88,31 @@ class IndexTable:
             db.execute("SELECT pg_advisory_xact_lock(%s)", [_OURS])
             db.execute(_TABLES)
             self._drop_stale(db)
-            # Rows up to the size of a page stay whole, so that a scan does not fetch values from elsewhere.
-            db.execute(f"CREATE TABLE {quoted(name)} ({self._columns}) WITH (toast_tuple_target = 8160)".encode())
+            self._create(db, name)
             db.execute("INSERT INTO ragstone.indexes (name, made_with) VALUES (%s, %s)", [name, self._made_with])
         self._making = True
+
+    def _create(self, db: Connection, name: str) -> None:
+        # Rows up to the size of a page stay whole, so that a scan does not fetch values from elsewhere.
+        whole = "WITH (toast_tuple_target = 8160)"
+        if not self._partitions:
+            db.execute(f"CREATE TABLE {quoted(name)} ({self._columns}) {whole}".encode())
+            return
+        db.execute(f"CREATE TABLE {quoted(name)} ({self._columns}) PARTITION BY HASH (row)".encode())
+        for number in range(self._partitions):
+            part = f"FOR VALUES WITH (MODULUS {self._partitions}, REMAINDER {number})"
+            db.execute(
+                f"CREATE TABLE {quoted(f'{name}-p{number}')} PARTITION OF {quoted(name)} {part} {whole}".encode()
+            )
+
+    def held_partitions(self) -> int:
+        """Return the number of partitions of the table that is searched; 0 if it has none."""
+        if not self._names.current:
+            return 0
+        sql = "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)"
+        with self.server.transaction() as db:
+            found = db.execute(sql, [self.table]).fetchone()
+        return found[0] if found else 0
 
     def resume(self) -> None:
         """Change the table that is searched from now on, and give up one that was being built."""

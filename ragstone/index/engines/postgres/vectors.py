@@ -30,6 +30,8 @@ AT_ONCE = 5000
 """Rows in one transaction."""
 EFFORT = 256
 """Candidates that are looked at, at least."""
+LEAST = 64
+"""Candidates that are looked at in each partition, at least."""
 WIDEST = 1000
 """Most that ``hnsw.ef_search`` may be."""
 
@@ -40,16 +42,28 @@ class PostgresVectors:
     least = 0
     worn = False
 
-    def __init__(self, server: Server, names: CollectionNames, dimensions: int, *, exact_limit: int) -> None:
+    def __init__(
+        self,
+        server: Server,
+        names: CollectionNames,
+        dimensions: int,
+        *,
+        exact_limit: int,
+        partitions: int = 0,
+        build_mb: int = 256,
+    ) -> None:
         """
         Args:
             server: which has the extension pgvector.
             names: of the tables.
             dimensions: of the vectors.
             exact_limit: from more rows than these a graph is made.
+            partitions: of a new table, each with a graph of its own; 0 makes none.
+            build_mb: megabytes of the server's memory to build a graph in.
         """
         columns = f"row bigint PRIMARY KEY, embedding vector({dimensions}) NOT NULL"
-        self._table = IndexTable(server, names, f"{dimensions} dimensions", columns)
+        self._table = IndexTable(server, names, f"{dimensions} dimensions", columns, partitions=partitions)
+        self._partitions, self._build_mb, self._held = partitions, build_mb, (0, "")
         self._server, self._dimensions, self._exact_limit = server, dimensions, exact_limit
         self._half = dimensions > LONGEST
 
@@ -67,6 +81,18 @@ class PostgresVectors:
 
     def stamp(self) -> Stamp:
         return self._table.stamp()
+
+    def unlike(self) -> str:
+        held = self._held_partitions()
+        if not self._partitions or self._partitions == held or not self._table.current:
+            return ""
+        return f"it was made with {held} partitions, and services.postgres.partitions is {self._partitions}"
+
+    def _held_partitions(self) -> int:
+        """Return the partitions of the table that is searched; the server is asked once for each table."""
+        if self._held[1] != self._table.current:
+            self._held = self._table.held_partitions(), self._table.current
+        return self._held[0]
 
     def begin(self, sample: Vector) -> None:
         del sample  # a graph does not train
@@ -128,12 +154,14 @@ class PostgresVectors:
         return rows[unlike(held, vectors)]
 
     def _rows(self, sql: str, values: list[object], k: int, *, exact: bool) -> Rows:
+        parts = 0 if exact else self._held_partitions()
         with self._server.transaction() as db:
             if exact:
                 db.execute("SET LOCAL enable_indexscan = off")
                 db.execute("SET LOCAL enable_bitmapscan = on")
             else:
-                width = min(WIDEST, max(EFFORT, 2 * k))
+                # Each partition gives candidates, so each may look at fewer.
+                width = min(WIDEST, max(EFFORT, 2 * k) if parts < 2 else max(LEAST, 2 * max(EFFORT, 2 * k) // parts))
                 db.execute(
                     "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
                     " set_config('hnsw.ef_search', %s, true), set_config('hnsw.max_scan_tuples', %s, true)",
@@ -162,7 +190,7 @@ class PostgresVectors:
         if self._table.count(db, 0) > self._exact_limit and has == (0,) and self._dimensions <= LONGEST_HALF:
             operand, cast = self._operand()
             kind = "halfvec" if cast != "vector" else "vector"
-            db.execute("SET LOCAL maintenance_work_mem = '256MB'")
+            db.execute("SELECT set_config('maintenance_work_mem', %s, true)", [f"{self._build_mb}MB"])
             db.execute(f"CREATE INDEX ON {table} USING hnsw ({operand} {kind}_cosine_ops)".encode())
         if self._table.making:
             db.execute(f"ANALYZE {table}".encode())
@@ -196,4 +224,11 @@ def build(context: StoreContext) -> PostgresVectors:
     """Return the store of a version."""
     names = CollectionNames(context.version, "postgres-vectors", "vectors", context.shelf)
     server = Server(context.services.postgres, seconds=context.services.engine_seconds)
-    return PostgresVectors(server, names, context.dimensions, exact_limit=context.exact_limit)
+    return PostgresVectors(
+        server,
+        names,
+        context.dimensions,
+        exact_limit=context.exact_limit,
+        partitions=context.services.postgres.partitions,
+        build_mb=context.services.postgres.build_mb,
+    )
