@@ -39,8 +39,12 @@ MOST_OCCURRENCES = 255
 """Of a term in a chunk; a tsvector notes no more."""
 LONGEST = 2000
 """Bytes of a term; a tsvector allows 2046."""
-LOOKED_UP, MOST_LOOKED_UP = 4000, 64_000
-"""Chunks that the rarest terms may be in at first; and at most, if the best have been found by then."""
+LOOKED_UP, MOST_LOOKED_UP = 4000, 16_000
+"""Chunks that the rarest terms may be in at first; and at most, if the best have been found by then.
+
+In searches for 200 of 100,000 chunks, 16,000 gave .99 of the best ten that 64,000 give, and .96 of the 200, in a third
+of the time.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
