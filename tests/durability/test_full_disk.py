@@ -93,6 +93,17 @@ def test_recovers_when_there_is_room(mount: Mount, kilobytes: int):
     assert [one for one in doctor(folder).findings if one.part != "permissions"] == []
 
 
+@pytest.mark.parametrize("kilobytes", [40, 120, 250])  # SQLite fails to open, or to write, or what follows it does
+def test_a_knowledge_base_that_could_not_be_made_is_made_later(mount: Mount, kilobytes: int):
+    folder = mount(kilobytes) / "kb"
+    with pytest.raises(KnowledgeBaseError, match="could not"):
+        open_fast(folder, READY)
+    mount(ROOM)
+    with closing(open_fast(folder, READY)) as engine:
+        assert asyncio.run(engine.documents.add([document(1)])).added == 1
+    assert [one for one in doctor(folder).findings if one.part != "permissions"] == []
+
+
 @pytest.mark.parametrize("kilobytes", range(20, 240, 16))
 def test_a_journal_is_made_whole_or_not_at_all(mount: Mount, kilobytes: int):
     folder = mount(kilobytes)
