@@ -60,12 +60,25 @@ async def measure(options: Options) -> Result:
                 first = median(one["first_s"] for one in told)
                 slowest = max(slowest, first) if engines is SERVED else slowest
                 last = told[-1]
-                cells = (f"{last['later_ms']:.0f}", f"{last['mb']:.0f}", f"{last['folder_mb']:.1f}")
+                cells = (
+                    f"{last['first_cpu_s']:.1f}",
+                    f"{last['later_ms']:.0f}",
+                    f"{last['mb']:.0f}",
+                    f"{last['folder_mb']:.1f}",
+                )
                 rows.append([f"{count:,}", name, f"{first:.1f}", *cells])
                 figures[f"{count}, {name}"] = {**last, "first_s": first}
     finally:
         server.stop()
-    columns = ("chunks", "indexes", "first answer s", "later answers, median ms", "memory MB", "folder MB")
+    columns = (
+        "chunks",
+        "indexes",
+        "first answer s",
+        "CPU s of the host",
+        "later answers, median ms",
+        "memory MB",
+        "folder MB",
+    )
     note = f"Target: a host without an index answers within {TARGET:g} s of its start: {verdict(slowest <= TARGET)}."
     return Result(figures=figures, tables=[Table(title="A new host", columns=columns, rows=rows)], notes=[note])
 
@@ -111,12 +124,19 @@ def print_first(folder: str, settings: str, questions: str, started: str) -> Non
         with opened(Path(folder), json.loads(settings)) as engine:
             await engine.ask(first, reader=OWNER)
             seconds, took = time.time() - float(started), list[float]()
+            cpu = time.process_time()
             for question in others:
                 began = time.perf_counter()
                 await engine.ask(question, reader=OWNER)
                 took.append(1000 * (time.perf_counter() - began))
         size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()) / 1e6
-        return {"first_s": seconds, "later_ms": median(took), "mb": memory_mb("VmHWM"), "folder_mb": size}
+        return {
+            "first_s": seconds,
+            "first_cpu_s": cpu,
+            "later_ms": median(took),
+            "mb": memory_mb("VmHWM"),
+            "folder_mb": size,
+        }
 
     print(json.dumps(asyncio.run(asked())))
     sys.stdout.flush()

@@ -30,7 +30,7 @@ from ragstone.settings import ChunkSettings
 from ragstone.settings.services import QdrantSettings
 
 if TYPE_CHECKING:
-    from ragstone.index.engines.qdrant.collection import Connect
+    from ragstone.index.engines.qdrant.connection import Connect
 
 Engine = Callable[[Path, Catalog], LexicalIndex]
 LONG = ChunkSettings(strategy="paragraph", size=5000, overlap=0)
@@ -86,7 +86,7 @@ def make_qdrant(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalI
 def make_qdrant_edge(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalIndex:
     """On Qdrant's own engine, over HTTP."""
     pytest.importorskip("qdrant_client", reason="needs qdrant-client")
-    from ragstone.index.engines.qdrant.collection import connect
+    from ragstone.index.engines.qdrant.connection import connect
     from servers.qdrant_server import shared
 
     return in_qdrant(QdrantSettings(url=shared().url), connect, folder, catalog, k1, b)
