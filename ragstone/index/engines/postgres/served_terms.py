@@ -6,6 +6,7 @@ word is, whether any document has it, and which words look like it are questions
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
+REUSED = 0.2
+"""Seconds for which counts serve without a look at the catalog; a question looks when it begins."""
 CANDIDATES = 20_000
 """Words that are compared letter by letter with one that no document has."""
 _ALMOST_ALL = 0.98
@@ -61,13 +64,14 @@ class ServedTerms:
         self._store, self._catalog, self._analyzer, self._detect = store, catalog, analyzer, detect
         self._k1, self._b = k1, b
         self._seen: _ServerCounts | None = None
+        self._looked = -REUSED
 
     def close(self) -> None:
         self._store.close()
 
     @property
     def stamp(self) -> Stamp:
-        counts = self._counts()
+        counts = self._counts(fresh=True)
         return counts.counted.stamp if counts else Stamp()
 
     def follow(self, *, write: bool = True) -> None:
@@ -169,10 +173,18 @@ class ServedTerms:
         found = self._detect(text) if self._detect else ""
         return found if found in shares else None
 
-    def _counts(self) -> _ServerCounts | None:
-        """Return the counts of the engine as it is now; None if it is away or empty: then all words weigh the same."""
-        now, seen = self._catalog.stamp(), self._seen
+    def _counts(self, *, fresh: bool = False) -> _ServerCounts | None:
+        """Return the counts of the engine; None if it is away or empty: then all words weigh the same.
+
+        Args:
+            fresh: as it is now, not as it was a moment ago.
+        """
+        seen, clock = self._seen, time.monotonic()
+        if seen is not None and not fresh and clock - self._looked < REUSED:
+            return seen
+        now = self._catalog.stamp()
         if seen is not None and seen.counted.stamp == now:
+            self._looked = clock
             return seen
         try:
             counted = self._store.counted()
@@ -182,6 +194,7 @@ class ServedTerms:
             return None
         if seen is None or seen.counted.stamp != counted.stamp:
             self._seen = seen = _ServerCounts(self._store, counted)
+        self._looked = clock
         return seen
 
 
