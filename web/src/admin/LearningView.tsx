@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from "react";
 import { ago } from "../shell/time";
-import { language } from "../words/words";
+import { language } from "../words/shared/words";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";

@@ -1,6 +1,6 @@
 import type { SyncedSource } from "../api/types";
 import { ago } from "../shell/time";
-import { language } from "../words/words";
+import { language } from "../words/shared/words";
 import { Table } from "./parts";
 import { adminWords } from "./words/words";
 

@@ -643,6 +643,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make Token
+         * @description Make a token with which a visitor's browser may ask. A site's server calls this; the key stays with it.
+         */
+        post: operations["make_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/widget.js": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Script
+         * @description Return the script that shows the chat on another site.
+         */
+        get: operations["script"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/keys": {
         parameters: {
             query?: never;
@@ -2109,6 +2149,16 @@ export interface components {
             link: components["schemas"]["Link"];
         };
         /**
+         * MadeToken
+         * @description A token for the visitor's browser, and the seconds after which it is over.
+         */
+        MadeToken: {
+            /** Token */
+            token: string;
+            /** Expires In */
+            expires_in: number;
+        };
+        /**
          * Mark
          * @description A structural element of a document, as characters of its text.
          */
@@ -2146,7 +2196,7 @@ export interface components {
             /** Name */
             name: string;
             /** Scopes */
-            scopes: ("read" | "write" | "admin")[];
+            scopes: ("read" | "write" | "tokens" | "admin")[];
             /**
              * Groups
              * @description groups whose documents the caller may read; null means all documents
@@ -2253,7 +2303,7 @@ export interface components {
             /** Name */
             name: string;
             /** Scopes */
-            scopes: ("read" | "write" | "admin")[];
+            scopes: ("read" | "write" | "tokens" | "admin")[];
             /**
              * Groups
              * @description groups whose documents may be read; null means all documents
@@ -2274,12 +2324,29 @@ export interface components {
             /** Password */
             password: string;
             /** Scopes */
-            scopes: ("read" | "write" | "admin")[];
+            scopes: ("read" | "write" | "tokens" | "admin")[];
             /**
              * Groups
              * @description groups whose documents may be read; null means all documents
              */
             groups?: string[] | null;
+        };
+        /**
+         * NewToken
+         * @description A visitor of a site. Without groups, they read only documents that everyone may read.
+         */
+        NewToken: {
+            /**
+             * Visitor
+             * @description what the site calls its visitor, such as a number; conversations and limits are kept by it
+             */
+            visitor: string;
+            /**
+             * Groups
+             * @description groups whose documents the visitor may read, all of them groups of the key
+             * @default []
+             */
+            groups?: string[];
         };
         /**
          * OnTrial
@@ -2508,7 +2575,7 @@ export interface components {
          */
         PersonChange: {
             /** Scopes */
-            scopes: ("read" | "write" | "admin")[];
+            scopes: ("read" | "write" | "tokens" | "admin")[];
             /**
              * Groups
              * @description groups whose documents may be read; null means all documents
@@ -3424,7 +3491,7 @@ export interface components {
             /** Name */
             name: string;
             /** Scopes */
-            scopes: ("read" | "write" | "admin")[];
+            scopes: ("read" | "write" | "tokens" | "admin")[];
             /**
              * Groups
              * @description groups whose documents may be read; null means all documents
@@ -3474,7 +3541,7 @@ export interface components {
              */
             via: "password" | "oidc";
             /** Scopes */
-            scopes: ("read" | "write" | "admin")[];
+            scopes: ("read" | "write" | "tokens" | "admin")[];
             /**
              * Groups
              * @description groups whose documents may be read; null means all documents
@@ -7853,6 +7920,237 @@ export interface operations {
             };
             /** @description The request took too long. */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeToken"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request arrived too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another process is working on the same thing. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The content type of the body is not supported. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request took too long. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    script: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
