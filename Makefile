@@ -19,6 +19,9 @@ VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ragstone/__init__.py)
 REVISION = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 BUILD = docker buildx build -f deploy/Dockerfile --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
 
+# Tests wait much, for processes and time-outs, so that three take no longer on two cores than two.
+WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 3 ? 4 : 3 )))
+
 .DEFAULT_GOAL := help
 .PHONY: help demo serve ui web web-dev ask ingest rebuild test test-python test-web check check-web browser bench \
 	bench-docs docs images images-push images-check page dist publish clean
@@ -63,7 +66,7 @@ test-python: check
 	@$(BIN)/python tools/test_model.py
 	@sh tools/test_browser.sh
 	@echo "== tests"
-	@$(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 test-web:
 	@sh tools/test_web.sh

@@ -19,8 +19,9 @@ from typing import Any
 
 from ragstone.core.catalog import Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError
+from ragstone.history.checksums import SUMS
 from ragstone.history.copying import copy_rows
-from ragstone.history.journal_tables import FORMAT, MIGRATIONS, SUMS
+from ragstone.history.journal_tables import FORMAT, MIGRATIONS
 from ragstone.history.store import JournalDatabase
 from ragstone.storage import locks
 from ragstone.storage.disk import drop, put_in_place

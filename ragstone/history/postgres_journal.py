@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.core.catalog import Finding
 from ragstone.core.errors import EngineError, KnowledgeBaseError
+from ragstone.history.checksums import SUMS
 from ragstone.history.copying import copy_rows
 from ragstone.history.journal import NAME, Journal, damaged_rows
-from ragstone.history.journal_tables import FORMAT, MIGRATIONS, SUMS
+from ragstone.history.journal_tables import FORMAT, MIGRATIONS
 from ragstone.history.store import JournalDatabase
 from ragstone.services.postgres import Server, inlined
 from ragstone.storage.disk import put_in_place

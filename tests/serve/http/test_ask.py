@@ -165,7 +165,7 @@ def test_reports_its_own_status(house: Live) -> None:
     assert house.until(lambda: house.http.get("/ready").json(), lambda it: it["status"] == "ready")
     assert house.http.get("/me").json() == {
         "name": "",
-        "scopes": ["admin", "read", "write"],
+        "scopes": ["admin", "read", "tokens", "write"],
         "groups": None,
         "open": True,
         "person": None,
