@@ -36,13 +36,13 @@ HEAD = """\
 
 # Ten questions and their answers
 
-What Ragstone answers by default, without a language model, to questions that people asked of real documents: the
-answer, the passage it rests on with the cited words in **bold**, and whether those who marked the evidence agree.
+This page shows how Ragstone answers by default, without a language model, when people ask about real documents: the
+answer, the passage behind it with the cited words in **bold**, and whether the annotators of the evidence agree.
 
-The questions are not picked. Of a set of *N* questions, in the order of its file, those at the places
-1 + ⌊*kN* / *n*⌋ are taken, for *k* from 0 to *n* - 1; wrong answers stay. Of these ten COUNT are right. How often
-answers are right on all questions is in [the benchmarks](benchmarks.md); ten are too few to show it. What users of each
-preset would ask is on [another page](asked.md).
+A rule chooses the questions. From a set of *N* questions, in the order of its file, we take the questions at positions
+1 + ⌊*kN* / *n*⌋, for *k* from 0 to *n* - 1, and keep wrong answers. Of these ten, COUNT are right. Ten are too few to
+show how often answers are right; [the benchmarks](benchmarks.md) measure this on all questions.
+[Another page](asked.md) shows what users of each preset would ask.
 
 | set | documents | questions | shown | embedding model | texts |
 |---|---|---|---|---|---|
@@ -50,12 +50,12 @@ preset would ask is on [another page](asked.md).
 FOOT = """\
 ## Repeat it
 
-With the data sets in a folder, each with `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`:
+Put the data sets into a folder, each with `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`, and run:
 
     RAGSTONE_TEST_DATA=folder make docs
 
 The texts of CLAP NQ and XQuAD come from Wikipedia and keep their licences, CC BY-SA 3.0 and 4.0; those of CUDA-Q are
-Copyright NVIDIA Corporation & Affiliates, Apache-2.0. Passages are cut at their ends, where an ellipsis stands.
+Copyright NVIDIA Corporation & Affiliates, Apache-2.0. An ellipsis shows where a passage is shortened.
 """
 
 

@@ -29,16 +29,17 @@ HEAD = """\
 
 # Fifty questions as users ask them
 
-Ten questions to each preset, on data of its kind and without a language model: a fact, a figure, how to do something, a
-list, yes or no, a comparison, a paraphrase, one mistyped, one about something that the documents do not have, and one
-out of scope. They were written from the documents before anything was asked, with the documents that answer and the
-words that a right answer has; one document, a twin, was added to the answers of one question after the first run.
-Nothing is fitted to them, but faults that their answers showed were mended, and one verdict changed by that: the
-measures that do harm were *right document* without it. Fifty are too few for a share; they are for reading.
+We ask each preset ten questions, on data of its kind and without a language model: a fact, a figure, a how-to question,
+a list, yes or no, a comparison, a paraphrase, one with typing errors, one about something that the documents do not
+have, and one out of scope. We wrote them from the documents before the first run, with the documents that answer them
+and the words of a right answer. After the first run, we added one document, a duplicate, to the answers of one
+question. We fitted nothing to these questions, but fixed faults that their answers showed. One fix changed a verdict:
+without it, the question about harmful measures would be *right document*. Fifty questions are too few for percentages;
+they are examples.
 
 *Right*: the answer quotes a document that answers, with the words of the answer. *Right document*: without these words.
-*Refused*: no answer is claimed; the closest passages may be shown. *Before* is commit 7dde708, the last one without the
-trained model that reads sentences, with the same indexes.
+*Refused*: Ragstone claims no answer; it may show the closest passages. *Before* is commit 7dde708, the last one without
+the trained model that reads sentences, with the same indexes.
 
 """
 FOOT = """\
@@ -46,8 +47,8 @@ FOOT = """\
 
     RAGSTONE_TEST_DATA=folder python -m benchmarks.asked --keep kbs
 
-The texts of CUDA-Q are Copyright NVIDIA Corporation & Affiliates, Apache-2.0. Of the news every fourth article was
-added, and those with an answer.
+The texts of CUDA-Q are Copyright NVIDIA Corporation & Affiliates, Apache-2.0. From the news, we
+added every fourth article and the articles with an answer.
 """
 
 
@@ -90,9 +91,8 @@ def _counts(answers: Sequence[Told], before: Mapping[str, Former]) -> str:
         old, new = counts([before[one.question.id].verdict for one in own]), counts([one.verdict for one in own])
         cells = [f"{a} → {b}" for a, b in zip(old, new, strict=True)]
         rows.append(f"| {system} | {' | '.join(cells)} |")
-    refused = (
-        f"Of the refused wrongly, {len(shown(answers))} now show the words of the answer among the closest passages."
-    )
+    found = len(shown(answers))
+    refused = f"Of the wrongly refused questions, {found} now show the words of the answer among the closest passages."
     return "Before → now:\n\n" + "\n".join(rows) + f"\n\n{refused}"
 
 
