@@ -23,23 +23,23 @@ ragstone add docs/ notes.txt
 ragstone ask "How are chunks cut?"
 ```
 
-A knowledge base is a folder, `.ragstone` unless `--kb` names another; `ragstone add` creates it. The answer goes to
-standard output with the place of every quotation, and `ragstone show` prints that place:
+A knowledge base is a folder, `.ragstone` by default; `--kb` names another one. `ragstone add` creates it. The answer
+goes to standard output with the location of every quotation, and `ragstone show` prints that location:
 
 ```sh
 ragstone ask "How are chunks cut?" --explain
 ragstone show docs/settings.md --span 0:200
 ```
 
-With `--json`, a command prints one JSON object and nothing else to standard output. Messages and progress go to
-standard error. Colours appear only on a terminal, and never if the variable `NO_COLOR` is set.
+With `--json`, a command prints exactly one JSON object to standard output. Messages and progress go to standard error.
+Colours appear only on a terminal, and never if the variable `NO_COLOR` is set.
 
 ```sh
 ragstone search "overlap" -k 3 --where 'kind = markdown' --json
 ragstone ask "How are chunks cut?" --retrieval-method bm25 --set rank.top_k=3 --json
 ```
 
-`ask` and `chat` can add files first. Chunk options apply when this creates the knowledge base:
+`ask` and `chat` can add files first. If this creates the knowledge base, chunk options apply:
 
 ```sh
 ragstone ask "How are chunks cut?" --add docs/ --kb new --chunk-size 800 --chunk-strategy sentence
@@ -55,10 +55,10 @@ The page [Settings](settings.md) lists all settings.
 
 | exit code | meaning |
 |---|---|
-| 0 | done; saying that the documents do not answer a question is an answer |
+| 0 | done; an abstention is an answer, too |
 | 1 | failed; one line on standard error says why. `eval gate`: quality dropped |
 | 2 | wrong usage: an unknown option or setting, a wrong filter, an empty question |
-| 130 | stopped by Ctrl-C; documents reported as added are kept |
+| 130 | stopped by Ctrl-C; documents that were reported as added stay |
 """
 SHARED = (
     ("", PLAIN),

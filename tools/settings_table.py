@@ -20,29 +20,29 @@ HEAD = """\
 # Settings
 
 Every setting has a path: a section and a name, such as `chunk.size`. `ragstone settings` lists all settings with
-their values and where each value comes from.
+their values and the origin of each value.
 
-Set a value in one of these places. A place overrides those below it.
+Set a value in one of these places. Each place overrides the ones below it.
 
 1. **Command line**: `--set chunk.size=600`, as often as needed.
 2. **Environment**: `RAGSTONE_CHUNK__SIZE=600`, the path in capitals with two underscores for each dot.
-3. **`.env` file** in the current folder, with the same names. Variables of other programs are ignored.
-4. **Profile**: settings that the preset has under a name, chosen with `--profile` or `RAGSTONE_PROFILE`. Over HTTP,
+3. **`.env` file** in the current folder, with the same names. Ragstone ignores variables of other programs.
+4. **Profile**: named settings of the preset, chosen with `--profile` or `RAGSTONE_PROFILE`. Over HTTP,
    `POST /query` and `POST /search` take a `profile` for one question. The preset `docs-site` has `complex`, `quick`,
    `strict` and `code`.
-5. **Knowledge base**: what it was built with.
+5. **Knowledge base**: the settings that it was built with.
 6. **Preset**: a YAML file with sections, chosen with `--preset` or `RAGSTONE_PRESET` and remembered by the knowledge
    base. Built-in presets: PRESETS.
 7. **Defaults**, as in the tables below.
 
-An unknown name is an error in every place, and the message suggests the nearest one. Write a list as `[one, two]` or
-as JSON. An empty variable is ignored.
+An unknown name is an error in every place, and the message suggests the nearest name. Write a list as `[one, two]` or
+as JSON. Ragstone ignores empty variables.
 
-A change of `chunk`, `index.embedder`, `index.dimensions` or `index.analyzer` requires a rebuild, and Ragstone names the
-command. All other settings take effect at once.
+A change of `chunk`, `index.embedder`, `index.dimensions` or `index.analyzer` requires a rebuild, and Ragstone prints
+the command. All other settings take effect at once.
 
-**Services need consent.** A model or service is used only if a setting or the chosen preset names it. An API key alone
-sends nothing anywhere; `ragstone settings` reports keys that are not used.
+**Services need consent.** Ragstone uses a model or service only if a setting or the chosen preset names it. An API
+key alone sends nothing anywhere; `ragstone settings` reports unused keys.
 """
 SECTIONS = {
     "": "Preset and profile",

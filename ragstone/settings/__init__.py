@@ -64,8 +64,8 @@ class Settings(Section):
     profile: str = Field(default="", description="Profile: the name of one of `profiles`, whose settings apply.")
     profiles: dict[str, dict[str, Any]] = Field(
         default={},
-        description="Named settings for `--profile NAME`, such as `{quick: {rank: {top_k: 3}}}`. A preset brings its"
-        " own.",
+        description="Named settings for `--profile NAME`, such as `{quick: {rank: {top_k: 3}}}`. A preset can define"
+        " its own.",
     )
     acquire: AcquireSettings = AcquireSettings()
     chunk: ChunkSettings = ChunkSettings()

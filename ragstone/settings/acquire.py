@@ -94,9 +94,9 @@ class CrawlSettings(Section):
         description="User agent of the crawler. Include a way to contact you.",
     )
     delay_seconds: float = Field(default=0.5, ge=0, description="Seconds between two requests to the same host.")
-    max_pages: int = Field(default=5000, ge=1, description="Pages that one crawl visits at most.")
-    max_depth: int = Field(default=20, ge=0, description="Links between the start page and a page at most.")
-    page_seconds: float = Field(default=60.0, gt=0, description="Seconds after which a page is given up.")
+    max_pages: int = Field(default=5000, ge=1, description="Maximum number of pages of one crawl.")
+    max_depth: int = Field(default=20, ge=0, description="Maximum number of links between the start page and a page.")
+    page_seconds: float = Field(default=60.0, gt=0, description="Seconds that one attempt to fetch a page may take.")
     retries: int = Field(default=3, ge=0, description="Retries of a request after a temporary failure.")
     query: Literal["keep", "drop"] = Field(
         default="keep", description="Keep or drop the query string (`?name=value`) of a URL."
@@ -104,7 +104,7 @@ class CrawlSettings(Section):
     exclude: tuple[str, ...] = Field(
         default=("*/_sources/*",), description="Patterns of URL paths to skip. `*` matches any characters."
     )
-    robots: bool = Field(default=True, description="Obey robots.txt and pages that ask not to be indexed.")
+    robots: bool = Field(default=True, description="Obey robots.txt and the `noindex` directives of pages.")
     sitemap: bool = Field(default=True, description="Also look for pages in the sitemaps of the site.")
     allow_private: bool = Field(default=False, description="Also fetch from loopback and private networks.")
     proxy: str = Field(default="", description="URL of an HTTP proxy. Proxies of the environment are ignored.")
@@ -120,10 +120,11 @@ class RemoteSettings(Section):
     """How sources that are neither files nor web sites are reached."""
 
     allow_private: bool = Field(
-        default=False, description="Also read from servers on loopback and private networks. Databases always may be."
+        default=False,
+        description="Also read from servers on loopback and private networks. For databases this is always allowed.",
     )
     timeout_seconds: float = Field(
-        default=60.0, gt=0, description="Seconds that a server may take to send the next part of an answer."
+        default=60.0, gt=0, description="Seconds that a server may take to send the next part of a response."
     )
     retries: int = Field(default=4, ge=0, description="Retries of a request after a temporary failure.")
 
@@ -133,10 +134,10 @@ class ConnectionSettings(Section):
 
     address: str = Field(
         min_length=1,
-        description="Address of the source, such as `s3://bucket/docs`, or `package.module:Class` for one of your own.",
+        description="Address of the source, such as `s3://bucket/docs`, or `package.module:Class` for your own source.",
     )
     groups: tuple[str, ...] = Field(
-        default=(), description="Groups of documents for which neither the source nor the document names any."
+        default=(), description="Groups of documents for which neither the source nor the document names groups."
     )
     secret: str = Field(
         default="",
@@ -162,8 +163,7 @@ class AcquireSettings(Section):
 
     sources: tuple[str, ...] = Field(
         default=(),
-        description="Files, folders, and names or addresses of other sources that `add` and `sync` read if none are"
-        " named.",
+        description="Default sources of `add` and `sync`: files, folders, and names or addresses of other sources.",
     )
     columns: ColumnSettings = ColumnSettings()
     metadata: MetadataSettings = MetadataSettings()
@@ -181,30 +181,32 @@ class AcquireSettings(Section):
     remote: RemoteSettings = RemoteSettings()
     readers: dict[Suffix, FunctionName] = Field(
         default={},
-        description="Readers of your own by suffix, such as `{.vcf: package.module:parse}`; see docs/extend.md.",
+        description="Your own readers by suffix, such as `{.vcf: package.module:parse}`; see docs/extend.md.",
     )
     ocr: Literal["auto", "off", "rapidocr", "tesseract"] = Field(
         default="auto",
-        description="What reads scans and pictures. `auto` takes what is installed: the models of RapidOCR"
-        " (`pip install 'ragstone[ocr]'`), or else the program Tesseract.",
+        description="OCR engine for scans and pictures. `auto` uses the models of RapidOCR (`pip install"
+        " 'ragstone[ocr]'`) if they are installed, or else the program Tesseract.",
     )
     ocr_languages: tuple[str, ...] = Field(
         default=(),
-        description="ISO 639-1 codes of the languages of scans, such as `[de, en]`. If none are named, the language of"
-        " each page is told from its words.",
+        description="ISO 639-1 codes of the languages of scans, such as `[de, en]`. If the list is empty, Ragstone"
+        " detects the language of each page from its words.",
     )
     ocr_pages: int = Field(
         default=200,
         ge=1,
-        description="Pages and pictures of a file that OCR reads at most. The rest is left out.",
+        description="Maximum number of pages and pictures of a file that OCR reads. The rest is skipped.",
     )
     ocr_seconds: float = Field(
-        default=120.0, gt=0, description="Seconds that OCR of a page may take. A slower page is left out."
+        default=120.0, gt=0, description="Seconds that OCR of a page may take. A slower page is skipped."
     )
     ocr_mb: int = Field(
-        default=1500, ge=600, description="Megabytes of memory that OCR may use, beside those of `parse_mb`."
+        default=1500, ge=600, description="Megabytes of memory that OCR may use, in addition to `parse_mb`."
     )
-    max_file_mb: float = Field(default=100.0, gt=0, description="Megabytes of a file at most. A larger one is skipped.")
+    max_file_mb: float = Field(
+        default=100.0, gt=0, description="Maximum size of a file in megabytes. A larger file is skipped."
+    )
     parse_seconds: float = Field(
         default=30.0, gt=0, description="Seconds that parsing a file may take. A slower file is skipped."
     )

@@ -24,12 +24,12 @@ class RespondSettings(Section):
         default="", description="Language of answers (ISO 639-1). If it is empty, the question decides."
     )
     context_tokens: int = Field(
-        default=6000, ge=100, description="Tokens of evidence and conversation in a prompt at most."
+        default=6000, ge=100, description="Maximum tokens of evidence and conversation in a prompt."
     )
     overview_calls: int = Field(
         default=6,
         ge=0,
-        description="Calls of the language model for one overview or summary at most: one for each part, one for the"
+        description="Maximum calls of the language model for one overview or summary: one for each part, one for the"
         " whole. 0 only quotes.",
     )
     memory_tokens: int = Field(
@@ -48,8 +48,8 @@ class RespondSettings(Section):
     )
     check: Literal["match", "trained", "model"] = Field(
         default="trained",
-        description="Verify sentences by matching words; by the trained model of entailment as well (English; other"
-        " languages by their words); or by asking the language model as well.",
+        description="How to verify sentences: `match` compares words; `trained` also uses the packaged entailment"
+        " model (English only; other languages compare words); `model` also asks the language model.",
     )
     risk: float = Field(
         default=0.0,
@@ -61,7 +61,7 @@ class RespondSettings(Section):
     sentences: int = Field(
         default=4,
         ge=1,
-        description="Sentences that an extractive answer quotes at most. Lists and code are quoted whole.",
+        description="Maximum number of sentences that an extractive answer quotes. It quotes lists and code in full.",
     )
     abstain_below: float = Field(
         default=0.5,
@@ -73,14 +73,16 @@ class RespondSettings(Section):
         default=1.0,
         ge=0,
         le=1,
-        description="Instead of a refusal, show the closest passages and say that they are only that, if the"
-        " probability is at least this. It has no effect above `respond.abstain_below`.",
+        description="If the probability is at least this but below `respond.abstain_below`, show the closest"
+        " passages, labelled as such, instead of a refusal. It has no effect above"
+        " `respond.abstain_below`.",
     )
     metadata: bool = Field(
         default=True, description="Show the metadata of sources with the answer, and pass it to the model."
     )
     metadata_names: tuple[str, ...] = Field(
-        default=(), description="Names of the metadata that `respond.metadata` is about. If it is empty, all are."
+        default=(),
+        description="Names of the metadata for `respond.metadata`. If it is empty, all metadata is included.",
     )
     summary: bool = Field(
         default=False, description="End each answer with the number of results per search and the two best sources."
@@ -147,5 +149,6 @@ class ReviewSettings(Section):
     mlflow: str = Field(
         default="",
         description="MLflow store that records evaluations, ingests, and questions with their answers: a folder or a"
-        " `.db` file, which become an SQLite database, or the URL of a server. If it is empty, none does.",
+        " `.db` file, for an SQLite database, or the URL of a server. If it is empty, Ragstone records"
+        " nothing in MLflow.",
     )

@@ -14,8 +14,8 @@ class LearningSettings(Section):
 
     mode: Literal["off", "shadow", "gated", "eager"] = Field(
         default="off",
-        description="off: nothing is learned or applied; shadow: trials are logged, and the version in use answers"
-        " every question; gated: a change is tried on a part of the questions and kept when the evidence suffices;"
-        " eager: a small step after every five votes, without proof",
+        description="`off` learns and applies nothing. `shadow` logs trials, and the version in use answers every"
+        " question. `gated` tries a change on a part of the questions and keeps it when the evidence"
+        " suffices. `eager` takes a small step after every five votes, without proof.",
     )
-    per_hour: int = Field(default=120, ge=0, description="votes that one voice may give in an hour; 0: no limit")
+    per_hour: int = Field(default=120, ge=0, description="Votes that one voter may cast in an hour. 0 sets no limit.")

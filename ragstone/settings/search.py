@@ -14,7 +14,7 @@ class WebSettings(Section):
 
     engine: Literal["none", "exa", "searxng"] = Field(
         default="none",
-        description="Service that searches the web. With `none`, no part of a question leaves this machine.",
+        description="Service that searches the web. With `none`, web search sends nothing.",
     )
     threshold: float = Field(
         default=0.7,
@@ -49,12 +49,14 @@ class QuerySettings(Section):
     fetch_k: int = Field(
         default=200,
         ge=1,
-        description="Chunks that each search returns before fusion; documents, with `rank.diversify=one_per_document`.",
+        description="Chunks that each search returns before fusion. With `rank.diversify=one_per_document`, it"
+        " counts documents.",
     )
     prefilter: int = Field(
         default=0,
         ge=0,
-        description="Compare vectors only with this many of the best chunks of keyword search. 0 compares all.",
+        description="Restrict vector search to this number of the best chunks of keyword search. 0 sets no"
+        " restriction.",
     )
     allocation: Literal["equal", "by_kind"] = Field(
         default="equal",
@@ -64,8 +66,7 @@ class QuerySettings(Section):
     leg_seconds: float = Field(
         default=0.0,
         ge=0,
-        description="Seconds that one index may take. A slower one is left out, and the answer says so. 0 sets no"
-        " limit.",
+        description="Seconds that one index may take. The answer omits a slower index and says so. 0 sets no limit.",
     )
     spelling: bool = Field(
         default=True, description="Correct typing errors and missing diacritics, and search for both spellings."
@@ -78,15 +79,15 @@ class QuerySettings(Section):
     )
     steps: bool = Field(
         default=True,
-        description="Search again for a question that the first search leaves open: for its parts, and for what the"
-        " passages found name.",
+        description="Search again if the first search leaves part of a question open: for its parts, and for names"
+        " in the passages found.",
     )
     planned_steps: int = Field(
         default=1,
         ge=0,
         le=5,
-        description="How often the model that answers may plan further searches for a question that is open. 0 turns"
-        " this off.",
+        description="How often the language model may plan further searches for a question that the passages leave"
+        " open. 0 turns this off.",
     )
     variations: int = Field(default=0, ge=0, description="Rephrased versions of the question to search for as well.")
     synonyms: dict[str, tuple[str, ...]] = Field(
@@ -152,7 +153,7 @@ class RankSettings(Section):
         default=0.7, ge=0, le=1, description="Balance of MMR between relevance (1) and novelty (0)."
     )
     max_tokens: int = Field(default=0, ge=0, description="Tokens of all evidence together. 0 sets no limit.")
-    join: bool = Field(default=False, description="Join chunks of the evidence that overlap or touch.")
+    join: bool = Field(default=False, description="Join chunks of the evidence that overlap or are adjacent.")
 
     @model_validator(mode="after")
     def _check_limit(self) -> RankSettings:

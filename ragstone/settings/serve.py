@@ -27,20 +27,24 @@ class LimitSettings(Section):
 
     rate_per_minute: int = Field(default=300, ge=0, description="Requests per minute of a key. 0 sets no limit.")
     concurrent: int = Field(default=16, ge=0, description="Concurrent requests of a key. 0 sets no limit.")
-    cost_per_day: float = Field(default=0.0, ge=0, description="Cost of models per key and day (UTC). 0 sets no limit.")
+    cost_per_day: float = Field(
+        default=0.0, ge=0, description="Maximum cost of models per key and day (UTC). 0 sets no limit."
+    )
     questions: int = Field(
         default=64,
         ge=1,
-        description="Concurrent questions of all keys at most; one for each processor if no service and no external"
-        " engine is involved. Further ones wait, and keys take turns.",
+        description="Maximum number of concurrent questions of all keys; one per core if no service and no external"
+        " engine is involved. Further questions wait, and keys take turns.",
     )
 
 
 class UploadSettings(Section):
     """Files that clients upload."""
 
-    file_mb: float = Field(default=50.0, gt=0, description="Megabytes of an uploaded file at most.")
-    total_mb: float = Field(default=2000.0, gt=0, description="Megabytes of all uploaded files together at most.")
+    file_mb: float = Field(default=50.0, gt=0, description="Maximum size of an uploaded file in megabytes.")
+    total_mb: float = Field(
+        default=2000.0, gt=0, description="Maximum size of all uploaded files together in megabytes."
+    )
 
 
 class TlsSettings(Section):
@@ -80,27 +84,33 @@ class OidcSettings(Section):
 
     issuer: Annotated[str, AfterValidator(_issuer)] = Field(
         default="",
-        description="Issuer of the provider, exactly as the provider names itself. Empty offers no such sign-in.",
+        description="Issuer of the provider, exactly as the provider names itself. If it is empty, this sign-in is"
+        " off.",
     )
-    client_id: str = Field(default="", description="What the provider calls this server.")
+    client_id: str = Field(default="", description="Client id of this server at the provider.")
     client_secret_env: Annotated[str, StringConstraints(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")] = Field(
         default="",
-        description="Environment variable with the client's secret. Empty for a public client, which has only PKCE.",
+        description="Environment variable with the client's secret. Leave it empty for a public client, which has"
+        " only PKCE.",
     )
-    name: str = Field(default="", description="The provider's name on the button. By default its host name.")
+    name: str = Field(default="", description="The provider's name on the button. The default is its host name.")
     scopes: tuple[str, ...] = Field(
-        default=("openid", "profile", "email"), description="Scopes to ask for. Some providers give groups for one."
+        default=("openid", "profile", "email"),
+        description="Scopes to request. Some providers need an extra scope to return groups.",
     )
     groups_claim: str = Field(
         default="groups",
-        description="Claim that lists a person's groups. Dots lead into objects: `realm_access.roles`.",
+        description="Claim that lists a person's groups. Dots select fields of objects: `realm_access.roles`.",
     )
     may_sign_in: tuple[str, ...] = Field(
-        default=(), description="Groups whose members may sign in. Empty lets in everyone whom the provider signs in."
+        default=(),
+        description="Groups whose members may sign in. If it is empty, everyone with an account at the"
+        " provider may sign in.",
     )
     may_read_all: tuple[str, ...] = Field(
         default=(),
-        description="Groups whose members may read every document. Others read public documents and their groups'.",
+        description="Groups whose members may read every document. Others read public documents and the documents of"
+        " their groups.",
     )
     may_write: tuple[str, ...] = Field(default=(), description="Groups whose members may add and remove documents.")
     may_administer: tuple[str, ...] = Field(
@@ -119,7 +129,7 @@ class OidcSettings(Section):
 class SessionSettings(Section):
     """How long people stay signed in."""
 
-    hours: float = Field(default=12.0, gt=0, le=8_760, description="Hours after which everyone signs in again.")
+    hours: float = Field(default=12.0, gt=0, le=8_760, description="Hours after which a person has to sign in again.")
     idle_minutes: float = Field(
         default=120.0, ge=1, description="Minutes without a request after which a session ends."
     )
@@ -132,10 +142,12 @@ class WidgetSettings(Section):
         default=False, description="Let the sites in `origins` show the chat: serve `/widget.js` and make tokens."
     )
     origins: tuple[Origin, ...] = Field(
-        default=(), description="Origins of these sites, such as `[https://www.example]`. Their pages may only ask."
+        default=(),
+        description="Origins of these sites, such as `[https://www.example]`. Their pages may only ask questions.",
     )
     anonymous: bool = Field(
-        default=False, description="Let visitors without a token ask. They read only documents without groups."
+        default=False,
+        description="Let visitors without a token ask questions. They read only documents without groups.",
     )
     rate_per_minute: int = Field(default=10, ge=1, description="Questions per minute of one visitor.")
     concurrent: int = Field(default=2, ge=1, description="Concurrent questions of one visitor.")
@@ -145,10 +157,12 @@ class WidgetSettings(Section):
     cost_per_day: float = Field(
         default=0.0,
         ge=0,
-        description="Cost of models per day (UTC) of all visitors without a token. 0 sets no limit. A token is charged"
-        " to the key that made it.",
+        description="Maximum cost of models per day (UTC) for all visitors without a token. 0 sets no limit. The"
+        " cost of a visitor with a token counts towards the key of the token.",
     )
-    token_minutes: float = Field(default=10.0, ge=1, le=60, description="Minutes after which a visitor's token ends.")
+    token_minutes: float = Field(
+        default=10.0, ge=1, le=60, description="Minutes after which a visitor's token expires."
+    )
     frame_ancestors: tuple[Origin, ...] = Field(
         default=(), description="Origins of sites that may show the whole page in a frame."
     )
@@ -165,7 +179,7 @@ class ServeSettings(Section):
 
     host: str = Field(
         default="127.0.0.1",
-        description="Address to listen on. Any address but loopback needs a key or sign-in.",
+        description="Address to listen on. Every address except loopback needs a key or sign-in.",
     )
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on. 0 picks a free port.")
     names: tuple[str, ...] = Field(
@@ -177,27 +191,28 @@ class ServeSettings(Section):
     )
     url: Annotated[str, AfterValidator(_address)] = Field(
         default="",
-        description="Address under which browsers reach the page, such as `https://docs.example`. By default that of"
-        " the request.",
+        description="Address under which browsers reach the page, such as `https://docs.example`. The default is the"
+        " address of the request.",
     )
     sources: tuple[str, ...] = Field(
         default=(),
-        description="Files, folders, sites, and names or addresses of other sources that `POST /sync` may ingest. All"
-        " others are refused.",
+        description="Files, folders, sites, and names or addresses of other sources that `POST /sync` may ingest. It"
+        " refuses all others.",
     )
     web_pages: bool = Field(
         default=False,
         description="Let callers who may write and read everything add web pages and feeds by their address. Private"
-        " addresses stay refused unless `acquire.crawl.allow_private` is set.",
+        " addresses need `acquire.crawl.allow_private`.",
     )
     workers: int = Field(
         default=1,
         ge=1,
         le=64,
-        description="Processes that serve. Each loads the models; several answer more questions on several processors.",
+        description="Server processes. Each loads the models; several processes answer more questions on several"
+        " cores.",
     )
     jobs: Literal["server", "workers"] = Field(
-        default="server", description="Who ingests uploads and sources: the server itself, or `ragstone worker`."
+        default="server", description="What ingests uploads and sources: the server itself, or `ragstone worker`."
     )
     log: Literal["info", "warning"] = Field(
         default="info", description="Log every request (`info`), or only problems (`warning`)."
@@ -231,8 +246,10 @@ class JobSettings(Section):
     name: QueueName = Field(
         default="ragstone", description="Name of the queue in PostgreSQL. Each knowledge base needs its own."
     )
-    files: int = Field(default=50, ge=1, description="Files of one job at most.")
+    files: int = Field(default=50, ge=1, description="Maximum number of files in one job.")
     lease_seconds: float = Field(
-        default=60.0, ge=1, description="Seconds without a sign of life after which a job goes to another worker."
+        default=60.0,
+        ge=1,
+        description="Seconds without a renewal of the lease after which another worker takes the job.",
     )
     tries: int = Field(default=5, ge=1, description="Attempts at a job before it counts as failed.")

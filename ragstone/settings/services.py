@@ -87,7 +87,7 @@ class ModelSettings(Section):
     )
     temperature: float = Field(default=0.3, ge=0, le=2, description="Sampling temperature. 0 is deterministic.")
     top_p: float = Field(default=1.0, gt=0, le=1, description="Nucleus sampling: share of probability to sample from.")
-    max_tokens: int = Field(default=768, ge=1, description="Tokens of a reply at most.")
+    max_tokens: int = Field(default=768, ge=1, description="Maximum tokens of a reply.")
     window_tokens: int = Field(
         default=8192, ge=256, description="Context window of the model in tokens, including the reply."
     )
@@ -136,7 +136,7 @@ class ExaSettings(Section):
 class SearxngSettings(Section):
     """Web search with your own SearXNG, which needs no key."""
 
-    base_url: ServiceAddress = Field(default="", description="URL of a SearXNG server that can answer in JSON.")
+    base_url: ServiceAddress = Field(default="", description="URL of a SearXNG server with its JSON format enabled.")
 
 
 class ChromaSettings(Section):
@@ -157,11 +157,13 @@ class QdrantSettings(Section):
     api_key: Key = Field(default=SecretStr(""), description="API key of Qdrant.")
     certificate_authority: str = Field(
         default="",
-        description="File with the certificates (PEM) that an https server is checked by. The default is those that the"
-        " system trusts.",
+        description="PEM file with the certificates that verify an https server. The default is the trust store of"
+        " the system.",
     )
     connect_seconds: float = Field(
-        default=5.0, gt=0, description="Seconds to wait for a connection to Qdrant. Replies have `engine_seconds`."
+        default=5.0,
+        gt=0,
+        description="Seconds to wait for a connection to Qdrant. `services.engine_seconds` limits replies.",
     )
     collection: CollectionName = Field(
         default="ragstone",
@@ -172,26 +174,26 @@ class QdrantSettings(Section):
         default=0,
         ge=0,
         le=1000,
-        description="Shards of a new collection. 0 leaves it to the server, as for the next two settings.",
+        description="Shards of a new collection. 0 leaves the number to the server, as in the next two settings.",
     )
     replicas: int = Field(default=0, ge=0, le=100, description="Copies of each shard of a new collection.")
     write_consistency: int = Field(
-        default=0, ge=0, le=100, description="Replicas that must have stored a change before it counts."
+        default=0, ge=0, le=100, description="Replicas that must store a change before it counts."
     )
     write_ordering: Literal["weak", "medium", "strong"] = Field(
         default="medium",
         description="Order of changes in a cluster: `medium` sends them through a leader that may change, `strong`"
-        " through a fixed one, `weak` through any node.",
+        " through a fixed leader, `weak` through any node.",
     )
     read_consistency: Literal["one", "majority", "quorum", "all"] = Field(
         default="one",
-        description="Replicas that are asked: any `one`, a random `majority`, all with the answer of a `quorum`, or"
-        " `all` agreeing.",
+        description="Replicas that a read asks: any `one`, a random `majority`, all with the answer of a `quorum`,"
+        " or `all`, which must agree.",
     )
     quantization: Literal["none", "int8", "binary"] = Field(
         default="none",
-        description="Codes of the vectors that a new collection keeps in memory: none, a byte per dimension, or a bit."
-        " With codes, the vectors themselves are on disk.",
+        description="Codes of the vectors that a new collection keeps in memory: none, one byte per dimension, or"
+        " one bit. With codes, the vectors themselves are on disk.",
     )
 
     @model_validator(mode="after")
@@ -219,7 +221,7 @@ class PostgresSettings(Section):
         default=0,
         ge=0,
         le=256,
-        description="Partitions, by hash, of a new table of vectors, each with a graph of its own. 0 makes none.",
+        description="Hash partitions of a new table of vectors, each with its own graph. 0 makes none.",
     )
     build_mb: int = Field(
         default=256,
@@ -245,8 +247,8 @@ class RedisSettings(Section):
 
     url: Secret = Field(
         default=SecretStr(""),
-        description="Connection URL, redis://USER:PASSWORD@HOST:6379/0, or rediss:// with TLS. If it is empty, no cache"
-        " is shared.",
+        description="Connection URL, redis://USER:PASSWORD@HOST:6379/0, or rediss:// with TLS. If it is empty, hosts"
+        " share no cache.",
     )
 
 
@@ -270,7 +272,7 @@ class ServiceSettings(Section):
     postgres: PostgresSettings = PostgresSettings()
     redis: RedisSettings = RedisSettings()
     timeout_seconds: float = Field(
-        default=60.0, gt=0, description="Seconds to wait for a model or a web search to send something."
+        default=60.0, gt=0, description="Seconds to wait for the next data from a model or a web search."
     )
     deadline_seconds: float = Field(
         default=120.0,
@@ -283,7 +285,7 @@ class ServiceSettings(Section):
     retries: int = Field(default=3, ge=0, description="Retries after a temporary failure.")
     backoff_seconds: tuple[_Seconds, _Seconds] = Field(
         default=(0.5, 20.0),
-        description="Seconds to wait before the first retry, and at most. The wait doubles with each retry.",
+        description="Seconds to wait before the first retry, and the maximum wait. The wait doubles with each retry.",
     )
     prices: dict[str, tuple[_Dollars, _Dollars]] = Field(
         default={},
@@ -291,10 +293,10 @@ class ServiceSettings(Section):
         " override the built-in prices, which are in US dollars.",
     )
     budget_per_question: float = Field(
-        default=0.0, ge=0, description="Cost of models per question at most. 0 sets no limit."
+        default=0.0, ge=0, description="Maximum cost of models per question. 0 sets no limit."
     )
     budget_per_day: float = Field(
-        default=0.0, ge=0, description="Cost of models per day (UTC) in all processes at most. 0 sets no limit."
+        default=0.0, ge=0, description="Maximum cost of models per day (UTC), over all processes. 0 sets no limit."
     )
 
     @field_validator("backoff_seconds")

@@ -17,10 +17,12 @@ class ChunkSettings(Section):
         description="How documents are split. `structure` splits by headings and keeps code and tables apart.",
     )
     unit: Literal["characters", "tokens"] = Field(
-        default="characters", description="Unit of `chunk.size` and `chunk.overlap`. Tokens are those of the embedder."
+        default="characters", description="Unit of `chunk.size` and `chunk.overlap`. Tokens are tokens of the embedder."
     )
     size: int = Field(default=1200, ge=20, description="Maximum length of a chunk.")
-    overlap: int = Field(default=150, ge=0, description="Maximum length that a chunk repeats of the previous one.")
+    overlap: int = Field(
+        default=150, ge=0, description="Maximum length of the end of the previous chunk that a chunk repeats."
+    )
     context: Literal["none", "title", "path"] = Field(
         default="path",
         description="Text that is embedded with each chunk: the title of the document, or its title and headings.",
@@ -49,9 +51,7 @@ class IndexSettings(Section):
         ge=0,
         description="Dimensions of the vectors, for services that offer several. 0 uses the default of the model.",
     )
-    batch_size: int = Field(
-        default=256, ge=1, le=2048, description="Texts that one request to an embedding service carries."
-    )
+    batch_size: int = Field(default=256, ge=1, le=2048, description="Texts in one request to an embedding service.")
     analyzer: str = Field(
         default="language",
         description="Analyzer of keyword search: `language` (stems, prefixes, compounds and pairs of words), `plain`,"
@@ -73,7 +73,9 @@ class IndexSettings(Section):
         default="embedded", description="Engine of keyword search. It can be changed without a rebuild."
     )
     exact_limit: int = Field(
-        default=10_000, ge=0, description="Chunks up to which vector search is exact. It is approximate above."
+        default=10_000,
+        ge=0,
+        description="Number of chunks up to which vector search is exact. Above that, it is approximate.",
     )
     threads: int = Field(default=0, ge=0, description="Threads of a local embedder. 0 uses one per core.")
 
@@ -88,12 +90,12 @@ class CacheSettings(Section):
     """The cache of a knowledge base, ``cache.db``. It never changes an answer."""
 
     enabled: bool = Field(default=True, description="Cache embeddings, search results and answers.")
-    megabytes: int = Field(default=300, ge=1, description="Megabytes of the cache at most.")
+    megabytes: int = Field(default=300, ge=1, description="Maximum size of the cache in megabytes.")
     entries: int = Field(
         default=0,
         ge=0,
-        description="Searches, and as many answers, to keep at most; the least recently used make room. 0 sets no limit"
-        " but `cache.megabytes`.",
+        description="Maximum number of searches, and of answers, to keep. The least recently used ones make room."
+        " With 0, only `cache.megabytes` limits them.",
     )
     seconds: float = Field(
         default=0.0, ge=0, description="Seconds after which a cached search or answer expires. 0 sets no limit."
