@@ -51,8 +51,8 @@ def ask(
 ) -> None:
     """Answer a question from the documents, with sources.
 
-    If the documents do not answer it, the answer says so. Chunk options need --add and a new knowledge base. Without a
-    knowledge base, one is made of the sources that the settings name.
+    If the documents do not answer it, the answer says so. Chunk options need --add and a new knowledge base. If there
+    is no knowledge base, the command creates one from the sources in the settings.
     """
     from ragstone.serve import as_json as json
     from ragstone.serve.cli import screen
@@ -79,9 +79,9 @@ def chat(
     session: Session = "",
     groups: As = None,
 ) -> None:
-    """Ask several questions; each may refer to the ones before.
+    """Ask several questions; each may refer to earlier ones.
 
-    Type /help at the prompt for its commands. Questions can also be piped in, one per line. Chunk options need --add
+    Type /help at the prompt for its commands. You can also pipe questions in, one per line. Chunk options need --add
     and a new knowledge base.
     """
     from ragstone.serve.cli.prompt import Chat
@@ -97,14 +97,14 @@ def chat(
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="In quotes.", show_default=False)],
     asked: Asked,
-    k: Annotated[int | None, typer.Option("-k", metavar="N", help="Number of chunks; rank.top_k by default.")] = None,
+    k: Annotated[int | None, typer.Option("-k", metavar="N", help="Number of chunks. Default: rank.top_k.")] = None,
     kb: Kb = DEFAULT_KB,
     where: Where = None,
     groups: As = None,
     explain: Explain = False,
     as_json: Json = False,
 ) -> None:
-    """List the chunks that match best."""
+    """List the best matching chunks."""
     from ragstone.serve import as_json as json
     from ragstone.serve.cli import screen
     from ragstone.serve.views import answers

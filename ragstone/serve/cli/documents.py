@@ -25,7 +25,7 @@ Sources = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[SOURCE...]",
-        help="Files, folders, addresses such as s3://bucket/docs, or names; acquire.sources if none.",
+        help="Files, folders, addresses such as s3://bucket/docs, or names. Default: acquire.sources.",
         show_default=False,
     ),
 ]
@@ -46,7 +46,7 @@ def add(
 ) -> None:
     """Add files and folders to the knowledge base.
 
-    Unchanged documents are left alone. Files that cannot be read are reported and stop nothing.
+    Skips unchanged documents. Reports files that it cannot read, and continues.
     """
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
@@ -70,16 +70,16 @@ def sync(
     sources: Sources = None,
     kb: Kb = DEFAULT_KB,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Keep running, and look again every --every seconds.")] = False,
-    every: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="How often --watch looks.")] = 2.0,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep running, and sync again every --every seconds.")] = False,
+    every: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Interval of --watch.")] = 2.0,
     queue: Queue = False,
     wait: Wait = 0.0,
     as_json: Json = False,
 ) -> None:
     """Make the knowledge base match the sources.
 
-    Adds new documents, updates changed ones and removes those that are gone. Unchanged files are not read again. A
-    file that cannot be read stays as it was stored.
+    Adds new documents, updates changed ones and removes documents that are gone. Skips unchanged files. If it cannot
+    read a file, it keeps the stored document.
     """
     from ragstone.core.errors import Locked, SourceError, UsageError
     from ragstone.serve.cli import screen
@@ -123,7 +123,7 @@ def crawl(
     site: Annotated[str, typer.Argument(metavar="SITE", help="The name of a site in the settings, or an address.")],
     asked: Asked,
     kb: Kb = DEFAULT_KB,
-    force: Annotated[bool, typer.Option("--force", help="Fetch unchanged pages, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also fetch unchanged pages.")] = False,
     wait: Wait = 0.0,
     as_json: Json = False,
 ) -> None:
@@ -155,7 +155,9 @@ def remove(
 
 
 def show(
-    document_id: Annotated[str, typer.Argument(metavar="DOCUMENT_ID", help="An id, or its end.", show_default=False)],
+    document_id: Annotated[
+        str, typer.Argument(metavar="DOCUMENT_ID", help="An id, or the end of one.", show_default=False)
+    ],
     span: Annotated[str | None, typer.Option(metavar="START:END", help="Print only these characters.")] = None,
     groups: As = None,
     kb: Kb = DEFAULT_KB,

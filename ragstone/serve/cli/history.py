@@ -24,7 +24,9 @@ def feedback(
         typer.Argument(metavar="RESPONSE_ID", help="The id of an answer, from ask --json.", show_default=False),
     ],
     vote: Annotated[str, typer.Argument(metavar="up|down", help="Whether the answer was good.", show_default=False)],
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Reason for the rating.", show_default=False)
+    ] = "",
     source: Annotated[
         str,
         typer.Option(
@@ -72,11 +74,13 @@ def stats(
 @app.command()
 def conversations(
     kb: Kb = DEFAULT_KB,
-    forget: Annotated[str, typer.Option("--forget", metavar="NAME", help="Delete this one.", show_default=False)] = "",
+    forget: Annotated[
+        str, typer.Option("--forget", metavar="NAME", help="Delete this conversation.", show_default=False)
+    ] = "",
     groups: As = None,
     as_json: Json = False,
 ) -> None:
-    """List the conversations that are kept, or delete one."""
+    """List the stored conversations, or delete one."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
 
@@ -92,7 +96,7 @@ def conversations(
 def cache(
     kb: Kb = DEFAULT_KB,
     clear: Annotated[
-        bool, typer.Option("--clear", help="Delete all of it, and the latest questions; or only --level.")
+        bool, typer.Option("--clear", help="Delete all entries and the latest questions, or only --level.")
     ] = False,
     level: Annotated[
         str,
@@ -100,10 +104,10 @@ def cache(
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Show what the caches hold and how often they helped.
+    """Show the entries and the hit rates of the caches.
 
-    Embeddings stay valid for a text and a model, responses for all that a model reads and its settings. Results of
-    queries are valid until a document changes.
+    An embedding is valid for a text and a model, a response for the whole prompt and the model settings. Query results
+    are valid until a document changes.
     """
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state

@@ -22,23 +22,23 @@ app = typer.Typer(help="Make, list and revoke keys of the HTTP API.", rich_marku
 @app.command()
 @with_rights
 def make(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its owner or purpose.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Owner or purpose of the key.", show_default=False)],
     *,
     rights: Rights,
     rate: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Requests per minute; 0 for no limit.", show_default=False)
+        int | None, typer.Option(metavar="N", min=0, help="Requests per minute. 0 sets no limit.", show_default=False)
     ] = None,
     concurrent: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Concurrent requests; 0 for no limit.", show_default=False)
+        int | None, typer.Option(metavar="N", min=0, help="Concurrent requests. 0 sets no limit.", show_default=False)
     ] = None,
     cost_per_day: Annotated[
         float | None,
-        typer.Option(metavar="MONEY", min=0, help="Cost of models per day; 0 for no limit.", show_default=False),
+        typer.Option(metavar="MONEY", min=0, help="Cost of models per day. 0 sets no limit.", show_default=False),
     ] = None,
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Make a key and print it; it cannot be shown again.
+    """Create a key and print it; you cannot see it again.
 
     Once there is a key, every request needs one. Keys with the same name share their conversations.
     """
@@ -67,7 +67,7 @@ def list_(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
 
 @app.command()
 def revoke(
-    which: Annotated[str, typer.Argument(metavar="ID|NAME", help="A key, or all of a name.", show_default=False)],
+    which: Annotated[str, typer.Argument(metavar="ID|NAME", help="A key, or all keys of a name.", show_default=False)],
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:

@@ -14,11 +14,11 @@ from ragstone.serve.cli.options import DEFAULT_KB, Asked, Json, Kb, Wait, opened
 if TYPE_CHECKING:
     from ragstone.engine.status import OtherVersion
 
-Mend = Annotated[bool, typer.Option("--mend", help="Rebuild whatever can be rebuilt from the rest.")]
+Mend = Annotated[bool, typer.Option("--mend", help="Rebuild everything that the remaining data allows.")]
 
 
 def status(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Show what the knowledge base holds and what was skipped."""
+    """Show the content of the knowledge base and the skipped files."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
 
@@ -29,7 +29,7 @@ def status(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
 
 @with_settings
 def settings(asked: Asked, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """List every setting, its value and its origin."""
+    """List every setting with its value and origin."""
     from ragstone.serve.cli import screen
     from ragstone.serve.cli.in_force import in_force
     from ragstone.serve.views import state
@@ -56,7 +56,7 @@ def rebuild(
 ) -> None:
     """Chunk and embed all documents again with other settings.
 
-    Builds a new version, compares it with the one in use, and switches to it. Queries and additions go on meanwhile.
+    Builds a new version, compares it with the one in use, and switches to it. Queries and additions continue meanwhile.
     An interrupted rebuild continues where it stopped.
     """
     from ragstone.core.errors import SettingsError, UsageError
@@ -117,7 +117,7 @@ def rebuild(
 
 
 def doctor(kb: Kb = DEFAULT_KB, mend: Mend = False, wait: Wait = 0.0, as_json: Json = False) -> None:
-    """Check everything that is stored against its checksums.
+    """Check all stored data against its checksums.
 
     Reports each problem with its remedy. --mend rebuilds indexes and vectors and deletes leftovers. The exit code is 1
     if a problem remains.
@@ -140,7 +140,7 @@ def backup(
 ) -> None:
     """Copy the knowledge base into a new folder, and check the copy.
 
-    Queries and additions go on meanwhile. The copy includes uploaded files.
+    Queries and additions continue meanwhile. The copy includes uploaded files.
     """
     from ragstone.engine.backup import backup
     from ragstone.serve.cli import screen
@@ -159,7 +159,7 @@ def restore(
 ) -> None:
     """Check a backup and restore it.
 
-    An existing knowledge base is replaced only with --replace.
+    Replaces an existing knowledge base only with --replace.
     """
     from ragstone.catalog.lock import Patience
     from ragstone.engine.backup import restore

@@ -51,11 +51,13 @@ Keep = Annotated[
     typer.Option("--keep", metavar="DIR", help="Keep the knowledge bases here for the next run."),
 ]
 Asked_KB = Annotated[
-    Path | None, typer.Option("--kb", metavar="DIR", help="The knowledge base that a CSV of questions is about.")
+    Path | None, typer.Option("--kb", metavar="DIR", help="The knowledge base for a CSV of questions.")
 ]
 Measured_KB = Annotated[
     Path | None,
-    typer.Option("--kb", metavar="DIR", help="The knowledge base to ask, or where to keep that of a data set."),
+    typer.Option(
+        "--kb", metavar="DIR", help="The knowledge base to ask, or the folder to keep the knowledge base of a data set."
+    ),
 ]
 Mlflow = Annotated[
     str | None, typer.Option("--mlflow", metavar="URI", help="Record the run in this MLflow store. Sets review.mlflow.")
@@ -82,7 +84,7 @@ def evaluate(
     """Measure search and answers on questions with known answers.
 
     A CSV has questions about an existing knowledge base, in the columns question and source, and optionally
-    answerable, lang and kind; a source is a document id or its end. A data set brings its own documents.
+    answerable, lang and kind; a source is a document id or the end of one. A data set has its own documents.
     """
     from ragstone.serve.cli import screen
     from ragstone.serve.report import evaluation_page
@@ -124,8 +126,8 @@ def sweep(
 ) -> None:
     """Try variants of the settings and save the best.
 
-    Half of the questions choose the winner; the other half, held out, measures it. Work that variants share is done
-    once: trying fusion weights embeds nothing again.
+    Half of the questions choose the winner; the other half, held out, measures it. Variants share work: trying fusion
+    weights embeds nothing again.
     """
     from ragstone.engine.experiments.sweep import sweep
     from ragstone.engine.experiments.variants import parse_dimension
@@ -159,18 +161,20 @@ def sweep(
 
 @app.command()
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="A preset, or a report saved by eval.", show_default=False)],
-    b: Annotated[str, typer.Argument(metavar="B", help="The one that may be better.", show_default=False)],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="A preset, or a report that eval run --save wrote.", show_default=False)
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="The preset or report to compare with A.", show_default=False)],
     dataset: Annotated[
         Path | None,
-        typer.Argument(metavar="[DATASET]", help="As for eval; not needed for two reports.", show_default=False),
+        typer.Argument(metavar="[DATASET]", help="As for eval run; not needed for two reports.", show_default=False),
     ] = None,
     metric: Metric = "ndcg@10",
     randomisation: Annotated[
-        bool, typer.Option("--randomisation", help="Take p from the randomisation test instead of the bootstrap.")
+        bool, typer.Option("--randomisation", help="Compute p by the randomisation test instead of the bootstrap.")
     ] = False,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="A setting of both; may be repeated.")
+        list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="A setting of both sides; may be repeated.")
     ] = None,
     limit: Limit = None,
     kb: Asked_KB = None,
@@ -208,15 +212,15 @@ def compare(
 @with_settings
 def gate(
     baseline: Annotated[
-        Path, typer.Argument(metavar="BASELINE", help="A report written by eval --save.", show_default=False)
+        Path, typer.Argument(metavar="BASELINE", help="A report that eval run --save wrote.", show_default=False)
     ],
     dataset: Data,
     asked: Asked,
     metric: Annotated[
-        list[str] | None, typer.Option("--metric", metavar="NAME", help="ndcg@10 by default; may be repeated.")
+        list[str] | None, typer.Option("--metric", metavar="NAME", help="Measure; may be repeated. Default: ndcg@10.")
     ] = None,
     margin: Annotated[
-        float, typer.Option("--margin", metavar="SHARE", min=0, help="Tolerate a loss up to this size.")
+        float, typer.Option("--margin", metavar="SHARE", min=0, help="Tolerate a loss of up to this size.")
     ] = 0.01,
     kb: Measured_KB = None,
     limit: Limit = None,
@@ -225,7 +229,7 @@ def gate(
     """Measure again, and fail if quality dropped.
 
     The exit code is 1 if a measure is significantly worse than in the baseline, which must have the same questions.
-    Made for continuous integration.
+    Use it in continuous integration.
     """
     from ragstone.review.compare import gate, pair
     from ragstone.review.report import read_report

@@ -48,7 +48,7 @@ As = Annotated[
     str | None,
     typer.Option("--as", metavar="GROUP[,GROUP]", help="Read only what members of these groups may read."),
 ]
-Explain = Annotated[bool, typer.Option("--explain", help="Show how each score came about.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show the history of each score.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,16 +186,16 @@ def _rights(
     *,
     scope: Annotated[
         list[str] | None,
-        typer.Option(metavar="read|write|tokens|admin", help="What is allowed; read by default; may be repeated."),
+        typer.Option(metavar="read|write|tokens|admin", help="Right to grant; may be repeated. Default: read."),
     ] = None,
     group: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="A group whose documents may be read; may be repeated. By default all documents."
+            metavar="NAME", help="Allow reading the documents of this group; may be repeated. Default: all documents."
         ),
     ] = None,
     public_only: Annotated[
-        bool, typer.Option("--public-only", help="Only documents without access groups may be read.")
+        bool, typer.Option("--public-only", help="Allow reading only documents without access groups.")
     ] = False,
 ) -> Rights:
     from ragstone.core.errors import UsageError

@@ -23,7 +23,7 @@ Version = Annotated[
     int, typer.Argument(metavar="VERSION", min=0, help="A version from policy list.", show_default=False)
 ]
 Why = Annotated[
-    str, typer.Option("--why", metavar="TEXT", help="Reason to keep with the decision.", show_default=False)
+    str, typer.Option("--why", metavar="TEXT", help="Reason to store with the decision.", show_default=False)
 ]
 
 
@@ -70,7 +70,7 @@ def diff(a: Version, b: Version, kb: Kb = DEFAULT_KB, as_json: Json = False) -> 
 
 @app.command()
 def explain(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Show the version in use, the trial under way, its evidence, and past decisions with their reasons."""
+    """Show the version in use, the current trial, its evidence, and past decisions with their reasons."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views import learning
 
@@ -91,13 +91,16 @@ def try_(
         ),
     ],
     kind: Annotated[
-        str, typer.Option("--kind", metavar="KIND", help="Only for questions of this kind.", show_default=False)
+        str,
+        typer.Option(
+            "--kind", metavar="KIND", help="Apply the change only to questions of this kind.", show_default=False
+        ),
     ] = "",
     why: Why = "",
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Start a trial of your own change: a part of the questions is answered under it until votes decide."""
+    """Start a trial of your own change: it answers a part of the questions until votes decide."""
     from ragstone.learning.policy import Choices
 
     named = Choices(**dict(_choice(one) for one in choices))
@@ -108,7 +111,7 @@ def try_(
 @app.command()
 def suggest(
     questions: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS.csv", help="Questions and their sources, as for eval.")
+        Path, typer.Argument(metavar="QUESTIONS.csv", help="Questions and their sources, as for eval run.")
     ],
     begin: Annotated[bool, typer.Option("--try", help="Start a trial of the suggestion.")] = False,
     kb: Kb = DEFAULT_KB,
@@ -135,7 +138,7 @@ def suggest(
 
 @app.command()
 def promote(version: Version, why: Why = "", kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Put a version into use, whatever the evidence. It is watched for drift and can be rolled back."""
+    """Put a version into use, whatever the evidence. Ragstone watches it for drift, and you can roll it back."""
     with opened(kb) as opened_kb:
         _show_decision(opened_kb.learning.promote(version, typed.text(why)), as_json)
 
@@ -150,14 +153,14 @@ def rollback(
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Go back to an earlier version, starting with the next question; or end the trial under way."""
+    """Go back to an earlier version, starting with the next question, or end the current trial."""
     with opened(kb) as opened_kb:
         _show_decision(opened_kb.learning.rollback(version, typed.text(why)), as_json)
 
 
 @app.command()
 def replay(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Make every decision again from the log and compare it byte for byte with the logged one."""
+    """Repeat every decision from the log and compare it byte for byte with the logged one."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views import learning
 

@@ -26,13 +26,13 @@ def serve(
         int | None, typer.Option("--workers", metavar="N", help="Set serve.workers.", show_default=False)
     ] = None,
     tls: Annotated[
-        bool, typer.Option("--tls", help="Use TLS; without a certificate in the settings, make a self-signed one.")
+        bool, typer.Option("--tls", help="Use TLS. If the settings name no certificate, create a self-signed one.")
     ] = False,
 ) -> None:
     """Serve the web page and the HTTP API.
 
-    Listens on this machine only, unless --host names another address; that needs a key (ragstone key make).
-    With --workers, several processes serve; SIGHUP replaces them one after another and loses no request.
+    Listens on this machine only. Another address in --host needs a key (ragstone key make). With --workers, several
+    processes serve; SIGHUP replaces them one by one without losing a request.
     """
     from ragstone.core.errors import MissingExtra
     from ragstone.serve.cli import screen
@@ -66,7 +66,9 @@ def mcp(
     http: Annotated[
         bool, typer.Option("--http", help="Serve programs on this machine over HTTP instead of stdio.")
     ] = False,
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port of --http; 0 for a free one.")] = 8766,
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Port of --http. 0 picks a free port.")
+    ] = 8766,
 ) -> None:
     """Serve agents over the Model Context Protocol.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Add, list, change and remove people who sign in with a password.", rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="What the person types to sign in.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Sign-in name of the person.", show_default=False)]
 
 
 @app.command()
@@ -27,7 +27,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="What the person types
 def add(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
     """Add a person, who signs in on the page with this name and a password.
 
-    The password is asked for; without a terminal it is the first line of standard input.
+    The command asks for the password. Without a terminal, it reads the first line of standard input.
     """
     from ragstone.history.audit import told_rights
 
@@ -51,7 +51,7 @@ def list_(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
 @app.command()
 @with_rights
 def change(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Set anew what a person may do and read. Their sessions end, so it holds at once."""
+    """Replace a person's rights. Their sessions end, so the change applies at once."""
     from ragstone.history.audit import told_rights
 
     with _people(kb) as (users, audit):
@@ -62,7 +62,7 @@ def change(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, as_json: Json = F
 
 @app.command()
 def password(name: Name, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Set a person's password, asked for as with `user add`. Their sessions end."""
+    """Set a person's password, which the command asks for as `user add` does. Their sessions end."""
     with _people(kb) as (users, audit):
         changed = users.set_password(name, _password())
         audit.note("", "user.password", changed.name)
@@ -71,7 +71,7 @@ def password(name: Name, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
 
 @app.command()
 def remove(name: Name, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Remove a person. Their sessions end; their conversations are kept."""
+    """Remove a person. Their sessions end; their conversations stay."""
     with _people(kb) as (users, audit):
         removed = users.remove(name)
         audit.note("", "user.remove", removed.name)

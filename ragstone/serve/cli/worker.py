@@ -41,18 +41,18 @@ def worker(
         str, typer.Option(metavar="TIME", help="Pause between two rounds over the sources: 30s, 15m, 1h, 2d.")
     ] = "1h",
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Rebuild if the settings require it; without this option, refuse.")
+        bool, typer.Option("--rebuild", help="Rebuild if the settings require it. Without this option, refuse.")
     ] = False,
     until_empty: Annotated[bool, typer.Option("--until-empty", help="Stop when the queue is empty.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
     """Keep a knowledge base up to date, or run queued jobs.
 
-    With sources: syncs the files and crawls the sites now and every --every. A source that fails is reported and tried
-    again in the next round.
+    With sources: syncs the files and crawls the sites at once, and then every --every. Reports a source that
+    fails, and retries it in the next round.
 
-    Without sources: runs the jobs that add --queue, sync --queue and a server have put into the queue. Any number of
-    workers can run; another worker takes over the job of one that was killed.
+    Without sources: runs the queued jobs of add --queue, sync --queue and a server. Any number of workers can run. If a
+    worker is killed, another one takes over its job.
 
     Queries see new documents at once. Ctrl-C or SIGTERM stops the worker; stored documents are kept.
     """

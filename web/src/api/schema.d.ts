@@ -2755,12 +2755,12 @@ export interface components {
             "query.adapt"?: boolean | null;
             /**
              * Query.Fetch K
-             * @description Chunks that each search returns before fusion; documents, with `rank.diversify=one_per_document`.
+             * @description Chunks that each search returns before fusion. With `rank.diversify=one_per_document`, it counts documents.
              */
             "query.fetch_k"?: number | null;
             /**
              * Query.Prefilter
-             * @description Compare vectors only with this many of the best chunks of keyword search. 0 compares all.
+             * @description Restrict vector search to this number of the best chunks of keyword search. 0 sets no restriction.
              */
             "query.prefilter"?: number | null;
             /**
@@ -2770,7 +2770,7 @@ export interface components {
             "query.allocation"?: ("equal" | "by_kind") | null;
             /**
              * Query.Leg Seconds
-             * @description Seconds that one index may take. A slower one is left out, and the answer says so. 0 sets no limit.
+             * @description Seconds that one index may take. The answer omits a slower index and says so. 0 sets no limit.
              */
             "query.leg_seconds"?: number | null;
             /**
@@ -2780,12 +2780,12 @@ export interface components {
             "query.spelling"?: boolean | null;
             /**
              * Query.Steps
-             * @description Search again for a question that the first search leaves open: for its parts, and for what the passages found name.
+             * @description Search again if the first search leaves part of a question open: for its parts, and for names in the passages found.
              */
             "query.steps"?: boolean | null;
             /**
              * Query.Planned Steps
-             * @description How often the model that answers may plan further searches for a question that is open. 0 turns this off.
+             * @description How often the language model may plan further searches for a question that the passages leave open. 0 turns this off.
              */
             "query.planned_steps"?: number | null;
             /**
@@ -2880,7 +2880,7 @@ export interface components {
             "rank.max_tokens"?: number | null;
             /**
              * Rank.Join
-             * @description Join chunks of the evidence that overlap or touch.
+             * @description Join chunks of the evidence that overlap or are adjacent.
              */
             "rank.join"?: boolean | null;
             /**
@@ -2890,7 +2890,7 @@ export interface components {
             "respond.language"?: string | null;
             /**
              * Respond.Overview Calls
-             * @description Calls of the language model for one overview or summary at most: one for each part, one for the whole. 0 only quotes.
+             * @description Maximum calls of the language model for one overview or summary: one for each part, one for the whole. 0 only quotes.
              */
             "respond.overview_calls"?: number | null;
             /**
@@ -2920,7 +2920,7 @@ export interface components {
             "respond.risk"?: number | null;
             /**
              * Respond.Sentences
-             * @description Sentences that an extractive answer quotes at most. Lists and code are quoted whole.
+             * @description Maximum number of sentences that an extractive answer quotes. It quotes lists and code in full.
              */
             "respond.sentences"?: number | null;
             /**
@@ -2930,7 +2930,7 @@ export interface components {
             "respond.abstain_below"?: number | null;
             /**
              * Respond.Closest From
-             * @description Instead of a refusal, show the closest passages and say that they are only that, if the probability is at least this. It has no effect above `respond.abstain_below`.
+             * @description If the probability is at least this but below `respond.abstain_below`, show the closest passages, labelled as such, instead of a refusal. It has no effect above `respond.abstain_below`.
              */
             "respond.closest_from"?: number | null;
             /**
