@@ -73,8 +73,8 @@ def mmr(hits: Sequence[Hit], k: int, lambda_: float) -> list[Hit]:
 
 
 def weak(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits, each with the step that says that nothing found is much like the question."""
-    return _with_steps(WEAK, [(hit, hit.score, "nothing found is much like the question") for hit in hits])
+    """Return the hits, each with the step that says that no hit is similar to the question."""
+    return _with_steps(WEAK, [(hit, hit.score, "no hit is similar to the question") for hit in hits])
 
 
 def unit_scaled(ranked: Sequence[Hit], rest: Sequence[Hit] = ()) -> list[Hit]:

@@ -96,13 +96,13 @@ def _rows(path: Path) -> Iterator[_Row]:
                 row = _Row(path=path, line=line, cells=dict(zip(names, cells, strict=False)))
                 line = reader.line_num + 2  # where the next one begins: one may go over several lines
                 if len(cells) > len(names):
-                    row.fail(f"{len(cells)} cells where the header names {len(names)}; one with a comma needs quotes")
+                    row.fail(f"{len(cells)} cells, but the header has {len(names)}; put a cell with a comma in quotes")
                 if any(map(str.strip, cells)):
                     yield row
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not text in UTF-8; save it as such") from error
+        raise SourceError(f"{path} is not text in UTF-8; save it as UTF-8") from error
     except csv.Error as error:
         raise SourceError(f"{path}, line {line}: {error}") from error
 

@@ -211,7 +211,7 @@ def test_a_page_is_added_without_what_it_links_to(engine: KnowledgeBase, site: W
 )
 def test_pages_at_bad_addresses_are_bad_sources(engine: KnowledgeBase, address: str) -> None:
     """A worker ends on a usage error, so an address that a caller sends must not be one."""
-    with pytest.raises(SourceError, match="no page that can be added"):
+    with pytest.raises(SourceError, match="cannot be added as a page"):
         asyncio.run(engine.documents.add_page(address))
 
 

@@ -69,7 +69,7 @@ def test_accepts_usual_separators(path: Path, separator: str) -> None:
         ("question,source,answerable\nWhy?,terms.md,no\n", "line 2: an unanswerable question cannot have a source"),
         ("question,source,answerable\nWhy?,terms.md,maybe\n", "line 2: 'answerable' is 'maybe'"),
         ('question,source\n"One\nor\nmore?",terms.md\nWho?,gone\n', "line 5: there is no document"),
-        ("question,source\nWhy, or how?,terms.md\n", "line 2: 3 cells where the header names 2"),
+        ("question,source\nWhy, or how?,terms.md\n", "line 2: 3 cells, but the header has 2"),
         ('question,source\nWhy?,terms.md\n"Who?,map.pdf\n', "line 3: unexpected end of data"),
         ("question,source\n", "holds no questions"),
     ],

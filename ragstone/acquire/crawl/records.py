@@ -92,7 +92,7 @@ def page_at(address: str, settings: AcquireSettings) -> Site:
     try:
         start = parse(address)
     except BadAddress as error:
-        raise SourceError(f"'{address}' is no page that can be added: {error}") from error
+        raise SourceError(f"'{address}' cannot be added as a page: {error}") from error
     limits = {"max_pages": 1, "max_depth": 0, "sitemap": False}
     return Site(name=f"page-{_name_of(start)}", start=start, settings=settings.crawl.model_copy(update=limits))
 

@@ -41,7 +41,7 @@ class Rules:
         if not self.scope.holds(address):
             return f"outside of {self.scope}"
         if self._excluded(address):
-            return "left out by acquire.crawl.exclude"
+            return "excluded by acquire.crawl.exclude"
         if looks_like_a_trap(address):
             return "looks like one of infinitely many"
         if not self._robots.allows(address):

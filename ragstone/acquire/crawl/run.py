@@ -103,7 +103,7 @@ class Crawl:
             limit = f"acquire.crawl.max_pages={self._settings.max_pages}"
             yield Skipped(source=str(site.start), reason=f"stopped at {limit}; {waiting} URLs were not visited")
         for reason, example in self._left_out.items():
-            yield Skipped(source=example, reason=f"left out, and possibly similar URLs: {reason}")
+            yield Skipped(source=example, reason=f"skipped, possibly with similar URLs: {reason}")
 
     async def _sitemap_pages(self, robots: Robots) -> list[Address]:
         if not self._settings.sitemap:

@@ -76,7 +76,7 @@ def _opened(source: Path | bytes) -> Generator[Image.Image]:
             with Image.open(BytesIO(source) if isinstance(source, bytes) else source, formats=FORMATS) as image:
                 yield image
     except UnidentifiedImageError as error:
-        raise Unreadable("damaged, or no picture of a known kind") from error
+        raise Unreadable("damaged, or not a supported kind of picture") from error
     except Image.DecompressionBombError as error:
         raise Unreadable(f"a picture of more than {MOST_PIXELS // 1_000_000} million pixels") from error
     except (OSError, ValueError, SyntaxError, EOFError, TypeError, KeyError) as error:

@@ -119,7 +119,7 @@ class ConfluenceSource:
                 yield from cast("list[Json]", reply["results"])
                 links = cast("Json", reply.get("_links", {}))
             except (KeyError, TypeError, AttributeError) as error:
-                raise SourceError(f"{self.address} does not answer as Confluence does") from error
+                raise SourceError(f"{self.address} does not respond like Confluence") from error
             following = str(links.get("next", ""))
             if not following:
                 return
@@ -127,7 +127,7 @@ class ConfluenceSource:
             url = urljoin(f"{self._base}/", following.removeprefix(str(links.get("context") or "")).lstrip("/"))
             if not url.startswith(f"{self._base}/"):
                 raise SourceError(f"{self.address} leads to another server")
-        raise SourceError(f"{self.address} has no end")
+        raise SourceError(f"the list of {self.address} does not end")
 
 
 def _page(page: Json) -> _Page:

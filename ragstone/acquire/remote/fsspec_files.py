@@ -143,7 +143,7 @@ def _class_of(scheme: str, address: str) -> Any:
         raise MissingExtra("fsspec", extra="remote") from error
     known: dict[str, dict[str, str]] = registry.known_implementations
     if scheme not in known or scheme in _NO_PLACES or "::" in address:
-        raise UsageError(f"'{address}' is of no kind that can be read; docs/sources.md lists the kinds")
+        raise UsageError(f"'{address}' is not a supported kind of address; docs/sources.md lists the supported ones")
     try:
         if scheme in ("sftp", "ssh"):
             return import_module("ragstone.acquire.remote.fsspec_sftp").KnownHosts

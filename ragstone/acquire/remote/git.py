@@ -62,9 +62,11 @@ class GitSource:
         at = parsed(url)
         self._folder = fragment.removeprefix("subdirectory=").strip("/")
         if at.scheme not in _PROTOCOLS:
-            raise UsageError(f"'{text}' is not fetched over {at.scheme}; use one of {', '.join(_PROTOCOLS)}")
+            raise UsageError(f"'{text}' cannot be fetched over {at.scheme}; use one of {', '.join(_PROTOCOLS)}")
         if not at.path or (self._ref and not _REF.fullmatch(self._ref)) or ".." in self._folder.split("/"):
-            raise UsageError(f"'{text}' is no repository; write it as git+https://HOST/REPOSITORY@REF#subdirectory=DIR")
+            raise UsageError(
+                f"'{text}' is not the address of a repository; write it as git+https://HOST/REPOSITORY@REF#subdirectory=DIR"
+            )
         self._url, self._at, self._opening = url, at, opening
         ref = f"@{self._ref}" if self._ref else ""
         self.address = f"git+{url}{ref}" + (f"/{self._folder}" if self._folder else "")

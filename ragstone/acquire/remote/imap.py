@@ -119,7 +119,7 @@ class ImapSource:
         if "STARTTLS" in server.capabilities:
             server.starttls(ssl.create_default_context())
         elif not all(one in ("127.0.0.1", "::1") for one in addresses):
-            raise SourceError(f"{self._at.place} has no encryption, so that the password was not sent; try imaps://")
+            raise SourceError(f"{self._at.place} has no encryption, so the password was not sent; try imaps://")
 
     def _folders(self, server: imaplib.IMAP4) -> list[tuple[str, str]]:
         """Return the folders to read as the server writes them, and with slashes between their names, in order."""

@@ -74,7 +74,7 @@ def read_source(
         except Exception as error:  # A source may fail in any way; what was not listed must not count as gone.
             raise SourceError(f"{source.address} cannot be listed: {told(error)}") from error
     if not names:
-        raise SourceError(f"there is nothing to read under '{source.address}'; what is stored of it is kept")
+        raise SourceError(f"there is nothing to read under '{source.address}'; its stored documents are kept")
 
 
 def told(error: Exception) -> str:

@@ -44,7 +44,7 @@ class NotionSource:
         """
         found = _ID.fullmatch(re.sub(r"-(?=[0-9a-f]{4})", "", address.path))
         if not address.host or (address.path and not found):
-            raise UsageError("write the address of a database of Notion as notion://api.notion.com/ID, with 32 digits")
+            raise UsageError("write the address of a Notion database as notion://api.notion.com/ID, with 32 digits")
         self._database = found[1] if found else ""
         self.address = f"{address.scheme}://{address.server}" + (f"/{self._database}" if found else "")
         self._base = f"{'http' if address.scheme.endswith('http') else 'https'}://{address.server}/v1"
@@ -75,7 +75,7 @@ class NotionSource:
 
     @cached_property
     def _client(self) -> PinnedClient:
-        token = self._opening.secret("NOTION_TOKEN", "token of the integration of Notion")
+        token = self._opening.secret("NOTION_TOKEN", "token of the Notion integration")
         return self._opening.client({"Authorization": f"Bearer {token}", "Notion-Version": _VERSION})
 
     def _entry(self, id: str, page: Json) -> Entry:
@@ -135,10 +135,10 @@ class NotionSource:
                 yield from cast("list[Json]", reply["results"])
                 cursor = str(reply["next_cursor"]) if reply["has_more"] else ""
             except (KeyError, TypeError) as error:
-                raise SourceError(f"{self.address} does not answer as Notion does") from error
+                raise SourceError(f"{self.address} does not respond like Notion") from error
             if not cursor:
                 return
-        raise SourceError(f"{self.address} has no end")
+        raise SourceError(f"the list of {self.address} does not end")
 
 
 def _fact(one: Json) -> Scalar | tuple[Scalar, ...] | None:

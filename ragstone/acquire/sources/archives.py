@@ -54,7 +54,8 @@ def members(file: File) -> Iterator[File | Skipped]:
 def attached(file: File, parts: Sequence[Part]) -> Iterator[File | Skipped]:
     """Yield the files inside a file that is no archive, such as the attachments of an e-mail."""
     if parts and file.depth >= _DEPTH:
-        reason = f"{len(parts)} files in it, nested deeper than {_DEPTH} archives"
+        files = "1 file" if len(parts) == 1 else f"{len(parts)} files"
+        reason = f"{files} in it, nested deeper than {_DEPTH} archives"
         yield Skipped(source=file.source, reason=reason)
         return
     with tempfile.TemporaryDirectory(prefix="ragstone-") as folder:
@@ -73,7 +74,8 @@ def _unpack_zip(file: File) -> Iterator[File | Skipped]:
             for number, entry in enumerate(entries):
                 if budget.files_left <= 0:
                     rest = len(entries) - number
-                    reason = f"{rest} more files, above the limit of {_MOST_FILES:,}"
+                    files = "1 more file" if rest == 1 else f"{rest} more files"
+                    reason = f"{files}, above the limit of {_MOST_FILES:,}"
                     yield Skipped(source=file.source, reason=reason)
                     return
                 budget.files_left -= 1
