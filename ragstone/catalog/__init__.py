@@ -1,4 +1,4 @@
-"""What is true: documents, chunks and vectors, their versions and locks."""
+"""The source of truth: documents, chunks and vectors, their versions and locks."""
 
 from __future__ import annotations
 

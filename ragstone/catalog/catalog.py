@@ -1,7 +1,7 @@
 """The catalog in SQL: documents, chunks and vectors, and the log of their changes.
 
 A document is acknowledged once the transaction with all its chunks and vectors is committed and synced. Every commit
-has a number, its *generation*; an index that knows the commit it was built from asks for what changed since.
+has a number, its *generation*; an index that knows the commit it was built from asks for the changes since then.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class SqlCatalog:
             yield self.stamp()
 
     def removed_since(self, generation: int) -> list[int]:
-        # Sorted here: to order them, SQLite would read all removals there ever were.
+        # Sorted here: SQLite would read all removals ever made to order them.
         found = self.database.stream("SELECT row FROM removals WHERE generation > ?", [generation])
         return sorted(row for (row,) in found)
 

@@ -1,4 +1,6 @@
-"""What the catalog needs of a database. SQLite and PostgreSQL share its tables and its queries; here is what differs.
+"""What the catalog needs from a database.
+
+SQLite and PostgreSQL share its tables and queries; this module has the differences.
 
 SQLAlchemy Core was measured as a base for both and rejected: it takes 150 ms to import and 29 MB, `chunks` takes 1.7
 times and a lookup 2.5 times as long, and COPY, snapshots and the recovery of a failed connection stay by hand.
@@ -19,7 +21,7 @@ Query = tuple[str, list[Any]]
 
 
 class Dialect(FilterDialect, Protocol):
-    """Where the SQL of the databases differs. Parameters are written ``?`` in both."""
+    """The SQL that differs between the databases. Both write parameters as ``?``."""
 
     @property
     def id_column(self) -> str:
@@ -53,7 +55,7 @@ class Dialect(FilterDialect, Protocol):
 
     @property
     def stored_names(self) -> str:
-        """A query for the names, of those that `names` gives, that are in or around the stored documents."""
+        """A query for those of the names in `names` that are in or around the stored documents."""
         ...
 
     @property
@@ -63,11 +65,11 @@ class Dialect(FilterDialect, Protocol):
 
     @property
     def orphans(self) -> dict[str, str]:
-        """Queries that count what should not exist and that only this database can ask, by what they count."""
+        """Queries of this database alone that count rows that should not exist, keyed by what they count."""
         ...
 
     def key(self, text: str) -> str:
-        """Return an id or source as its indexed column has it."""
+        """Return an id or source in the form of its indexed column."""
         ...
 
     def values(self, values: Iterable[Any]) -> object:
@@ -91,7 +93,7 @@ class Dialect(FilterDialect, Protocol):
         ...
 
     def ending(self, ends: Sequence[str]) -> Query:
-        """Return a condition on documents ``d`` whose ids end so; all ends have one length."""
+        """Return a condition on documents ``d`` whose ids have one of these ends; all ends have the same length."""
         ...
 
     def containing(self, forms: Sequence[str], fields: Sequence[str]) -> Query:
@@ -99,9 +101,9 @@ class Dialect(FilterDialect, Protocol):
         ...
 
     def named(self, name: str, field: str) -> Query:
-        """Return a condition on documents whose field, or what follows its last slash, is a name in any case.
+        """Return a condition on documents whose field, or its part after the last slash, equals a name in any case.
 
-        What is before the slash is not compared; an index finds the documents.
+        It ignores the part before the slash, so an index finds the documents.
         """
         ...
 
@@ -149,7 +151,7 @@ class Transaction(Protocol):
         ...
 
     def continue_numbers(self) -> None:
-        """Make new numbers continue behind those that were inserted."""
+        """Make new numbers continue after the inserted ones."""
         ...
 
     def reindex(self) -> None: ...
@@ -160,7 +162,7 @@ class Database(Protocol):
 
     @property
     def name(self) -> str:
-        """Where it is, for messages."""
+        """The location, for messages."""
         ...
 
     @property
@@ -175,7 +177,7 @@ class Database(Protocol):
     def stream(
         self, sql: str, values: Sequence[Any] = (), *, binary: bool = False, large: bool = False
     ) -> Iterator[Any]:
-        """Yield the rows of a query that may be many; ``large`` ones come a few at a time."""
+        """Yield the rows of a query with many results; ``large`` rows come a few at a time."""
         ...
 
     def uncut(self, where: str, values: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -194,5 +196,5 @@ class Database(Protocol):
         ...
 
     def verify(self, id_of: IdOf) -> list[Finding]:
-        """Read everything and return what is wrong with it."""
+        """Read everything and return the faults."""
         ...

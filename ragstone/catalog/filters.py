@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Value = str | int | float | bytes
 """A metadata value as the database stores it."""
 AT_ONCE = 1_000_000
-"""The least number of rows of the parts of an "or" to merge in one step."""
+"""The minimum number of rows of the parts of an "or" to merge in one step."""
 MAX_ROWS = 4_000_000
 """Row numbers to cache, 8 bytes each."""
 MAX_FILTERS = 1000
@@ -75,7 +75,7 @@ class Selections:
             return self._rows(where)
 
     def known(self, where: Filter, stamp: Stamp) -> Rows | None:
-        """Return the rows of a filter if they are cached; None rather than wait for a thread that evaluates one."""
+        """Return the rows of a filter if they are cached; None instead of waiting for a thread that evaluates one."""
         if not self._asking.acquire(blocking=False):
             return None
         try:
@@ -84,7 +84,7 @@ class Selections:
             self._asking.release()
 
     def _rows(self, where: Filter) -> Rows:
-        # The parts of "and" and "or" are cached too: what a reader may read is part of many filters.
+        # The parts of "and" and "or" are cached too: a reader's access filter is part of many filters.
         key = filter_key(where)
         rows = self._cached.pop(key, None)
         if rows is not None:

@@ -4,13 +4,13 @@
       CURRENT        the name of the version in use
       NEXT           the name of the version that a rebuild makes, until it is in use
       PREVIOUS       the name of the version that was in use before
-      ENGINES        the search engines in use, if that was decided for all users of the folder
+      ENGINES        the search engines in use, if one setting holds for all users of the folder
       lock           held by the process that indexes
-      journal.db     conversations, costs and opinions; a rebuild does not touch it
-      v1/            catalog.db (the truth), terms/ and vectors/ (built from it)
+      journal.db     conversations, costs and votes; a rebuild does not touch it
+      v1/            catalog.db (the source of truth), terms/ and vectors/ (built from it)
 
 A rebuild creates a new version and then renames ``CURRENT`` into place, so that a reader sees one version or the other,
-complete. The old version stays, to be reverted to, until the next switch, and longer while a process reads it: whoever
+complete. The old version stays for a revert until the next switch, and longer while a process reads it: a process that
 opens a version holds a lock on its folder.
 """
 

@@ -1,4 +1,4 @@
-"""Documents without their texts: pages of them, the newest ones, and which values of metadata they have."""
+"""Documents without their texts: pages of them, the newest ones, and their metadata values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_NAMED = 20_000
 """The most documents of a selection that a page names by their numbers."""
 _SUMMARY = "SELECT d.id, d.title, d.url, d.source, d.metadata, length(t.text), d.chunks, d.added_at"
 _IS = "{0} = ? OR lower({0}) = ? OR lower({0}) LIKE ? ESCAPE '\\'"
-"""The condition that a field is a text, or ends with it behind a slash."""
+"""The condition that a field equals a text, or ends with it after a slash."""
 _COMMITTED = {"newest": "c.generation DESC, c.row DESC", "oldest": "c.generation, c.row"}
 """The order in which documents were added or last changed: an index of their first chunks gives it."""
 
@@ -47,7 +47,8 @@ def listing(
 ) -> Listing:
     """Return a page of documents; `ragstone.core.catalog.CatalogReader.listing` describes it.
 
-    All documents are read page by page. Those that a text or a filter selects are found once, by number.
+    Without a selection, documents are read page by page. If a text or a filter selects them, they are found once, by
+    number.
 
     Args:
         database: the catalog's tables.
@@ -55,10 +56,10 @@ def listing(
         wanted: text within one of the fields.
         after: id after which the page starts, in the order of ids.
         limit: maximum of documents on the page.
-        fields: to look for the text in.
-        rows: chunks of the documents that a filter lets through; None for all.
+        fields: the fields to search for the text.
+        rows: chunks of the documents that match a filter; None for all.
         order: of the documents.
-        exactly: the text is all of a field, or what follows its last slash.
+        exactly: the text equals a field, or its part after the last slash.
         hidden: knows which documents are hidden from a reader.
         stamp: the commit that the caller's snapshot shows.
     """
@@ -73,7 +74,7 @@ def listing(
         found = numbers(database, f"SELECT d.document AS row FROM documents d WHERE {selected}", selecting)
         found = np.setdiff1d(found, hidden.of(groups, stamp), assume_unique=True)
         total = len(found)
-        if total <= MOST_NAMED:  # else a page is soon full, and reading on finds it faster
+        if total <= MOST_NAMED:  # otherwise a page fills soon, and reading on is faster
             chosen, values = f"{number} {dialect.in_values}", [dialect.values(found.tolist())]
         else:
             chosen, values = f"{chosen} AND {selected}", [*values, *selecting]
@@ -110,9 +111,9 @@ def _selected(
 def _page(
     database: Database, order: ListingOrder, after: str, chosen: tuple[str, list[Any]], limit: int
 ) -> list[DocumentSummary]:
-    """Return the first documents in an order that a condition lets through, and in the order of ids those after one.
+    """Return the first documents in an order that satisfy a condition; in the order of ids, those after an id.
 
-    Only theirs are the texts that are read to count characters.
+    Only their texts are read, to count characters.
     """
     condition, values = chosen
     if order == "id":
@@ -132,7 +133,7 @@ def _page(
 
 
 def _escaped(text: str) -> str:
-    """Return a text as a pattern for LIKE that matches it alone."""
+    """Return a LIKE pattern that matches only this text."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
@@ -153,14 +154,14 @@ def _visible(database: Database, groups: Sequence[str] | None, number: str) -> t
 def common_values(
     database: Database, groups: Sequence[str] | None, key: str, limit: int, *, rows: Rows | None
 ) -> list[tuple[str, int]]:
-    """Return the commonest texts that documents have under a key of their metadata, and how many have each.
+    """Return the most common texts under a metadata key, and the number of documents with each.
 
     Args:
         database: the catalog's tables.
         groups: groups of the reader; None for the owner.
         key: of the metadata.
         limit: maximum of texts.
-        rows: chunks of the documents that a filter lets through; None for all.
+        rows: chunks of the documents that match a filter; None for all.
     """
     having, values = database.dialect.has_key(key)
     chosen, chunks = "TRUE", list[Any]()

@@ -1,4 +1,4 @@
-"""Where a knowledge base is stored: its versions and locks, and what a host keeps in its folder."""
+"""The storage of a knowledge base: its versions and locks, and the files of a host's folder."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class VersionLease:
 
 
 class Location(Protocol):
-    """Where a knowledge base is stored, and its versions. It need not exist yet.
+    """The storage of a knowledge base, and its versions. It need not exist yet.
 
     A version is named by its folder on this host. Every method may raise `KnowledgeBaseError`.
     """
@@ -70,7 +70,7 @@ class Location(Protocol):
 
     @property
     def address(self) -> str:
-        """Where the catalog is; empty for the folder."""
+        """The address of the catalog; empty for the folder."""
         ...
 
     def server(self, part: str) -> tuple[Server, str] | None:
@@ -79,7 +79,7 @@ class Location(Protocol):
 
     @property
     def shelf(self) -> Shelf:
-        """Where small records are that all who use the catalog must share."""
+        """The store of small records that all users of the catalog share."""
         ...
 
     def make(self) -> None:
@@ -87,7 +87,7 @@ class Location(Protocol):
         ...
 
     def exists(self) -> bool:
-        """Return whether there is a knowledge base, or what is left of one."""
+        """Return whether there is a knowledge base, or the remains of one."""
         ...
 
     def catalog(self, version: Path) -> Catalog:
@@ -135,7 +135,7 @@ class Location(Protocol):
         ...
 
     def switch(self, version: Path) -> None:
-        """Make a version the current one, durably, and keep only the previous one of the others.
+        """Make a version the current one, durably, and delete all others except the previous one.
 
         Raises:
             KnowledgeBaseError: the switch failed; one of the two is in use, complete.
@@ -180,7 +180,7 @@ def engines_in_use(shelf: Shelf) -> dict[str, str]:
 
 
 def set_engines(shelf: Shelf, chosen: Mapping[str, str]) -> None:
-    """Set, durably, the engines of all who have no other setting.
+    """Set, durably, the engines of all users without their own setting.
 
     Raises:
         KnowledgeBaseError: it failed; the earlier engines stay in use.
@@ -189,7 +189,7 @@ def set_engines(shelf: Shelf, chosen: Mapping[str, str]) -> None:
 
 
 def leftovers(location: Location) -> list[Path]:
-    """Return what interrupted writes and rebuilds left; call it under the lock."""
+    """Return the leftovers of interrupted writes and rebuilds; call it under the lock."""
     found = [path for path in location.folder.rglob(".*") if _TEMPORARY.fullmatch(path.name)]
     needed = (location.current(), location.next(), location.previous())
     return found + [path.parent for path in location.folder.glob(f"v*/{UNFINISHED}") if path.parent not in needed]

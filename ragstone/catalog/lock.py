@@ -17,7 +17,7 @@ from ragstone.storage.disk import private
 PAUSE = 0.1
 """Seconds between two tries for a lock."""
 GRACE = 0.3
-"""Seconds that everybody waits: a new holder may not have written its name yet."""
+"""Seconds that every caller waits: a new holder may not have written its name yet."""
 QUESTION = 60.0
 """Seconds to wait for a question that updates the keyword index; it is done soon."""
 
@@ -33,7 +33,7 @@ class Patience:
         return Patience(float("inf"), self._tell)
 
     def pauses(self) -> Callable[[Locked], float]:
-        """Return, for one wait, what gives the seconds until the next try after a refusal, or raises it."""
+        """Return a function for one wait: after a refusal, it returns the seconds until the next try, or raises it."""
         start, announced = time.monotonic(), False
 
         def pause(refusal: Locked) -> float:
@@ -42,7 +42,7 @@ class Patience:
             if self._seconds < 0 or waited >= max(self._seconds, QUESTION if asking else GRACE):
                 raise refusal
             if self._tell and not announced and waited > GRACE:
-                self._tell(f"waiting for {refusal.holder}, who is indexing {refusal.folder}")
+                self._tell(f"waiting for {refusal.holder}, which is indexing {refusal.folder}")
                 announced = True
             return PAUSE
 
@@ -79,7 +79,7 @@ def rebuilding(folder: Path, patience: Patience | None = None) -> Generator[None
 
 @contextmanager
 def evaluating(folder: Path) -> Generator[None]:
-    """Hold the lock that allows evaluating opinions; nobody waits for it.
+    """Hold the lock that allows evaluating votes; nobody waits for it.
 
     Raises:
         Locked, KnowledgeBaseError: as for `indexing`.

@@ -25,13 +25,13 @@ def _m002_checksums(db: sqlite3.Connection) -> None:
 
 
 def _m003_facts_of_documents(db: sqlite3.Connection) -> None:
-    """Index the facts by document, so that removing a document does not read the facts of all."""
+    """Index the facts by document, so that removing a document does not read all facts."""
     db.execute("DROP INDEX IF EXISTS facts_document")
     db.execute("CREATE INDEX facts_document ON facts (document, chunk)")
 
 
 def _m004_layouts(db: sqlite3.Connection) -> None:
-    """Add where the words of documents stand on their pages."""
+    """Add the positions of documents' words on their pages."""
     db.execute("""
         CREATE TABLE layouts (
             document INTEGER PRIMARY KEY REFERENCES documents,
@@ -42,7 +42,7 @@ def _m004_layouts(db: sqlite3.Connection) -> None:
 
 
 def _m005_names(db: sqlite3.Connection) -> None:
-    """Index the names of documents, so that one is found by its name without reading all."""
+    """Index the names of documents, so that a lookup by name does not read all."""
     for field in ("title", "id"):
         name = f"lower(substr({field}, length(rtrim({field}, replace({field}, '/', ''))) + 1))"
         db.execute(f"CREATE INDEX documents_{field}_name ON documents ({name})")
@@ -81,7 +81,7 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
         return
     try:
         db.execute("BEGIN IMMEDIATE")
-        for migration in MIGRATIONS[_version(db, path) - 1 :]:  # asked again: another process may have been faster
+        for migration in MIGRATIONS[_version(db, path) - 1 :]:  # checked again: another process may have been faster
             migration(db)
         db.execute(f"PRAGMA user_version={FORMAT}")
         db.execute("COMMIT")

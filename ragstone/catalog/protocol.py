@@ -1,4 +1,7 @@
-"""What a catalog must do, wherever it lies. `ragstone.core.catalog` has the parts that indexes and questions need."""
+"""The contract of a catalog, wherever it is stored.
+
+`ragstone.core.catalog` has the parts that indexes and questions need.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ class Prepared:
 
 
 class CatalogWriter(Protocol):
-    """Changes to the documents, and what ingesting asks before it makes them.
+    """Changes to the documents, and the queries of an ingest before them.
 
-    One caller at a time writes, under the lock of the knowledge base. A change is stored whole or not at all, and is
-    durable when the method returns.
+    One caller at a time writes, under the lock of the knowledge base. A change is stored completely or not at all, and
+    is durable when the method returns.
     """
 
     def commit(
@@ -45,7 +48,7 @@ class CatalogWriter(Protocol):
         ...
 
     def remove(self, ids: Sequence[str], finished: Sequence[Finished] = ()) -> int:
-        """Remove documents with everything that no other document shares, and return the generation.
+        """Remove documents with all data that no other document shares, and return the generation.
 
         Args:
             ids: the documents.
@@ -65,7 +68,7 @@ class CatalogWriter(Protocol):
         ...
 
     def skipped(self, root: str | None = None) -> list[Skipped]:
-        """Return what could not be read on the last try, within a file or folder or everywhere."""
+        """Return the sources that could not be read on the last try, within a file or folder or everywhere."""
         ...
 
     def built_with(self) -> dict[str, Any]:
@@ -81,7 +84,7 @@ class CatalogWriter(Protocol):
         ...
 
     def contains(self, ids: Sequence[str]) -> bool:
-        """Tell whether all of these documents are stored."""
+        """Return whether all of these documents are stored."""
         ...
 
     def embedded(self, hashes: Sequence[str]) -> set[str]:
@@ -93,7 +96,7 @@ class CatalogWriter(Protocol):
         ...
 
     def has_file(self, source: str, stamp: str) -> bool:
-        """Tell whether a file in this state is completely stored."""
+        """Return whether a file in this state is completely stored."""
         ...
 
     def file_stamps(self, sources: Sequence[str]) -> dict[str, str]:
@@ -106,10 +109,10 @@ class CatalogWriter(Protocol):
 
 
 class CatalogCopy(Protocol):
-    """What versions and backups take over from each other."""
+    """The data that versions and backups copy from each other."""
 
     def notes(self) -> Notes:
-        """Return what reading the documents again would not reproduce."""
+        """Return the data that reading the documents again would not reproduce."""
         ...
 
     def put_notes(self, notes: Notes) -> None:
@@ -134,10 +137,10 @@ class CatalogCopy(Protocol):
 
 
 class CatalogRepair(Protocol):
-    """Checks, and repairs of what can be computed again."""
+    """Checks, and repairs of data that can be recomputed."""
 
     def verify(self, id_of: IdOf) -> list[Finding]:
-        """Read everything and return what is wrong with it."""
+        """Read everything and return the faults."""
         ...
 
     def reindex(self) -> None:

@@ -1,4 +1,4 @@
-"""Which documents are hidden from a reader, found once a commit."""
+"""The documents that are hidden from a reader, found once per commit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_READERS = 1000
 
 
 class ReadableDocuments:
-    """The documents that are hidden from readers, at the commit that was asked for last."""
+    """The documents that are hidden from readers, at the last requested commit."""
 
     def __init__(self, database: Database) -> None:
         self._database, self._asking = database, threading.Lock()

@@ -50,9 +50,9 @@ CHUNKS = """
 
 
 def signature(document: Document) -> str:
-    """Return a hash of everything about a document but when it was read: equal ones mean there is nothing to do.
+    """Return a hash of everything about a document except when it was read: with an equal hash, there is nothing to do.
 
-    Only a document with boxes has them in it, so that the signature of any other document stays the same.
+    It includes boxes only if the document has them, so that the signatures of other documents stay the same.
     """
     facts = {key: value for key, value in document.metadata.items() if key != EXTRACTED_AT}
     written = json.dumps(facts, sort_keys=True, ensure_ascii=False)
@@ -156,7 +156,7 @@ def endings(id: str) -> list[str]:
 
 
 def only(id: str, found: Sequence[Sequence[Any]]) -> Document:
-    """Return the document of the single row found for an id; raise `NotFound` for none or several."""
+    """Return the document of the single row for an id; raise `NotFound` for none or several."""
     if len(found) != 1:
         several = f"; it could be {', '.join(row[0] for row in found)}" if found else ""
         raise NotFound(f"there is no document '{id}'{several}")

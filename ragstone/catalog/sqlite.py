@@ -41,7 +41,7 @@ def open_catalog(path: Path) -> SqlCatalog:
         KnowledgeBaseError: a newer Ragstone wrote it.
     """
     if not path.is_file():
-        raise NotFound(f"there is no knowledge base at {path.parent}; make one with: ragstone add SOURCE")
+        raise NotFound(f"there is no knowledge base at {path.parent}; create one with: ragstone add SOURCE")
     database = SqliteDatabase(path)
     try:
         with database.reading():
@@ -96,7 +96,7 @@ class SqliteDatabase:
         """This thread's connection. Those of ended threads are closed: every event loop has new threads."""
         thread = threading.current_thread()
         if self._is_fixed and not self._holds_snapshot(thread) and (now := fixed_state(self.path)) != self._state:
-            with self._connecting:  # reads that are under way end on the connections they began with
+            with self._connecting:  # running reads end on the connections they began with
                 self._state, self._retired, self._readers = now, [*self._retired, *self._readers.values()], {}
         if thread not in self._readers:
             with self._connecting:
@@ -221,7 +221,7 @@ class SqliteDatabase:
 
 
 class SqliteTransaction:
-    """A write that is under way."""
+    """A write in progress."""
 
     def __init__(self, db: sqlite3.Connection, generation: int) -> None:
         self._db, self.generation = db, generation
@@ -256,11 +256,9 @@ class SqliteTransaction:
 
 
 _ORPHANS = {
-    "chunks that no document has": (
-        "SELECT count(*) FROM chunks WHERE document NOT IN (SELECT document FROM documents)"
-    ),
-    "metadata of no document": "SELECT count(*) FROM facts WHERE document NOT IN (SELECT document FROM documents)",
-    "row numbers that would be used twice": (
+    "chunks without a document": ("SELECT count(*) FROM chunks WHERE document NOT IN (SELECT document FROM documents)"),
+    "metadata without a document": "SELECT count(*) FROM facts WHERE document NOT IN (SELECT document FROM documents)",
+    "row numbers that could be reused": (
         "SELECT count(*) FROM sqlite_sequence WHERE name = 'chunks' AND seq < max("
         "(SELECT coalesce(max(row), 0) FROM chunks), (SELECT coalesce(max(row), 0) FROM removals))"
     ),
@@ -276,7 +274,7 @@ class SqliteDialect:
     joined = "SELECT group_concat(row) FROM ({})"
     _under = """(source = {0} OR (source > {0} || '/' AND source < {0} || '0')
         OR (source > {0} || '#' AND source < {0} || '$'))"""
-    """What begins with ``/`` sorts before ``0`` and what begins with ``#`` before ``$``, so an index finds it."""
+    """Text that begins with ``/`` sorts before ``0``, and with ``#`` before ``$``, so an index finds it."""
     stored_names = f"""
         SELECT value FROM json_each(?) AS named
         WHERE EXISTS (SELECT 1 FROM documents WHERE {_under.format("named.value")})
@@ -330,7 +328,8 @@ class SqliteDialect:
     def readable(self, groups: Sequence[str] | None) -> Query:
         if groups is None:
             return "TRUE", []
-        # The plus keeps SQLite from the index by key: it would read all that the groups may read, for each document.
+        # The plus keeps SQLite from using the index by key: it would read everything the groups may read, for each
+        # document.
         names = "SELECT 1 FROM facts f WHERE f.document = d.document AND f.chunk IS NULL AND +f.key = ?"
         own = f"AND f.value {self.in_values}"
         return f"(NOT EXISTS ({names}) OR EXISTS ({names} {own}))", [READERS, READERS, self.values(groups)]

@@ -1,7 +1,7 @@
 """Checks of a catalog against itself: checksums, counts, spans and references.
 
-A database checks the structure of its files but does not notice a flipped bit inside a value. Here every value that an
-answer may rest on is compared with a hash stored elsewhere.
+A database checks the structure of its files but does not notice a flipped bit inside a value. This module compares
+every value that an answer may depend on with a hash stored elsewhere.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _Fact = tuple[str, object]
 _UNREADABLE = (sqlite3.DatabaseError, Damaged, ValueError, TypeError, AttributeError, KeyError)
 
 _ORPHANS = {
-    "vectors that no chunk has": (
+    "vectors without a chunk": (
         "SELECT count(*) FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.vector = v.vector)"
     ),
-    "texts that no document has": (
+    "texts without a document": (
         "SELECT count(*) FROM contents t WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.content = t.content)"
     ),
     "chunks that are recorded as removed": "SELECT count(*) FROM chunks JOIN removals USING (row)",
@@ -46,7 +46,7 @@ _ORPHANS = {
 
 
 def verify(rows: Rows, dialect: Dialect, id_of: IdOf) -> Iterator[Finding]:
-    """Read all tables and yield what is wrong with them."""
+    """Read all tables and yield their faults."""
     about = rows("SELECT built_with, crc FROM about", [])
     if len(about) != 1 or _crc(about[0][0]) != about[0][1]:
         yield Finding(part="catalog", what="the settings it was built with are damaged", remedy=RESTORE)
@@ -77,7 +77,7 @@ def _documents(rows: Rows, dialect: Dialect, id_of: IdOf) -> Iterator[Finding]:
 
 
 def _faults(names: Mapping[int, str], rows: Rows, dialect: Dialect, id_of: IdOf) -> Iterator[tuple[str, set[str]]]:
-    """Yield the faults of each document; one that cannot be read hides no other."""
+    """Yield the faults of each document; an unreadable document does not hide the others."""
     try:
         found = [
             (id, _one(*parts, dialect, id_of) if parts else {"their texts are missing"})

@@ -1,1 +1,1 @@
-"""The words that every part of Ragstone speaks: records, filters, protocols, errors, and who may read what. No I/O."""
+"""The vocabulary of all parts of Ragstone: records, filters, protocols, errors, and who may read what. No I/O."""

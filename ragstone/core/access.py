@@ -60,7 +60,7 @@ class Reader:
 
     @property
     def allowed(self) -> Filter | None:
-        """The filter on what this reader may read; None lets everything through."""
+        """The filter on what this reader may read; None admits everything."""
         if self.groups is None:
             return None
         return Or(parts=(Not(part=Exists(key=READERS)), In(key=READERS, values=self.names)))

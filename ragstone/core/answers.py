@@ -105,7 +105,7 @@ class Usage:
 class Statement:
     """A sentence of an answer, characters ``start`` to ``end`` of its text, and its support.
 
-    ``markers`` are those of its citations; ``support`` says how surely, 0 to 1, these entail it.
+    ``markers`` are the markers of its citations; ``support`` is the probability, 0 to 1, that these entail it.
     """
 
     start: int
@@ -116,9 +116,11 @@ class Statement:
 
 
 Outcome = Literal["answer", "closest", "refusal", "reply", "clarification"]
-"""What came of a question: an answer; only the closest passages, said to be no more than that; or neither. A ``reply``
-needs no search: a courtesy, what the catalog holds, or an outline of one document; no probability is estimated. A
-``clarification`` asks back."""
+"""The outcome of a question: an answer, only the closest passages and labelled as such, or neither.
+
+A ``reply`` needs no search and has no estimated probability: a courtesy, a list from the catalog, or an outline of one
+document. A ``clarification`` asks the user back.
+"""
 ABSTAINED: frozenset[Outcome] = frozenset({"closest", "refusal", "clarification"})
 """The outcomes that claim no answer."""
 
@@ -129,7 +131,7 @@ class Draft:
 
     ``answerability`` is the estimated probability, 0 to 1, that the answer is right; ``support`` is
     the share of sentences that the citations support. ``model`` names the author; ``notices`` inform the asker;
-    ``degraded`` says that a failure forced a simpler answer than was asked for.
+    ``degraded`` says that a failure forced a simpler answer than requested.
     """
 
     text: str
@@ -183,9 +185,9 @@ class Answer:
 
     Four separate measures: ``answerability`` is the probability, before answering, that the answer is right;
     ``support`` is the share of sentences that citations support; ``judge_scores`` are a judge's;
-    ``confidence`` is that of the final answer. A reply has no estimate; both probabilities are 0. ``policy`` is the
-    version of the learned policy; 0 means the settings alone. ``kind`` is that of the question. ``steps`` are the
-    searches after the first one.
+    ``confidence`` is the confidence of the final answer. A reply has no estimate; both probabilities are 0. ``policy``
+    is the version of the learned policy; 0 means the settings alone. ``kind`` is the kind of the question. ``steps``
+    are the searches after the first one.
     """
 
     __repr__ = shown

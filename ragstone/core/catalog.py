@@ -54,8 +54,8 @@ class Stamp:
 class EngineStatus:
     """The state of an external index: the search leg it serves, its engine, and how many commits it is ``behind``.
 
-    ``problem`` says why the engine cannot be asked; ``behind`` is meaningless then. ``unlike`` says how what it holds
-    was made otherwise than the settings say.
+    ``problem`` says why the engine does not answer; ``behind`` is then meaningless. ``unlike`` says which settings
+    differ from those the engine's data was built with.
     """
 
     leg: str
@@ -81,8 +81,8 @@ class Notes:
 class Finding:
     """A fault that a check found.
 
-    ``documents`` are the ids of those affected. ``remedy`` says what a person has to do; it is empty if `doctor`
-    can repair the fault, and ``mended`` says that it did.
+    ``documents`` are the ids of those affected. ``remedy`` says what a person has to do; it is empty if `doctor` can
+    repair the fault. ``mended`` says that it did.
     """
 
     part: str
@@ -140,7 +140,7 @@ class CatalogReader(Protocol):
         ...
 
     def selected(self, where: Filter) -> Rows | None:
-        """Return what `select` does if it is known from before; None if that takes asking the database."""
+        """Return the rows of `select` if they are cached; None if the database would have to be asked."""
         ...
 
     def metadata_keys(self, groups: Sequence[str] | None = None) -> frozenset[str]:
@@ -160,7 +160,7 @@ class CatalogReader(Protocol):
         ...
 
     def chunks_of(self, ids: Sequence[str]) -> dict[int, Chunk]:
-        """Return row and chunk of everything in these documents."""
+        """Return the row and the chunk of every chunk in these documents."""
         ...
 
     def first_chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
@@ -184,9 +184,9 @@ class CatalogReader(Protocol):
         ...
 
     def layout(self, id: str) -> tuple[Placed, ...]:
-        """Return where the words of the document with this complete id stand on its pages.
+        """Return the positions on the pages of the words of the document with this complete id.
 
-        Documents are read without it. It is empty if the document has none, or does not exist.
+        Reading a document does not load them. The result is empty if the document has none, or does not exist.
         """
         ...
 
@@ -213,18 +213,18 @@ class CatalogReader(Protocol):
             wanted: text within one of the fields, in any case; empty for all documents.
             after: id after which the page starts, in the order of ids.
             limit: maximum of documents on the page.
-            fields: those of `FIELDS` to look for the text in; leave out what the reader is not shown.
+            fields: the members of `FIELDS` to search for the text; omit those that the reader does not see.
             where: filter on metadata.
             order: by id, or by when documents were committed; then there is no next page, and a document without
                 text is left out.
-            exactly: the text must be all of a field, in any case, or what follows a slash.
+            exactly: the text must equal a field, in any case, or the part after a slash.
         """
         ...
 
     def common_values(
         self, groups: Sequence[str] | None, key: str, limit: int, *, where: Filter | None = None
     ) -> list[tuple[str, int]]:
-        """Return the commonest texts that readable documents have under a metadata key, with their numbers.
+        """Return the most common texts under a metadata key of readable documents, with their counts.
 
         Args:
             groups: groups of the reader; None for the owner.
@@ -235,7 +235,7 @@ class CatalogReader(Protocol):
         ...
 
     def has_access_groups(self) -> bool:
-        """Tell whether any document names the groups that may read it."""
+        """Return whether any document names the groups that may read it."""
         ...
 
     def access_groups(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -244,7 +244,7 @@ class CatalogReader(Protocol):
 
 
 class ChangeLog(Protocol):
-    """The commits of a catalog, and what was added and removed since any of them."""
+    """The commits of a catalog, and the chunks added and removed since any of them."""
 
     def generation(self) -> int:
         """Return the number of the last commit."""
@@ -255,11 +255,11 @@ class ChangeLog(Protocol):
         ...
 
     def knows(self, stamp: Stamp) -> bool:
-        """Tell whether a commit belongs to this catalog's history, so that changes since then are known."""
+        """Return whether a commit belongs to this catalog's history, so that changes since then are known."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Stamp]:
-        """Hold one state of the catalog for several reads of this thread; gives its last commit."""
+        """Hold one state of the catalog for several reads of this thread, and yield its last commit."""
         ...
 
     def removed_since(self, generation: int) -> list[int]:

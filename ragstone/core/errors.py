@@ -1,7 +1,7 @@
 """Every error that Ragstone raises on purpose, as one tree.
 
     RagstoneError
-    ├── UsageError             the request cannot be carried out as asked (exit code 2)
+    ├── UsageError             the request cannot be carried out (exit code 2)
     │   ├── SettingsError      a setting is unknown, malformed or contradicts another
     │   └── RateLimited        a rate limit is exceeded
     ├── MissingExtra           an optional package is not installed; names the extra
@@ -21,8 +21,8 @@
         └── ResponseError      the answer could not be generated
             └── ModelError     a language model cannot be reached, refuses or fails
 
-A message says what is wrong, where, and what to do. Calls of other libraries translate their errors with
-``raise ... from``.
+A message says what is wrong, where, and what to do. Code that calls another library translates its errors with ``raise
+... from``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class RateLimited(UsageError):
 class MissingExtra(RagstoneError):
     """An optional package is not installed. ``MissingExtra("qdrant-client", extra="qdrant")``.
 
-    Without an extra, the package itself is to be installed.
+    Without an extra, the user has to install the package itself.
     """
 
     def __init__(self, package: str, *, extra: str) -> None:
@@ -82,7 +82,8 @@ class EngineBehind(EngineError):
     """An engine lacks too many ``changes``; it must catch up before a search."""
 
     def __init__(self, engine: str, changes: int) -> None:
-        super().__init__(f"{engine} is {changes:,} changes behind; to bring it up to date, run: ragstone doctor --mend")
+        behind = "1 change" if changes == 1 else f"{changes:,} changes"
+        super().__init__(f"{engine} is {behind} behind; to bring it up to date, run: ragstone doctor --mend")
         self.changes = changes
 
 
@@ -107,7 +108,7 @@ class Conflict(KnowledgeBaseError):
 
 
 class SettingsMismatch(KnowledgeBaseError):
-    """The knowledge base was built with other settings than those asked for."""
+    """The knowledge base was built with other settings than the requested ones."""
 
 
 class Damaged(KnowledgeBaseError):

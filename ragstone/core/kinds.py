@@ -1,4 +1,4 @@
-"""The kinds of question: what it asks for decides whether and how it is searched for."""
+"""The kinds of question, which decide whether and how Ragstone searches."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TalkKind = Literal[
     "summary",
     "unclear",
 ]
-"""What gets no answer to a question of the documents: words to whoever answers, questions about all the documents or
-some of them, and what cannot be understood alone. A ``comparison`` is one of two documents here."""
+"""Kinds that need no search: courtesies, questions about all or some of the documents, and questions that are unclear
+on their own. A ``comparison`` here compares two documents."""
 SearchKind = Literal[
     "troubleshooting",
     "comparison",
@@ -36,9 +36,12 @@ SearchKind = Literal[
     "keywords",
     "statement",
 ]
-"""What is searched for. ``location`` to ``definition`` ask for one fact, ``confirmation`` for yes or no; ``question``,
-``keywords`` and ``statement`` tell only the form of what was typed."""
+"""Kinds that need a search.
+
+``location`` to ``definition`` ask for one fact, ``confirmation`` for yes or no; ``question``, ``keywords`` and
+``statement`` describe only the form of the input.
+"""
 Kind = Literal[TalkKind, SearchKind]
 
 CollectionFact = Literal["count", "newest", "oldest", "author", "authors", "formats", "list"]
-"""What can be asked about the documents together: ``author`` asks for that of one document."""
+"""Questions about the documents as such: ``author`` asks for the author of one document."""

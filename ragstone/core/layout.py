@@ -1,4 +1,4 @@
-"""Where the words of a document stand on its pages, so that a citation can be drawn on the original."""
+"""Positions of a document's words on its pages, to draw a citation on the original."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SURE = 0xFF
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A line on a page, or a part of one: characters ``start`` to ``end`` of the text of the document stand in a box.
+    """A line on a page, or a part of one: the box of the characters ``start`` to ``end`` of the document's text.
 
     ``page`` counts from 0. ``left``, ``top``, ``right`` and ``bottom`` are fractions of the width and height of the
-    page as it is shown, counted from its upper left corner. ``confidence`` is how surely the words are read right, 0
-    to 1: 1 for words that the file holds as text, less for words read from a picture.
+    page as it is shown, counted from its upper left corner. ``confidence`` is the probability, 0 to 1, that the words
+    are right: 1 for text in the file, less for words that OCR read.
     """
 
     start: int
@@ -51,10 +51,9 @@ class Box:
 
 
 def boxes(placed: Sequence[Placed], start: int, end: int) -> dict[int, tuple[Box, ...]]:
-    """Return where characters ``start`` to ``end`` of a document stand: boxes by page, in the order of the text.
+    """Return the boxes of characters ``start`` to ``end`` of a document, by page, in the order of the text.
 
-    Of a line that is only partly within the span, the same share of its width is. A line that stands upright on its
-    page is taken whole.
+    If a line is partly within the span, its box is cut in proportion. A vertical line is kept whole.
     """
     found: dict[int, list[Box]] = {}
     for one in placed:
@@ -84,7 +83,7 @@ def columns(placed: Sequence[Placed]) -> bytes:
     """Return boxes as numbers, column by column: equal boxes, to a hundredth of a point, give equal bytes.
 
     Raises:
-        UsageError: a box has no place on a page, or its span none in a text.
+        UsageError: a box is outside its page, or its span is invalid.
     """
     for one in placed:
         sides = one.left + one.top + one.right + one.bottom + one.confidence

@@ -31,7 +31,7 @@ def no_deadline(done: int, total: int) -> None:
 
 @runtime_checkable
 class Closable(Protocol):
-    """A component that holds files or connections."""
+    """A component that holds files or connections open."""
 
     def close(self) -> None:
         """Release the files and connections."""
@@ -81,8 +81,8 @@ class Weigher(Protocol):
 class PlainEmbedder(Protocol):
     """Embeds texts as L2-normalised vectors, shape (texts, dimensions), float32.
 
-    This is what an embedder of your own needs. Name it in ``index.embedder`` as ``package.module:Class``; the class
-    takes no arguments. `ragstone.testing.check_embedder` checks it.
+    Your own embedder needs only this. Name it in ``index.embedder`` as ``package.module:Class``; the class takes no
+    arguments. `ragstone.testing.check_embedder` checks it.
     """
 
     @property
@@ -97,7 +97,7 @@ class PlainEmbedder(Protocol):
 
 
 class Embedder(PlainEmbedder, Protocol):
-    """An embedder that knows its tokens; a `PlainEmbedder` of somebody else gets substitutes."""
+    """An embedder that knows its tokens; other `PlainEmbedder`s get substitutes."""
 
     def familiarity(self, text: str) -> float:
         """Return the share of words, 0 to 1, that are single tokens of the model; 1 if unknown."""
@@ -133,7 +133,7 @@ class GaugedEmbedder(Protocol):
 
 @runtime_checkable
 class BatchingEmbedder(Protocol):
-    """An embedder that is best asked for full batches, and that may have vectors of texts it was given before."""
+    """An embedder that works best in full batches, and that may have cached vectors."""
 
     @property
     def batch(self) -> int:
@@ -141,7 +141,7 @@ class BatchingEmbedder(Protocol):
         ...
 
     def kept(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Return the vectors that need no computing, by text."""
+        """Return the cached vectors, by text."""
         ...
 
 
@@ -163,7 +163,7 @@ class Entailment(Protocol):
         ...
 
     async def judge(self, claims: Sequence[str], evidence: Sequence[str], request: Request) -> list[Judgement]:
-        """Return what is to be said of each claim by the text of the evidence beside it."""
+        """Return the reading of each claim against the evidence text paired with it."""
         ...
 
 
@@ -186,9 +186,9 @@ class LexicalIndex(Protocol):
 
 
 class Reranker(Protocol):
-    """Scores hits anew.
+    """Rescores hits.
 
-    Name one of your own in ``rank.reranker`` as ``package.module:Class``; the class takes no arguments.
+    Name your own in ``rank.reranker`` as ``package.module:Class``; the class takes no arguments.
     `ragstone.testing.check_reranker` checks it.
     """
 
@@ -213,7 +213,7 @@ class Answerer(Protocol):
 
         Args:
             evidence: the only content that the answer may use.
-            request: who asks, until when, and who pays.
+            request: the reader, the deadline and the budget.
             before: earlier turns of the conversation.
         """
         ...
@@ -222,7 +222,7 @@ class Answerer(Protocol):
 class ChatModel(Protocol):
     """A language model, local or remote.
 
-    Name one of your own in ``respond.model.name`` as ``package.module:Class``; the class takes the `ModelSettings`.
+    Name your own in ``respond.model.name`` as ``package.module:Class``; the class takes the `ModelSettings`.
     `ragstone.testing.check_chat_model` checks it.
     """
 

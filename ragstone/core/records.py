@@ -28,20 +28,21 @@ Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
 """Properties of a document or chunk, all usable in filters. Dates are ISO 8601 text, which sorts by time."""
 
 EXTRACTED_AT = "extracted_at"
-"""Metadata key of the time when a document was read. It alone does not make a document another one."""
+"""Metadata key of the time when a document was read. A change of this time alone does not change a document."""
 BOOKKEEPING = frozenset({"path", "kind", EXTRACTED_AT, "content_hash"})
 """Metadata keys that say nothing about the subject of a document; filters use them, answers do not show them."""
 
 MENTIONS = frozenset({"mentioned_companies", "mentioned_dates"})
-"""Metadata keys of what a whole document mentions: good to filter by, and beside a passage mostly about other ones."""
+"""Metadata keys of what a whole document mentions: useful in filters, but mostly irrelevant to a single passage."""
 CITED_BY_LINE = frozenset({"code", "ini", "log", "toml", "xml", "yaml"})
-"""Kinds of documents that programs read or write. Their text is that of the file, so its lines have its numbers."""
+"""Kinds of documents that programs read or write. Their text equals the file, so line numbers match."""
 
 
 def beside(passage: str, metadata: Metadata) -> Metadata:
-    """Return the metadata of a document to show beside a passage: of what it mentions, only what the passage names.
+    """Return the metadata of a document to show with a passage.
 
-    Of two names of which one holds the other, the longer one is kept. Dates are left out: the passage writes its own.
+    Of what the document mentions, only what the passage names is kept. If one name contains another, only the longer
+    one is kept. Dates are omitted: the passage has its own.
     """
     shown = {key: fact for key, fact in metadata.items() if key not in MENTIONS}
     names = metadata.get("mentioned_companies", ())
@@ -76,8 +77,8 @@ class Mark:
 class Document:
     """A text with an identity. ``id`` comes from the source and stays the same when the text changes.
 
-    ``marks`` are sorted by ``start``; pages may overlap other marks. ``placed`` says where words stand on the pages of
-    the original, sorted by ``start``; it is empty where the kind of document has no pages.
+    ``marks`` are sorted by ``start``; pages may overlap other marks. ``placed`` has the positions of words on the pages
+    of the original, sorted by ``start``; it is empty if the document has no pages.
     """
 
     __repr__ = shown
@@ -110,8 +111,8 @@ class Skipped:
 class Decoded:
     """A file whose text may be wrong in places or lack parts; ``note`` says why.
 
-    Its encoding was guessed, bytes of it could not be decoded and are U+FFFD in the document, OCR was not sure, or a
-    part of it could not be read.
+    Its encoding is a guess, some of its bytes could not be decoded and are U+FFFD in the document, OCR was not sure, or
+    a part could not be read.
     """
 
     source: str
@@ -155,10 +156,10 @@ WEB = "web:"
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Chunk:
-    """A piece of a document: ``text`` is ``document.text[start:end]``, exactly.
+    """A piece of a document, with an exact span.
 
-    ``context`` holds titles from outside of the span; it precedes the text for embedding and analysis. ``facts`` belong
-    to the chunk and ``metadata`` to its document; filters apply to both.
+    ``text`` is ``document.text[start:end]``. ``context`` has titles from outside the span; it precedes the text
+    in embedding and analysis. ``facts`` belong to the chunk and ``metadata`` to its document; filters apply to both.
     """
 
     __repr__ = shown
@@ -227,8 +228,7 @@ class Question:
     """A question as ``asked``, and its ``text`` with corrected diacritics and typing errors.
 
     ``language`` is an ISO 639-1 code, or empty if unknown; ``variations`` are alternative wordings to search for as
-    well. ``context`` is the question together with what was said before it, to search for beside it; empty if nothing
-    was.
+    well. ``context`` is the question together with the previous turn, for a second search; empty if there is none.
     """
 
     asked: str
@@ -285,7 +285,7 @@ class Candidate:
 
 
 WEAK = "weak match"
-"""The stage of a hit's history which says that nothing found is much like the question."""
+"""The stage of a hit's history which says that no hit is similar to the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -302,7 +302,7 @@ class Hit:
 
     @property
     def is_weak(self) -> bool:
-        """Whether it is only the nearest of what is there, because nothing found is much like the question."""
+        """Whether it is only the nearest hit, because no hit is similar to the question."""
         return any(step.stage == WEAK for step in self.why)
 
 
@@ -319,11 +319,11 @@ class Considered:
 class Evidence:
     """The result of retrieval.
 
-    ``tables`` are the best tables beyond the hits: the answer may be a cell of one that reads unlike the question.
-    ``question`` is the corrected question and ``asked`` the original, if that differs; ``language`` is empty if
-    unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the asker.
-    ``considered`` are the candidates for the evidence in the order of fusion, best first. ``kind`` is that of the
-    question. ``steps`` are the searches after the first one.
+    ``tables`` are the best tables beyond the hits: the answer may be in a cell of a table whose text differs from the
+    question. ``question`` is the corrected question and ``asked`` the original, if that differs; ``language`` is empty
+    if unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the
+    asker. ``considered`` are the candidates for the evidence in the order of fusion, best first. ``kind`` is the kind
+    of the question. ``steps`` are the searches after the first one.
     """
 
     question: str
@@ -343,8 +343,8 @@ class Evidence:
 class Trace:
     """The output of each stage of a search, best first.
 
-    ``found`` counts the chunks from each search leg; ``weights`` are those of the legs in fusion. ``fused`` are the
-    best candidates after fusion; ``ranked`` are the candidates for the evidence after boosts and reranking.
+    ``found`` counts the chunks from each search leg; ``weights`` are the weights of the legs in fusion. ``fused`` are
+    the best candidates after fusion; ``ranked`` are the candidates for the evidence after boosts and reranking.
     """
 
     question: Question
@@ -384,10 +384,10 @@ class TokenMatches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a model that read a claim and its evidence says of the claim.
+    """The verdict of a model that read a claim and its evidence.
 
-    ``supported``, ``contradicted`` and ``unknown`` are probabilities that sum to 1. ``unsupported`` (tokens,) is for
-    each token of the claim the probability that nothing in the evidence says it; ``spans`` locate the tokens.
+    ``supported``, ``contradicted`` and ``unknown`` are probabilities that sum to 1. ``unsupported`` (tokens,) is the
+    probability, for each token of the claim, that nothing in the evidence supports it; ``spans`` locate the tokens.
     """
 
     supported: float

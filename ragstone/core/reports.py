@@ -12,7 +12,7 @@ class AddReport:
     """The result of an ingest.
 
     ``added``, ``updated``, ``unchanged`` and ``removed`` count documents; ``chunks`` and ``embedded`` count chunks and
-    new vectors, and ``cached`` vectors that an embedding service had given before. ``decoded`` lists files whose
+    new vectors, and ``cached`` vectors from earlier calls of an embedding service. ``decoded`` lists files whose
     text may be wrong or lack parts. ``embedding_*`` count the calls of an embedding service, and ``cost`` is
     their price, as far as it is known. ``notices`` are messages for the user.
     """
@@ -53,12 +53,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far an ingest is. Whatever it counts is durable.
+    """The progress of an ingest. It counts only what is durable.
 
     ``committed`` are the ids of the documents stored since the last event; there are none in an event between two
     commits. ``files`` counts files, or the addresses of a web site, and ``total`` is how many there are, 0 if unknown;
-    ``growing`` says that more may be found. ``pages`` counts pages of documents that have pages. ``current`` is the
-    file or address that was opened last, and ``seconds`` is the time since the start.
+    ``growing`` says that the number may still grow. ``pages`` counts pages of documents that have pages. ``current`` is
+    the file or address that was opened last, and ``seconds`` is the time since the start.
     """
 
     committed: tuple[str, ...] = ()

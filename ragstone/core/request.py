@@ -1,4 +1,4 @@
-"""The request: a record of who asks, until when, and who pays, passed along as an argument.
+"""The request: a record of the reader, the deadline and the budget, passed as an argument.
 
 Nothing is ambient. A search without a request does not type-check, and a request sees only what its reader may read
 unless it says otherwise.
@@ -31,7 +31,7 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
-        """Return the deadline that many seconds from now."""
+        """Return the deadline after this number of seconds."""
         return cls(ends=time.monotonic() + seconds, seconds=seconds)
 
 
@@ -102,10 +102,10 @@ class Meter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One question or one ingest: who asks, until when, and who pays.
+    """One question or one ingest: its reader, its deadline and its budget.
 
     Work in threads ends soon after ``stop`` is set. ``unrestricted`` is set only after a check that no stored document
-    names groups; it omits the reader's filter, which would let everything through. ``is_kept`` says whether the turn
+    names groups; it omits the reader's filter, which would admit everything. ``is_kept`` says whether the turn
     and its answer are stored.
     """
 
@@ -118,7 +118,7 @@ class Request:
 
     @property
     def allowed(self) -> Filter | None:
-        """The filter on what may be read; None lets everything through."""
+        """The filter on what may be read; None admits everything."""
         return None if self.unrestricted else self.reader.allowed
 
     @classmethod

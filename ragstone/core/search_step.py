@@ -1,4 +1,4 @@
-"""A search after the first one, as evidence and answers tell it."""
+"""A search after the first one, as evidence and answers report it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchStep:
-    """A search after the first one, because that left something of the question open.
+    """A search after the first one, which left part of the question open.
 
-    ``searched`` is what was searched for, and ``found`` the title of the passage that led to it; empty for a part of
-    the question. ``source`` and ``target`` are the ids of the chunk that led on, if one did, and of the one found.
-    ``adds`` is the share of the question, by weight, that the target has and the source has not, 0 to 1. ``by_model``
-    says that a language model planned it.
+    ``searched`` is the query, and ``found`` the title of the passage that led to it; ``found`` is empty for a part of
+    the question. ``source`` and ``target`` are the ids of the chunk that led to the search, if any, and of the chunk
+    that it found. ``adds`` is the share of the question, by weight, that the target has and the source lacks, 0 to 1.
+    ``by_model`` says that a language model planned it.
     """
 
     searched: str

@@ -17,13 +17,13 @@ _OUTCOMES: Mapping[Outcome, str] = {
     "reply": "",
     "clarification": "",
 }
-"""What is noted below an answer that is none."""
+"""The note below a text that is not an answer."""
 _ESTIMATED: tuple[Outcome, ...] = ("answer", "closest", "refusal")
 """The outcomes that have a confidence."""
 
 
 def summary(record: object) -> str:
-    """Return what a record is in one line."""
+    """Return a record in one line."""
     match record:
         case Answer():
             cited = _count(len(record.citations), "citation")
@@ -83,7 +83,7 @@ def _answer(answer: Answer) -> str:
 
 
 def _folded(head: str, text: str, rest: str = "") -> str:
-    """Return a text that unfolds below its head, which is HTML already, as ``rest`` is."""
+    """Return a text that unfolds below its head; ``head`` and ``rest`` are already HTML."""
     body = f'<blockquote style="white-space: pre-wrap">{escape(text)}</blockquote>'
     return f"<details><summary>{head}</summary>{body}{rest}</details>"
 

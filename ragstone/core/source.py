@@ -19,12 +19,12 @@ class Entry:
             It is empty for the only entry of a source that is a single file.
         version: changes whenever the content does, such as an ETag or a revision. An entry without one is fetched
             every time.
-        kind: the suffix that says how it is read, such as ``.html``; empty if the name says it.
+        kind: the suffix that selects the reader, such as ``.html``; empty if the name has it.
         size: its bytes; 0 if unknown.
         title: replaces the title found in the content, if it is not empty.
-        url: where people read it. Citations link to it.
+        url: the address for people. Citations link to it.
         groups: the groups that may read it; None if the source does not know groups, empty if nobody may.
-        metadata: facts that the source knows, such as a date and an author. They replace those of the content.
+        metadata: metadata from the source, such as a date and an author. It replaces that of the content.
     """
 
     name: str
@@ -42,31 +42,31 @@ class Entry:
 class Source(Protocol):
     """Lists entries with their versions, and fetches single ones.
 
-    Name one of your own in ``acquire.connections`` with an address such as ``package.module:Class``; the class takes
+    Name your own in ``acquire.connections`` with an address such as ``package.module:Class``; the class takes
     the `ConnectionSettings`. `ragstone.testing.check_source` checks it. All calls come from one thread at a time.
     """
 
     @property
     def address(self) -> str:
-        """What the ids of all its documents begin with, such as ``s3://bucket/docs``. It contains no secret."""
+        """The prefix of the ids of all its documents, such as ``s3://bucket/docs``. It contains no secret."""
         ...
 
     def entries(self) -> Iterator[Entry | Skipped]:
         """Yield every entry once, in the same order each time.
 
-        A part that cannot be listed is a `Skipped` with an address below that of the source; what is stored of it is
-        kept. Entries that are no longer listed are removed.
+        For a part that cannot be listed, yield a `Skipped` with an address below the source's; its stored documents are
+        kept. Documents of entries that are no longer listed are removed.
 
         Raises:
-            SourceError: the list cannot be had, or breaks off. Nothing is removed then.
+            SourceError: the list is unavailable or breaks off. Then nothing is removed.
         """
         ...
 
     def fetch(self, entry: Entry) -> Iterator[bytes]:
-        """Yield the content of an entry in blocks. It is asked for before the next entry is.
+        """Yield the content of an entry in blocks. The caller reads it before it asks for the next entry.
 
         Raises:
-            SourceError, OSError: this entry cannot be had; the others are read all the same.
+            SourceError, OSError: this entry is unavailable; the others are still read.
         """
         ...
 

@@ -1,7 +1,7 @@
 """Tables in chunks: their cells, each with its exact span, its column headings and the label of its row.
 
-The text of such a chunk is whole rows, one per line, with " | " between cells or as Markdown. What stands above them
-in the table is in the facts of the chunk: column headings, caption and section.
+The text of such a chunk is whole rows, one per line, with " | " between cells or as Markdown. The facts of the chunk
+have what is above these rows in the table: column headings, caption and section.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _SCALE = re.compile(r"\b(?:thousand|million|billion)s?\b", re.IGNORECASE)
 class Cell:
     """A cell of the body of a table.
 
-    ``span`` is in the text of the chunk. ``header`` are the headings of its column from the top down, ``label`` is
-    what names its row: the section, if any, and the first cell.
+    ``span`` is in the text of the chunk. ``header`` are the headings of its column from the top down; ``label`` names
+    its row: the section, if any, and the first cell.
     """
 
     span: Span
@@ -60,8 +60,8 @@ class Row:
 class Table:
     """The rows of a chunk below its column headings.
 
-    ``columns`` are the headings of each column; ``caption`` is what stands above the table, ``unit`` the part of it or
-    of the headings that says in what the figures are counted, such as "in millions".
+    ``columns`` are the headings of each column; ``caption`` is the text above the table; ``unit`` is the part of the
+    caption or headings that gives the unit of the figures, such as "in millions".
     """
 
     rows: tuple[Row, ...]
@@ -71,7 +71,7 @@ class Table:
 
     @property
     def corner(self) -> tuple[str, ...]:
-        """The headings above the labels of the rows, which may say of what time all columns are."""
+        """The headings above the row labels, which may give the period of all columns."""
         return self.columns[0] if self.columns else ()
 
     @property
@@ -81,7 +81,7 @@ class Table:
 
 
 def table_of(chunk: Chunk) -> Table | None:
-    """Return the table of a chunk; None if it is no table, or has no row with two cells below its headings."""
+    """Return the table of a chunk; None if it is not a table, or has no row with two cells below its headings."""
     if not chunk.facts.get("is_table"):
         return None
     header = [line for line in _fact(chunk, "table_header").split("\n") if line.strip()]
@@ -108,7 +108,7 @@ def table_of(chunk: Chunk) -> Table | None:
 def as_markdown(table: Table) -> str:
     """Return a table as a language model reads it best: its caption, and Markdown with one row of headings.
 
-    A section stands as a row of its own above its first row.
+    A section is a separate row above its first row.
     """
     lines = [_line([" · ".join(path) for path in table.columns]), _line(["---"] * len(table.columns))]
     section = ""
@@ -128,7 +128,7 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def unit_of(text: str) -> str:
-    """Return the words that say in what figures are counted, such as "in millions"; empty if there are none."""
+    """Return the words that give the unit of the figures, such as "in millions"; empty if there are none."""
     found = _UNIT.search(text)
     if not found:
         return ""
@@ -165,12 +165,12 @@ def _fact(chunk: Chunk, key: str) -> str:
 
 
 def _path(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the texts that are not empty, equal neighbours once."""
+    """Return the non-empty texts, without repeating equal neighbours."""
     return tuple(text for text, _ in groupby(text for text in texts if text))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, without the white space around them, and where each begins."""
+    """Yield each non-blank line, stripped, with its offset."""
     at = 0
     for line in text.splitlines(keepends=True):
         if line.strip():
@@ -185,7 +185,7 @@ def _is_fenced(line: str) -> bool:
 
 
 def _cells(line: str, at: int, *, fenced: bool) -> list[tuple[Span, str]]:
-    """Return the spans, moved by ``at``, and texts of cells; ``fenced`` lines begin and end with a bar."""
+    """Return the spans, shifted by ``at``, and texts of cells; ``fenced`` lines begin and end with a bar."""
     start, end = 0, len(line)
     if fenced:
         bare = line.strip()

@@ -34,7 +34,7 @@ async def in_thread(work: Callable[[], _T], stop: Event | None = None) -> _T:
     closes; its thread does not keep the program from ending.
     """
     running = asyncio.ensure_future(asyncio.to_thread(work)) if stop is None else _in_daemon_thread(work)
-    running.add_done_callback(lambda done: done.cancelled() or done.exception())  # asyncio reports no failure twice.
+    running.add_done_callback(lambda done: done.cancelled() or done.exception())  # asyncio reports a failure only once.
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

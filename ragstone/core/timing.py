@@ -24,7 +24,7 @@ class Timings:
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
-        """Add the time inside to a stage; a stage entered again adds up."""
+        """Add the time inside the block to a stage; repeated entries add up."""
         started = time.perf_counter()
         try:
             yield

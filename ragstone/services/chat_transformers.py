@@ -48,7 +48,7 @@ class TransformersChat:
 
     Args:
         name: as the settings have it: ``huggingface:`` and a name on the hub, a folder, or a shipped pair's name.
-        settings: how the model is asked, and in what precision.
+        settings: the sampling and the precision of the model.
 
     Raises:
         SettingsError: there is no such model, it cannot be downloaded, or it has no chat template.

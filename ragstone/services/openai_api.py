@@ -47,7 +47,7 @@ class OpenAIServer:
         self._section = "services.azure" if azure else "services.openai"
         address = f"{self._section}.{'endpoint' if azure else 'base_url'}"
         self.remedy = f"check {address}, and that the server speaks the OpenAI protocol"
-        """What to do about a reply that is not one of the protocol."""
+        """The remedy for a reply that does not follow the protocol."""
         self._variable = "AZURE_OPENAI_API_KEY" if azure else "OPENAI_API_KEY"
 
     @asynccontextmanager

@@ -31,7 +31,7 @@ _FAILURES = (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.Remot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How a server is reached, and ``setting``, the path of the setting that allows private addresses."""
+    """The limits of a connection, and ``setting``, the path of the setting that allows private addresses."""
 
     allow_private: bool
     timeout_seconds: float
@@ -49,13 +49,13 @@ class Reply:
 
 
 class PinnedClient:
-    """Keeps connections open, repeats what may succeed later, and waits as long as the server asks it to.
+    """Keeps connections open, retries calls that may succeed later, and waits as long as the server requests.
 
     Args:
-        headers: sent with every request, such as the credentials; only to the server that was asked, not where it
-            redirects to.
+        headers: sent with every request, such as the credentials; only to the named server, not to the target of a
+            redirect.
         limits: how the server is reached.
-        sleep: waits for so many seconds.
+        sleep: waits for a number of seconds.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class PinnedClient:
     def _answered(
         self, method: str, url: str, headers: Mapping[str, str], content: bytes, *, may_move: bool = False
     ) -> Generator[tuple[Reply, Iterator[bytes]]]:
-        """Yield a reply and the blocks of its body, after as many attempts as are allowed."""
+        """Yield a reply and the blocks of its body, within the allowed number of attempts."""
         attempt, is_answered = 0, False
         while True:
             wait: float | None = None

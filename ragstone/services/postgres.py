@@ -50,9 +50,9 @@ class Server:
     def __init__(self, settings: PostgresSettings, *, schema: str = "", seconds: float = ENGINE_SECONDS) -> None:
         """
         Args:
-            settings: where it is.
+            settings: the address.
             seconds: to wait for one reply.
-            schema: where unqualified names are looked for; the server's own choice if not given.
+            schema: the schema of unqualified names; the server's default if not given.
 
         Raises:
             SettingsError: the address is missing or malformed.
@@ -64,7 +64,7 @@ class Server:
             parts = conninfo_to_dict(dsn)
         except psycopg.Error:  # whose text would show the password
             raise SettingsError(
-                "services.postgres.dsn is not an address of PostgreSQL; write it as"
+                "services.postgres.dsn is not a PostgreSQL address; write it as"
                 " postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
             ) from None
         self._dsn, self._seconds, self._schema = dsn, seconds, schema
@@ -116,7 +116,7 @@ class Server:
 
     @contextmanager
     def borrowed(self) -> Generator[Connection]:
-        """Give a connection for several statements, each a transaction of its own.
+        """Yield a connection for several statements, each in its own transaction.
 
         Raises:
             EngineError: the server cannot be reached, or refuses.

@@ -1,7 +1,7 @@
 """Results kept by key in one file, so that they are computed once.
 
-The cache does not know what it keeps. A key is made of everything that decides a value, so a value can be missing but
-never stale. The file is disposable: one that is damaged, of another format or not writable is deleted or ignored
+The cache does not interpret its values. A key contains everything that determines a value, so a value can be missing
+but never stale. The file is disposable: one that is damaged, of another format or not writable is deleted or ignored
 without an error. Nothing is synced to disk; each value carries a checksum instead, and one that does not fit is a miss.
 """
 
@@ -22,13 +22,13 @@ from ragstone.storage.sqlite import connect_private
 FORMAT = 2
 """The format of the file. A file of another format is deleted."""
 PERIOD = 3_600_000
-"""Milliseconds between two records of the use of a value, so that reading one is rarely a write."""
+"""Milliseconds between two records of the use of a value, so that a read seldom writes."""
 FREED = 0.9
-"""The share of its limit to which a full kind is cut, so that the next values fit without another cut."""
+"""The share of its limit to which a full kind shrinks, so that the next values fit without another purge."""
 OVERHEAD = 100
 """Approximate overhead of an entry in bytes, without its value."""
 PATIENCE = 0.05
-"""Seconds to wait for another process that writes; after that, a value is not kept."""
+"""Seconds to wait for another process that writes. After that, the value is dropped."""
 COUNTED = 256
 """Hits and misses to count in memory before they are added to those on disk."""
 
@@ -54,9 +54,10 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """The room for one kind of value: ``bytes``, and if they are not 0, ``entries`` and ``seconds`` until one expires.
+    """The limits of one kind of value:
 
-    With a limit of entries the least recently used one makes room; without, that is exact to within `PERIOD`.
+    ``bytes``, and, if they are not 0, ``entries`` and ``seconds`` until a value expires. With a limit of entries, the
+    exactly least recently used one makes room; otherwise the order is exact to within `PERIOD`.
     """
 
     bytes: int
@@ -85,19 +86,19 @@ class Cache(Protocol):
     """A bounded store of bytes by kind and key. No method raises: a cache that fails has no values."""
 
     def keeps(self, kind: str) -> bool:
-        """Return whether values of a kind are kept, so that it is worth making a key."""
+        """Return whether values of a kind are kept, so that computing a key is worthwhile."""
         ...
 
     def get(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the values that are there; hits and misses are counted."""
+        """Return the values found; count hits and misses."""
         ...
 
     def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
-        """Keep values; those unused for longest make room."""
+        """Store values; the least recently used ones make room."""
         ...
 
     def latest(self, kind: str, count: int) -> list[bytes]:
-        """Return the values used last, newest first; the order is exact to within `PERIOD`."""
+        """Return the most recently used values, newest first; the order is exact to within `PERIOD`."""
         ...
 
     def status(self) -> tuple[CacheStatus, ...]:
@@ -105,7 +106,7 @@ class Cache(Protocol):
         ...
 
     def peek(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the values that are there, and count nothing."""
+        """Return the values found, without counting."""
         ...
 
     def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
@@ -113,11 +114,11 @@ class Cache(Protocol):
         ...
 
     def clear(self, kinds: Sequence[str] = ()) -> None:
-        """Forget these kinds, statistics too; all of them if none is named."""
+        """Delete these kinds with their statistics; all kinds if none is named."""
         ...
 
     def close(self) -> None:
-        """Save the statistics and close what is open."""
+        """Save the statistics and close the connections."""
         ...
 
 
@@ -216,7 +217,7 @@ class FileCache:
             rows = db.execute("SELECT kind, entries, bytes, hits, misses FROM totals")
             return {kind: [value if isinstance(value, int) else 0 for value in rest] for kind, *rest in rows}
 
-        if self._limits and not self._path.is_file():  # looking makes no file
+        if self._limits and not self._path.is_file():  # a read creates no file
             known = dict[str, list[int]]()
         else:
             self._try(self._save)
@@ -361,7 +362,7 @@ def _expired(limit: Limit, now: int) -> int:
 
 
 def _make_room(db: sqlite3.Connection, kind: str, limit: Limit) -> None:
-    """Delete expired values, and those unused for longest, many at a time, if a limit is exceeded."""
+    """Delete expired values and, if a limit is exceeded, many of the least recently used ones at once."""
     expired = 0
     if limit.seconds:
         sql = "DELETE FROM entries WHERE kind = ? AND made <= ?"

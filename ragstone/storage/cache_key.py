@@ -1,4 +1,4 @@
-"""The keys of cached values: everything that decides a value, and the code that computed it."""
+"""The keys of cached values: everything that determines a value, and the code that computed it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import cast
 
 
 def key(*parts: object) -> bytes:
-    """Return the key for everything that decides a value: texts, numbers, bytes, and records and tuples of them."""
+    """Return the key for everything that determines a value: texts, numbers, bytes, and records and tuples of them."""
     return hashlib.blake2b(repr(_spelled(parts)).encode(), digest_size=20).digest()
 
 

@@ -1,7 +1,7 @@
 """A second cache behind the one in the file, on a server of Redis or Valkey, which hosts share.
 
-Values are bytes with a checksum; nothing is pickled. A server that cannot be reached is a miss, and is not asked again
-for a while. The server limits the size (``maxmemory``), and unused values expire after some days.
+Values are bytes with a checksum; nothing is pickled. If the server is unreachable, a lookup is a miss, and the server
+is not asked again for a while. The server limits the size (``maxmemory``), and unused values expire after some days.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class SharedCache:
     def __init__(
         self, local: FileCache, settings: RedisSettings, *, seconds: float = _SECONDS, days: float = _DAYS
     ) -> None:
-        """Name the server, which is not reached before it is used.
+        """Set the server; the first use connects to it.
 
         Raises:
-            SettingsError: the address is not one of Redis.
+            SettingsError: the address is not a Redis address.
         """
         self._local = local
         url = settings.url.get_secret_value()
@@ -64,12 +64,12 @@ class SharedCache:
                 url,
                 socket_timeout=seconds,
                 socket_connect_timeout=seconds,
-                retry=Retry(NoBackoff(), 0),  # the breaker does better
+                retry=Retry(NoBackoff(), 0),  # the breaker does this better
                 decode_responses=False,
             )
         except (ValueError, TypeError):  # whose text would show the password
             raise SettingsError(
-                "services.redis.url is no address of Redis; write it as redis://USER:PASSWORD@HOST:6379/0, or rediss://"
+                "services.redis.url is not a Redis address; write it as redis://USER:PASSWORD@HOST:6379/0, or rediss://"
             ) from None
         self._seconds = max(1, round(days * DAY))
         self._server = EngineCalls(self._ping)
@@ -88,7 +88,7 @@ class SharedCache:
         self._local.count(kind, hits=hits, misses=misses)
 
     def _completed(self, kind: str, keys: Sequence[bytes], found: dict[bytes, bytes]) -> dict[bytes, bytes]:
-        """Return the values found here, and those that the server has of the others."""
+        """Return the values found here, and the missing ones from the server."""
         missing = [key for key in dict.fromkeys(keys) if key not in found]
         if not missing or kind not in SHARED or not self.keeps(kind):
             return found
@@ -108,7 +108,7 @@ class SharedCache:
         new = {key: value for key, sent in zip(names, values, strict=False) if (value := _opened(kind, key, sent))}
         self._counted["hits"] += len(new)
         self._counted["misses"] += len(missing) - len(new)
-        if not expires:  # a copy would outlive it
+        if not expires:  # a copy would outlive the original
             self._local.put(kind, new)
         return found | new
 
@@ -133,7 +133,7 @@ class SharedCache:
         return (*self._local.status(), self._status())
 
     def clear(self, kinds: Sequence[str] = ()) -> None:
-        """Forget these kinds, or all, here and on the server, where other knowledge bases lose them too."""
+        """Delete these kinds, or all, here and on the server, where other knowledge bases lose them too."""
         self._local.clear(kinds)
         patterns = [f"{PREFIX}{kind}:*" for kind in kinds] or [f"{PREFIX}*"]
 
@@ -219,7 +219,7 @@ def _name(kind: str, key: bytes) -> str:
 
 
 def _opened(kind: str, key: bytes, sent: object) -> bytes | None:
-    """Return the value, or None if it is not the one that was sent."""
+    """Return the value, or None if its checksum does not match."""
     if not isinstance(sent, bytes) or len(sent) <= 4:
         return None
     value = sent[4:]

@@ -1,4 +1,4 @@
-"""Small files and checksums of the indexes, which are built again if they are damaged."""
+"""Small files and checksums of the indexes, which are rebuilt if they are damaged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def note_json(path: Path, value: dict[str, Any]) -> None:
-    """Replace a file by a value as JSON; other processes see the old one or the new one, a power cut may lose both."""
+    """Replace a file by a value as JSON; other processes see one of the two, but a power cut may lose both."""
     make_folder(path.parent)
     temporary = path.with_name(f".{path.name}")
     descriptor = disk.create(temporary)
@@ -33,7 +33,7 @@ def note_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the value in a file; empty if the file is missing or damaged, for files that can be written again."""
+    """Return the value in a file that can be rewritten; empty if the file is missing or damaged."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -42,7 +42,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def state(version: Path) -> tuple[bytes, ...]:
-    """Return what changes whenever the indexes of a version do, even without a commit: merging changes weights."""
+    """Return a value that changes whenever the indexes of a version do; a merge changes weights without a commit."""
     found: list[bytes] = []
     for name in ("terms/meta.json", "terms/manifest.json", "vectors/manifest.json"):
         path = version / name
@@ -54,7 +54,7 @@ def state(version: Path) -> tuple[bytes, ...]:
 
 
 def identity(path: Path) -> tuple[int, int, int]:
-    """Return what changes whenever `write_json` replaces the file; zeros if it is missing."""
+    """Return a value that changes whenever `write_json` replaces the file; zeros if it is missing."""
     try:
         found = path.stat()
     except OSError:
@@ -77,7 +77,7 @@ def is_writable(path: Path) -> bool:
 
 
 def is_public(path: Path) -> bool:
-    """Tell whether every account of this machine can read a file."""
+    """Return whether every account of this machine can read a file."""
     try:
         file, folders = path.stat(), [folder.stat() for folder in path.absolute().parents]
     except OSError:

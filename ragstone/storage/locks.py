@@ -73,7 +73,7 @@ def lock(file: int | IO[str], *, shared: bool = False, wait: bool = False) -> No
     Args:
         file: the file, or its descriptor.
         shared: let others hold the lock too, if they share it.
-        wait: wait for whoever holds it.
+        wait: wait for the current holder.
 
     Raises:
         BlockingIOError: another process holds it, and ``wait`` is false.

@@ -1,4 +1,4 @@
-"""Small records of a knowledge base that whoever indexes it replaces in one step, such as the names in its engines."""
+"""Small records of a knowledge base, such as the names in its engines, each replaced in one step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragstone.storage.files import pointed, read_json, write_json
 
 
 class Shelf(Protocol):
-    """Where the records are: files of the folder, or rows of the server that has the catalog.
+    """The store of the records: files of the folder, or rows on the catalog's server.
 
     A record has the name of its file, such as ``engines.json``, or ``v1/qdrant.json`` if it belongs to a version.
     Every method may raise `KnowledgeBaseError`.

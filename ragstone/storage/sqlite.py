@@ -34,7 +34,7 @@ def connect_private(path: Path, timeout: float = PATIENCE) -> sqlite3.Connection
 
 
 def fixed_state(path: Path) -> tuple[int, ...]:
-    """Return what changes when another process writes a database that this one may only read."""
+    """Return a value that changes when another process writes a database that this one may only read."""
     return *identity(path), *identity(_log_of(path))
 
 

@@ -51,7 +51,7 @@ def test_a_healthy_one_is_well(folder: Path):
         ("DELETE FROM chunks WHERE row = 4", "documents", "chunks are missing"),
         ("UPDATE about SET built_with = replace(built_with, '200', '201')", "catalog", "settings it was built with"),
         ("UPDATE commits SET generation = 9 WHERE generation = 0", "catalog", "gap"),
-        ("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'chunks'", "catalog", "used twice"),
+        ("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'chunks'", "catalog", "could be reused"),
     ],
 )
 def test_changed_values_are_found_and_their_documents_named(folder: Path, sql: str, part: str, what: str):

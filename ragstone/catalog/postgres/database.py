@@ -1,7 +1,7 @@
 """The catalog in a schema of PostgreSQL, for several hosts.
 
-Each version of a knowledge base has a schema of its own. Whoever writes holds the lock of the knowledge base; anybody
-reads. Commits become visible in the order of their numbers, so the indexes of every host can follow them.
+Each version of a knowledge base has a schema of its own. A writer holds the lock of the knowledge base; anyone can
+read. Commits become visible in the order of their numbers, so the indexes of every host can follow them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _unfenced(db: Connection) -> None:
 
 
 def open_catalog(server: Server, fence: Fence = _unfenced) -> SqlCatalog:
-    """Return the catalog in the schema of a server, which is not asked yet."""
+    """Return the catalog in the schema of a server, without connecting yet."""
     return SqlCatalog(PostgresDatabase(server, fence))
 
 
@@ -155,7 +155,7 @@ class PostgresDatabase:
 
 
 class PostgresTransaction:
-    """A write that is under way."""
+    """A write in progress."""
 
     def __init__(self, db: Connection, generation: int) -> None:
         self._db, self.generation = db, generation
@@ -239,7 +239,7 @@ def _translated(done: str) -> Generator[None]:
 
 
 _ORPHANS = {
-    "row numbers that would be used twice": (
+    "row numbers that could be reused": (
         "SELECT count(*) FROM chunks_numbers WHERE last_value - (NOT is_called)::int"
         " < greatest((SELECT max(row) FROM chunks), (SELECT max(row) FROM removals))"
     ),

@@ -2,12 +2,12 @@
 
     schema NAME       the current, next and previous version; who holds the locks
     schema NAME_v1    the catalog of a version
-    schema NAME_journal   conversations, costs and opinions, see `ragstone.history.postgres_journal`
+    schema NAME_journal   conversations, costs and votes, see `ragstone.history.postgres_journal`
     .ragstone/        on each host: catalog.json (name and identity of the knowledge base), v1/ with indexes built from
-                      the catalog, and what belongs to the host: caches, state of crawls
+                      the catalog, and the host's own files: caches, state of crawls
 
-Switching versions is one transaction, so that every host sees one version or the other. Whoever opens a version holds a
-lock on it as long as its connection lives, and nobody deletes it meanwhile.
+Switching versions is one transaction, so that every host sees one version or the other. A process that opens a version
+holds a lock on it as long as its connection lives, and nobody deletes it meanwhile.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PostgresLocation:
         """
         Args:
             folder: of this host.
-            services: the address of the server, and how long to wait for it.
+            services: the address of the server, and its time limits.
             name: of the schema; the names of the versions' schemas begin with it.
         """
         self.folder = folder
@@ -86,7 +86,7 @@ class PostgresLocation:
             return open_catalog(self._connect(self._schema(version)), self._locks.fence)
 
     def _add_missing(self, version: Path) -> None:
-        """Add the table and the indexes that catalogs made by earlier versions of Ragstone do not have."""
+        """Add the table and the indexes that catalogs of earlier versions of Ragstone lack."""
         schema = self._schema(version)
         with self._server.transaction() as db:
             db.execute(f'LOCK TABLE "{schema}".commits IN EXCLUSIVE MODE'.encode())  # one at a time

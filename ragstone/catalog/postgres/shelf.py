@@ -1,4 +1,4 @@
-"""Small records of a knowledge base on the server that has its catalog, so that all hosts read the same."""
+"""Small records of a knowledge base on its catalog's server, so that all hosts read the same."""
 
 from __future__ import annotations
 
