@@ -1,1 +1,1 @@
-"""What is kept of people's use: conversations, answers, opinions, what happened, what it cost, who may come in."""
+"""The record of people's use: conversations, answers, votes, statistics, costs, keys and users."""

@@ -1,4 +1,4 @@
-"""What administrators did and readers shared: who, when and what. Rows are added; none is ever changed or removed."""
+"""The audit log: what administrators did and readers shared, who and when. It is append-only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LAST = 2**62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One act. ``at`` is in seconds since 1970; an empty ``who`` is somebody on the server's machine."""
+    """One act. ``at`` is in seconds since 1970; an empty ``who`` is a person on the server's machine."""
 
     number: int
     at: float
@@ -57,7 +57,7 @@ class Audit:
         Args:
             who: the name of the reader.
             act: what kind of act.
-            what: on whom or what; never a secret.
+            what: its object; never a secret.
 
         Raises:
             KnowledgeBaseError: it could not be stored.

@@ -14,7 +14,7 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedSetting:
-    """A value that stands before the one of the settings. ``at`` is in seconds since 1970."""
+    """A value that overrides the settings. ``at`` is in seconds since 1970."""
 
     path: str
     value: Value
@@ -43,7 +43,7 @@ class ChangedSettings:
         }
 
     def set(self, path: str, value: Value) -> None:
-        """Let a value stand before that of the settings; the caller has checked it.
+        """Override a setting; the caller has checked the value.
 
         Raises:
             KnowledgeBaseError: it could not be stored.
@@ -57,7 +57,7 @@ class ChangedSettings:
             )
 
     def reset(self, path: str) -> None:
-        """Let the settings hold again.
+        """Remove the override of a setting.
 
         Raises:
             KnowledgeBaseError: it could not be deleted.

@@ -1,4 +1,4 @@
-"""Which columns of the journal's tables a checksum covers."""
+"""The columns of the journal's tables that a checksum covers."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ SUMS: Mapping[str, tuple[str, ...]] = {
     "tokens": ("hash", "key", "visitor", "groups", "until"),
     "calls": ("day", "job", "purpose", "model", "prompt", "completion", "cost", "open"),
 }
-"""Tables whose rows carry a checksum, and the columns it is made of."""
+"""Tables whose rows have a checksum, and the columns that it covers."""

@@ -20,15 +20,15 @@ _SOON = 10.0
 """Seconds within which an answer is stored after its turn."""
 
 _OF_A_SESSION = ("names", "shares")
-"""Tables with what belongs to a session and ends with it."""
+"""Tables whose rows belong to a session and are deleted with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """A stored conversation: its name, the number of turns, and the time of the last one, in seconds since 1970.
 
-    ``first`` is the oldest stored question, ``title`` what its reader calls it, if anything; ``pinned`` says that they
-    keep it at the top.
+    ``first`` is the oldest stored question, ``title`` the reader's name for it, if any; ``pinned`` says that the reader
+    keeps it at the top.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Conversations:
         """Take the journal and the limits.
 
         Args:
-            journal: where they are stored.
+            journal: the store.
             tokens: the most to return of a session; 0 for nothing.
             days: to store a turn; 0 stores none.
             clock: seconds since 1970; that of the journal if not given.
@@ -166,7 +166,7 @@ class Conversations:
         ]
 
     def name(self, session: str, *, title: str | None = None, pinned: bool | None = None) -> bool:
-        """Call a session something, or keep it at the top; what is None stays as it is.
+        """Rename a session, or pin it to the top; None leaves a property unchanged.
 
         Returns:
             Whether there is such a session.
@@ -179,7 +179,7 @@ class Conversations:
             if db is None:
                 return False
         with self._journal.writing() as db:
-            # In the same transaction, because another process may forget the session in this moment.
+            # In the same transaction, because another process may delete the session at the same moment.
             there = "SELECT 1 FROM turns WHERE session = ? AND at >= ? LIMIT 1"
             if not db.execute(there, [session, oldest]).fetchone():
                 return False
@@ -193,7 +193,7 @@ class Conversations:
         return True
 
     def forget(self, session: str) -> int:
-        """Delete a session, its pages too, and return how many turns it had.
+        """Delete a session, including its web pages, and return its number of turns.
 
         Raises:
             KnowledgeBaseError: it could not be deleted.
@@ -209,7 +209,7 @@ class Conversations:
         self._delete("turn = ?", number)
 
     def prune(self) -> int:
-        """Delete expired turns and return how many there were. `note` does so, too.
+        """Delete expired turns and return their number. `note` does this, too.
 
         Raises:
             KnowledgeBaseError: it could not be deleted.

@@ -1,7 +1,7 @@
-"""The journal: what people did with a knowledge base, which cannot be computed again.
+"""The journal: what people did with a knowledge base, which cannot be recomputed.
 
 It is stored apart from the versions, because a rebuild replaces those. Any process writes to it, a few rows at a time;
-every write is synced before it is acknowledged. Other modules know what the rows mean; this one keeps them safe.
+every write is synced before it is acknowledged. Other modules know the meaning of the rows; this one keeps them safe.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Journal:
                 with suppress(sqlite3.Error):
                     if db.in_transaction:
                         db.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):  # its memory cannot be trusted then
+                if isinstance(error, sqlite3.Error):  # its memory can no longer be trusted
                     self.close()
                 raise
 
@@ -157,8 +157,10 @@ def make(path: Path) -> None:
         with closing(connect(temporary)) as db:
             _migrate(db, temporary)
             db.execute("PRAGMA journal_mode=WAL")
-        if log.exists():  # closing could not bring it into the file, as on a full disk, and it would stay behind
-            raise OSError(f"{log} could not be brought into the file")
+        if (
+            log.exists()
+        ):  # closing could not merge it into the file, for example on a full disk, and it would stay behind
+            raise OSError(f"{log} could not be merged into the file")
         put_in_place(temporary, path)
     except BaseException:
         for part in (temporary, log, shared):
@@ -169,7 +171,7 @@ def make(path: Path) -> None:
 
 
 def findings(folder: Path) -> list[Finding]:
-    """Return what is wrong with the journal in a folder: its structure, and rows that do not fit their checksums."""
+    """Return the faults of the journal in a folder: its structure, and rows that do not match their checksums."""
     path = folder / NAME
     if not path.is_file():
         return []
@@ -191,7 +193,7 @@ def findings(folder: Path) -> list[Finding]:
 
 
 def damaged_rows(db: JournalDatabase, tables: Iterable[str]) -> Iterator[str]:
-    """Yield which of these tables have rows that do not fit their checksums."""
+    """Yield the tables with rows that do not match their checksums."""
     for table in tables:
         rows = db.execute(f"SELECT crc, {', '.join(SUMS[table])} FROM {table}")  # noqa: S608
         count = sum(crc != row_crc(*values) for crc, *values in rows)
@@ -228,5 +230,5 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
 
 
 def _remedy(path: Path) -> str:
-    lost = "which loses conversations, costs and what was learned"
+    lost = "which loses conversations, costs and learned policies"
     return f"replace it by the {path.name} of a backup, or remove {path}, {lost}"

@@ -12,7 +12,7 @@ from ragstone.history.store import JournalDatabase
 
 
 def _m001_conversations(db: JournalDatabase) -> None:
-    """Questions and answers of conversations, in the order they were asked. Times are seconds since 1970, UTC."""
+    """Questions and answers of conversations, in their order. Times are seconds since 1970, UTC."""
     db.execute(
         """
         CREATE TABLE turns (
@@ -30,7 +30,7 @@ def _m001_conversations(db: JournalDatabase) -> None:
 
 
 def _m002_spending(db: JournalDatabase) -> None:
-    """Calls of language models, and what they cost in billionths; those of past days as sums."""
+    """Calls of language models, and their cost in billionths; calls of past days are sums."""
     db.execute(
         """
         CREATE TABLE calls (
@@ -66,7 +66,7 @@ def _m002_spending(db: JournalDatabase) -> None:
 
 
 def _m003_keys(db: JournalDatabase) -> None:
-    """Keys of the HTTP API. Of the key itself only a hash is kept."""
+    """Keys of the HTTP API. Only a hash of the key itself is stored."""
     db.execute(
         """
         CREATE TABLE keys (
@@ -85,7 +85,7 @@ def _m003_keys(db: JournalDatabase) -> None:
 
 
 def _m004_responses(db: JournalDatabase) -> None:
-    """Answers that were given, and what people thought of them. A voice that changes its mind appends a row."""
+    """Answers, and the votes on them. A voter who changes their mind appends a row."""
     db.execute(
         """
         CREATE TABLE responses (
@@ -117,7 +117,7 @@ def _m004_responses(db: JournalDatabase) -> None:
 
 
 def _m005_statistics(db: JournalDatabase) -> None:
-    """What happened in each hour of UTC: counts by kind and name, and, of what is measured, sums and histograms."""
+    """Events in each hour of UTC: counts by kind and name, and sums and histograms of measured values."""
     db.execute(
         """
         CREATE TABLE hours (
@@ -134,7 +134,7 @@ def _m005_statistics(db: JournalDatabase) -> None:
 
 
 def _m006_served(db: JournalDatabase) -> None:
-    """What a server was told to do, so that it is done even if the server is stopped; and what keys have cost."""
+    """Jobs of a server, so that they run even if the server stops; and the costs of keys."""
     db.execute(
         """
         CREATE TABLE jobs (
@@ -166,9 +166,10 @@ def _m006_served(db: JournalDatabase) -> None:
 
 
 def _m007_learning(db: JournalDatabase) -> None:
-    """What was learned from opinions, and on what grounds. Rows are added, and none is ever changed or removed.
+    """What was learned from votes, and the evidence for it.
 
-    No question and no name stands here: readers are told apart by hashes keyed with the first policy's seed.
+    The tables are append-only. They contain no question and no name: readers are hashes keyed with the first policy's
+    seed.
     """
     db.execute(
         """
@@ -234,12 +235,12 @@ def _m007_learning(db: JournalDatabase) -> None:
 
 def _m008_workers(db: JournalDatabase) -> None:
     """Jobs that any worker may take. ``due`` is moved by each heartbeat, so it is in no checksum."""
-    db.execute("ALTER TABLE jobs ADD COLUMN due REAL")  # when anybody may take it; NULL: it is the server's own
+    db.execute("ALTER TABLE jobs ADD COLUMN due REAL")  # when any worker may take it; NULL: it is the server's own
     db.execute("CREATE INDEX jobs_due ON jobs (due) WHERE ended IS NULL AND due IS NOT NULL")
 
 
 def _m009_names(db: JournalDatabase) -> None:
-    """What people call their conversations, and which they keep at the top."""
+    """People's titles of their conversations, and their pinned ones."""
     db.execute(
         """
         CREATE TABLE names (
@@ -253,7 +254,7 @@ def _m009_names(db: JournalDatabase) -> None:
 
 
 def _m010_people(db: JournalDatabase) -> None:
-    """People who sign in, their sessions, and what administrators did."""
+    """People who sign in, their sessions, and the acts of administrators."""
     db.execute(
         """
         CREATE TABLE users (
@@ -344,7 +345,7 @@ def _m012_shares(db: JournalDatabase) -> None:
 
 
 def _m013_schedules(db: JournalDatabase) -> None:
-    """Sources that are synced by themselves."""
+    """Sources with a schedule."""
     db.execute(
         """
         CREATE TABLE schedules (
@@ -388,5 +389,8 @@ MIGRATIONS: tuple[Callable[[JournalDatabase], None], ...] = (
     _m013_schedules,
     _m014_changed_settings,
 )
-"""From nothing to format 1, from 1 to 2, and so on. A published one is never edited; a new format appends one."""
+"""Migrations from nothing to format 1, from 1 to 2, and so on.
+
+A published one is never edited; a new format appends one.
+"""
 FORMAT = len(MIGRATIONS)

@@ -1,4 +1,4 @@
-"""Keys of the HTTP API: what each may do and read, and its quotas.
+"""Keys of the HTTP API: their rights and quotas.
 
 A key is shown once, when it is created; only its hash is stored. It has 256 random bits, so no slow hash is needed.
 """
@@ -22,7 +22,7 @@ from ragstone.history.store import JournalStore
 
 Scope = Literal["read", "write", "tokens", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "tokens", "admin")
-"""What a key may allow: reading; adding and removing documents; making short-lived tokens for visitors of a site;
+"""The scopes of a key: reading; adding and removing documents; making short-lived tokens for visitors of a site;
 everything, including settings and statistics."""
 PREFIX = "rgs_"
 _FORM = re.compile(r"rgs_([0-9a-f]{8})_[A-Za-z0-9_-]{43}")
@@ -33,7 +33,7 @@ _COLUMNS = "id, name, hash, scopes, groups, limits, made, revoked"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyLimits:
-    """The quotas of a key; None stands for those of the server's settings."""
+    """The quotas of a key; None uses the server's settings."""
 
     rate_per_minute: int | None = None
     burst: int | None = None
@@ -43,7 +43,7 @@ class KeyLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A key without its secret. ``groups`` are those of its reader; None may read everything.
+    """A key without its secret. ``groups`` are the groups of its reader; None may read everything.
 
     Keys of the same ``name`` belong to the same reader and see the same conversations.
     """
@@ -112,7 +112,7 @@ class Keys:
             KnowledgeBaseError: it could not be stored.
         """
         if not name.strip() or not _NAME.fullmatch(name):
-            raise UsageError("a key needs a name of up to 100 characters: whose it is, or what for")
+            raise UsageError("a key needs a name of up to 100 characters: its owner or purpose")
         id = secrets.token_hex(4)
         text = f"{PREFIX}{id}_{secrets.token_urlsafe(32)}"
         key = Key(
@@ -147,7 +147,7 @@ class Keys:
         return KeyRing(self._rows(), made)
 
     def state(self) -> tuple[float, ...]:
-        """Return what changes whenever any process makes or revokes a key; cheap enough for every request.
+        """Return a value that changes whenever any process creates or revokes a key; cheap enough for every request.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
@@ -172,7 +172,7 @@ class Keys:
                     db.execute("UPDATE keys SET revoked = ?, crc = ? WHERE id = ?", [now, sum, key.id])
                 out.append(revoked)
         if not out:
-            raise NotFound(f"there is no key '{which}' in force; ragstone key list shows them")
+            raise NotFound(f"there is no key '{which}' that is valid; list the keys with: ragstone key list")
         return out
 
     def spend(self, id: str, cost: int) -> None:
@@ -242,7 +242,7 @@ def from_text(groups: str | None) -> tuple[str, ...] | None:
 
 
 def secret_hash(text: str) -> str:
-    """Return what is stored in place of a random secret."""
+    """Return the hash that is stored instead of a random secret."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 

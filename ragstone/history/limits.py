@@ -1,8 +1,8 @@
-"""How many requests a key may make: token buckets and requests in progress, for one process or for several.
+"""The request limits of keys: token buckets and requests in progress, for one process or for several.
 
-Several server processes count in ``limits.db``, a file beside the journal. It is not the journal because a count need
-not survive a power cut: nothing is synced, so a request waits about 50 microseconds. The file is disposable. If it
-fails, each process counts for itself.
+Several server processes count in ``limits.db``, a file next to the journal. It is separate because a count need not
+survive a power cut: nothing is synced, so a request waits about 50 microseconds. The file is disposable. If it fails,
+each process counts for itself.
 """
 
 from __future__ import annotations

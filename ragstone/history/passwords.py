@@ -25,7 +25,7 @@ def check_strength(password: str, name: str) -> None:
         UsageError: it is too short or too long, or contains the user's name.
     """
     if not SHORTEST <= len(password) <= LONGEST:
-        raise UsageError(f"a password has {SHORTEST} to {LONGEST:,} characters")
+        raise UsageError(f"a password needs {SHORTEST} to {LONGEST:,} characters")
     if name.casefold() in password.casefold() or len(set(password)) < 4:
         raise UsageError("this password is easy to guess; choose one without the name and with more characters")
 

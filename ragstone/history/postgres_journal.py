@@ -105,7 +105,7 @@ class PostgresJournal:
             _continue_numbers(db)
 
     def forget_pages(self) -> None:
-        """Do nothing: the server overwrites deleted rows in its own time."""
+        """Do nothing: the server overwrites deleted rows when it vacuums."""
 
     def findings(self) -> list[Finding]:
         with self.reading() as db:
@@ -141,7 +141,7 @@ class PostgresJournal:
         return format
 
     def _make(self) -> None:
-        """Bring the tables to the current format, in one transaction; a new journal takes over that of the folder."""
+        """Bring the tables to the current format, in one transaction; a new journal imports that of the folder."""
         own = self.folder / NAME
         with self._server.transaction(patient=True) as db:
             db.execute("SELECT pg_advisory_xact_lock(hashtextextended('ragstone/' || %s, 0))", [self._schema])

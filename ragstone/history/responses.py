@@ -1,4 +1,4 @@
-"""Answers that were given, stored for some days, and what people thought of them."""
+"""Answers, stored for some days, and the votes on them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Vote = Literal["up", "down"]
 VOTES: Mapping[str, int] = {"up": 1, "down": -1}
 HOUR = 3600.0
 _REFUSED = '%"outcome": "refusal"%'
-"""In the JSON of an answer only its own field reads so: quotation marks within texts are escaped."""
+"""In the JSON of an answer, only its own field has this form: quotation marks within texts are escaped."""
 LONGEST = 4000
 """Characters of a reason or the name of a source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """The latest opinion of one voice on an answer. ``at`` is in seconds since 1970.
+    """The latest vote of one voter on an answer.
 
-    ``correction`` names the source that would have been right.
+    ``at`` is in seconds since 1970. ``correction`` names the right source.
     """
 
     response_id: str
@@ -41,7 +41,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A chunk that an answer was made from, without its text, which the catalog has."""
+    """A chunk in the evidence of an answer, without its text, which the catalog has."""
 
     document_id: str
     chunk_id: str
@@ -51,11 +51,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """An answer as it was given. ``answer`` is its JSON, as all interfaces return it.
+    """A stored answer. ``answer`` is its JSON, as all interfaces return it.
 
     ``passages`` are the evidence, cited or not, and ``hits`` the part of it that is still stored; ``considered`` are
-    the candidates for it, if something can be learned from them; ``feedback`` has one opinion for each voice.
-    ``asker`` is in the groups of whoever asked, at that time; None if these are not known.
+    the candidates for it, if something can be learned from them; ``feedback`` has one vote per voter. ``asker`` has the
+    asker's groups at that time; None if they are unknown.
     """
 
     response_id: str
@@ -70,13 +70,13 @@ class Response:
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """The ids of the documents it was made from."""
+        """The ids of the documents in its evidence."""
         return tuple(dict.fromkeys(one.document_id for one in self.passages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """A question that was refused, how often it was asked, and when last, in seconds since 1970."""
+    """A refused question, the number of times it was asked, and the last time, in seconds since 1970."""
 
     question: str
     count: int
@@ -85,14 +85,14 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinions:
-    """How many voices last said of an answer that it is good, and that it is bad."""
+    """The numbers of voters whose last vote on an answer is up, and down."""
 
     up: int
     down: int
 
 
 class Responses:
-    """The answers of a knowledge base. Each belongs to the reader it was given to and does not exist for others."""
+    """The answers of a knowledge base. Each belongs to the reader who asked and does not exist for others."""
 
     def __init__(self, journal: JournalStore, *, days: float, clock: Callable[[], float] | None = None) -> None:
         """Take the journal, and the days to store an answer; 0 stores none."""
@@ -131,7 +131,7 @@ class Responses:
         """Return an answer with its feedback.
 
         Raises:
-            NotFound: this reader was given no such answer, or it has expired.
+            NotFound: this reader has no such answer, or it has expired.
             KnowledgeBaseError: the journal cannot be read.
         """
         found = self.find(id, None if reader.is_owner else reader.who)
@@ -144,7 +144,7 @@ class Responses:
 
         Args:
             id: of the answer.
-            who: the stored key of the reader it was given to; None for any.
+            who: the stored key of the reader who asked; None for any.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
@@ -191,21 +191,21 @@ class Responses:
         per_hour: int = 0,
         also: Callable[[JournalDatabase, float], None] | None = None,
     ) -> Feedback:
-        """Store the opinion of a voice on an answer; a repeated opinion counts once, and the latest counts.
+        """Store the vote of a voter on an answer; a repeated vote counts once, and the latest counts.
 
         Args:
-            id: of the answer; the caller has checked that this voice may rate it.
-            voice: whose opinion it is.
+            id: of the answer; the caller has checked that this voter may rate it.
+            voice: the voter.
             vote: whether the answer was good.
-            reason: in their words.
-            correction: the source that would have been right.
-            per_hour: the most opinions of this voice in an hour; 0 for any number.
-            also: called in the same transaction, with the time, unless the opinion is unchanged.
+            reason: in the voter's words.
+            correction: the right source.
+            per_hour: the most votes of this voter in an hour; 0 for any number.
+            also: called in the same transaction, with the time, unless the vote is unchanged.
 
         Raises:
             NotFound: the answer was deleted in the meantime.
             UsageError: the vote is unknown, or a text is too long.
-            RateLimited: this voice has reached its limit.
+            RateLimited: this voter has reached the limit.
             KnowledgeBaseError: it could not be stored.
         """
         if vote not in VOTES:
@@ -217,7 +217,7 @@ class Responses:
         row = (id, _storable(voice), now, VOTES[vote], _storable(reason), _storable(correction))
         with self._journal.writing() as db:
             if not db.execute("SELECT 1 FROM responses WHERE id = ?", [id]).fetchone():
-                raise _not_found(id)  # the opinion would outlive the answer
+                raise _not_found(id)  # the vote would outlive the answer
             last = db.execute(_LAST.replace("?", "?1") + " AND f.voice = ?2", [*row[:2]]).fetchall()
             if last and (last[0][3:6]) == row[3:6]:
                 return _said(last)[0]
@@ -233,7 +233,7 @@ class Responses:
         return _said([(*row, row_crc(*row))])[0]
 
     def forget(self, id: str) -> None:
-        """Delete an answer and the opinions of it.
+        """Delete an answer and the votes on it.
 
         Raises:
             KnowledgeBaseError: it could not be deleted.
@@ -261,7 +261,7 @@ class Responses:
         return sorted(found.values(), key=lambda one: (-one.count, -one.last))[:most]
 
     def opinions(self, days: float) -> Opinions:
-        """Return what people said of the answers of the last days.
+        """Return the votes on the answers of the last days.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
@@ -297,14 +297,14 @@ def _asker(groups: list[str] | None) -> Reader:
 
 
 def _not_found(id: str) -> NotFound:
-    return NotFound(f"there is no answer '{id}', or it is kept no longer")
+    return NotFound(f"there is no answer '{id}', or it is no longer stored")
 
 
 def _refuse_too_many(db: JournalDatabase, voice: str, now: float, per_hour: int) -> None:
     sql = "SELECT at FROM feedback WHERE voice = ? AND at > ? ORDER BY number DESC LIMIT ?"
     said = db.execute(sql, [voice, now - HOUR, per_hour]).fetchall()
     if len(said) == per_hour:
-        raise RateLimited(f"nobody may give more than {per_hour} opinions in an hour", said[-1][0] + HOUR - now)
+        raise RateLimited(f"nobody may cast more than {per_hour} votes in an hour", said[-1][0] + HOUR - now)
 
 
 def _storable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Which sources are synced by themselves, and how often. Any server takes what is due, and only one of them does."""
+"""The schedules of sources. Any server takes a due sync, and only one of them does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragstone.history.store import JournalDatabase, JournalStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """A source that is synced every so many seconds, unless it is paused; next at ``due``, in seconds since 1970."""
+    """A source with an interval in seconds, unless paused; the next sync is at ``due``, in seconds since 1970."""
 
     source: str
     every: float
@@ -20,7 +20,7 @@ class Schedule:
 
 
 class Schedules:
-    """The schedules of a knowledge base, one for each source at most."""
+    """The schedules of a knowledge base, at most one per source."""
 
     def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None) -> None:
         """Take the journal, and a clock of seconds since 1970 other than that of the journal."""
@@ -36,7 +36,7 @@ class Schedules:
             return _rows(db) if db else []
 
     def set(self, source: str, every: float, *, paused: bool = False) -> Schedule:
-        """Sync a source every so many seconds, first after that time.
+        """Sync a source at an interval in seconds, first after that time.
 
         Raises:
             KnowledgeBaseError: it could not be stored.
@@ -47,7 +47,7 @@ class Schedules:
         return one
 
     def remove(self, source: str) -> None:
-        """Sync a source no longer by itself.
+        """Delete the schedule of a source.
 
         Raises:
             KnowledgeBaseError: it could not be deleted.
@@ -85,7 +85,7 @@ def _rows(db: JournalDatabase) -> list[Schedule]:
 
 
 def _put(db: JournalDatabase, one: Schedule) -> None:
-    row = (one.source, float(one.every), int(one.paused), float(one.due))  # as they are read back, for the checksum
+    row = (one.source, float(one.every), int(one.paused), float(one.due))  # as a read returns them, for the checksum
     db.execute(
         "INSERT INTO schedules (source, every, paused, due, crc) VALUES (?, ?, ?, ?, ?) ON CONFLICT (source) DO UPDATE"
         " SET every = excluded.every, paused = excluded.paused, due = excluded.due, crc = excluded.crc",

@@ -1,7 +1,7 @@
-"""Who is signed in, and who is about to sign in through a provider.
+"""Sessions of people, and sign-ins in progress at a provider.
 
-A session's cookie has 256 random bits and is stored only as a hash. It ends after a time, after a pause, when its
-person signs out, and when an administrator changes or removes the person.
+A session's cookie has 256 random bits and is stored only as a hash. It ends after a time limit, after a time without
+requests, when the person signs out, and when an administrator changes or removes the person.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ragstone.history.store import JournalDatabase, JournalStore
 
 Via = Literal["password", "oidc"]
 TOUCH_SECONDS = 60.0
-"""How exactly the last use of a session is known. Each change is a write to the disk."""
+"""The precision of the last use of a session. Each update is a write to the disk."""
 SIGN_IN_SECONDS = 600.0
-"""How long a person may take at the provider."""
+"""The time that a person may take at the provider."""
 MOST_SIGN_INS = 10_000
-"""Begun sign-ins that are kept; the oldest are dropped, so that nobody can fill the disk."""
+"""Sign-ins in progress to keep; the oldest are dropped, so that nobody can fill the disk."""
 _COLUMNS = "hash, name, shown, via, scopes, groups, made, until"
 
 
@@ -32,7 +32,7 @@ _COLUMNS = "hash, name, shown, via, scopes, groups, made, until"
 class Session:
     """A person who is signed in.
 
-    ``name`` is that of their reader, ``shown`` what they are called. Times are seconds since 1970.
+    ``name`` is the name of their reader, ``shown`` the name for display. Times are seconds since 1970.
     """
 
     name: str
@@ -54,14 +54,14 @@ class Session:
 
     @property
     def key(self) -> Key:
-        """What stands for the person where limits, costs and turns are counted: the same in all their sessions."""
+        """The key that represents the person for limits, costs and turns: the same in all their sessions."""
         id = f"person-{hashlib.sha256(self.name.encode()).hexdigest()[:16]}"
         return Key(id=id, name=self.name, scopes=self.scopes, groups=self.groups, limits=KeyLimits(), made=self.made)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """What was sent to a provider and must fit its answer, and the place in the page to go on at."""
+    """The data sent to a provider, which its response must match, and the view of the page to open afterwards."""
 
     nonce: str
     verifier: str
@@ -84,7 +84,7 @@ class Sessions:
         groups: tuple[str, ...] | None,
         seconds: float,
     ) -> str:
-        """Begin a session that lasts this long at most, and return its cookie, which is stored nowhere.
+        """Begin a session with this maximum length, and return its cookie, which is not stored.
 
         Raises:
             KnowledgeBaseError: it could not be stored.
@@ -100,7 +100,7 @@ class Sessions:
         return cookie
 
     def find(self, cookie: str, idle_seconds: float) -> tuple[Session, bool] | None:
-        """Return the session of a cookie, and whether its last use has to be noted; None if it is unknown or over.
+        """Return the session of a cookie, and whether to record its use; None if it is unknown or expired.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
@@ -117,7 +117,7 @@ class Sessions:
         return session, now - used >= TOUCH_SECONDS
 
     def touch(self, cookie: str) -> None:
-        """Note that a session is used.
+        """Record the use of a session.
 
         Raises:
             KnowledgeBaseError: it could not be written.
@@ -127,7 +127,7 @@ class Sessions:
             db.execute("UPDATE sessions SET used = ? WHERE hash = ?", [now, secret_hash(cookie)])
 
     def end(self, cookie: str) -> None:
-        """End a session: its cookie is worthless from now on.
+        """End a session and invalidate its cookie.
 
         Raises:
             KnowledgeBaseError: it could not be written.
@@ -145,7 +145,7 @@ class Sessions:
             end_those_of(db, name)
 
     def all(self) -> list[Session]:
-        """Return the sessions whose time is not over, the newest first.
+        """Return the sessions that have not expired, the newest first.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
@@ -158,7 +158,7 @@ class Sessions:
 
     # ---------------------------------------------------------------- through a provider
     def begin_sign_in(self, sign_in: SignIn) -> tuple[str, str]:
-        """Keep a sign-in until the provider answers; return its state, and a cookie that ties it to the browser.
+        """Store a sign-in until the provider responds; return its state, and a cookie that binds it to the browser.
 
         Raises:
             KnowledgeBaseError: it could not be stored.
@@ -175,7 +175,7 @@ class Sessions:
         return state, browser
 
     def take_sign_in(self, state: str, browser: str) -> SignIn | None:
-        """Return a sign-in once, and forget it; None if it is unknown, over, or another browser's.
+        """Return a sign-in once, and delete it; None if it is unknown, expired, or from another browser.
 
         Raises:
             KnowledgeBaseError: it could not be written.
@@ -191,7 +191,7 @@ class Sessions:
 
 
 def name_at(issuer: str, subject: str) -> str:
-    """Return the name of the reader whom a provider knows by this subject; no other provider's has the same."""
+    """Return the reader's name for a provider's subject; the names of different providers never collide."""
     return f"{issuer}#{subject}"
 
 

@@ -1,7 +1,7 @@
 """Links by which readers share their conversations.
 
-A link ends with 256 random bits, which are stored only as a hash. It shows the conversation as it was when the link was
-made, and ends when it is taken back, when its time is over, and when the conversation is deleted.
+A link contains 256 random bits, which are stored only as a hash. It shows the conversation as it was when the link was
+created, and ends when it is revoked, when it expires, and when the conversation is deleted.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ragstone.history.responses import Response, put_response
 from ragstone.history.store import JournalStore
 
 MOST_LINKS = 20
-"""Links to one conversation."""
+"""Maximum number of links to one conversation."""
 SHOWN_HASH = 12
-"""Digits of its hash by which the record of acts tells a link."""
+"""Digits of its hash that identify a link in the audit log."""
 _COLUMNS = "hash, session, newest, made, until"
 
 
@@ -43,7 +43,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """A turn to copy into another conversation, with the complete answer if that is to be copied too."""
+    """A turn to copy into another conversation, with the complete answer if that is copied too."""
 
     at: float
     turn: Turn
@@ -58,7 +58,7 @@ class Shares:
         self._journal, self._clock = journal, clock or journal.clock
 
     def make(self, session: str, days: float | None = None) -> tuple[Share, str]:
-        """Make a link to a conversation as it is now; return it and its secret, which is stored nowhere.
+        """Create a link to a conversation as it is now; return it and its secret, which is not stored.
 
         Raises:
             NotFound: there is no such conversation.
@@ -74,13 +74,13 @@ class Shares:
                 raise NotFound("there is no such conversation")
             (links,) = db.execute("SELECT count(*) FROM shares WHERE session = ?", [session]).fetchone()
             if links >= MOST_LINKS:
-                raise UsageError(f"there are {links} links to this conversation already; take them back first")
+                raise UsageError(f"this conversation already has {links} links; revoke them first")
             row = (hash, session, newest, now, until)
             db.execute(f"INSERT INTO shares ({_COLUMNS}, crc) VALUES (?, ?, ?, ?, ?, ?)", [*row, row_crc(*row)])  # noqa: S608
         return _share(*row), secret
 
     def find(self, secret: str) -> Share | None:
-        """Return the link that ends with this secret; None if there is none, or it is over.
+        """Return the link with this secret; None if there is none, or it has expired.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.

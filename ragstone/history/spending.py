@@ -13,7 +13,7 @@ from ragstone.history.store import JournalStore
 from ragstone.services.cost import Call
 
 DETAILED_DAYS = 30
-"""Days to store each call; after that, only the sums of each day stay."""
+"""Days to store each call; after that, only the sum of each day stays."""
 _INSERT = (
     "INSERT INTO calls (day, job, purpose, model, prompt, completion, cost, open, crc)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -53,7 +53,7 @@ class Costs:
 class Spending:
     """The `Ledger` of a knowledge base.
 
-    Until a call ends, it is recorded with the most it may cost. If the process is killed, that record stays: the money
+    Until a call ends, its record has its maximum cost. If the process is killed, that record stays: the money
     may have been spent.
     """
 
@@ -86,7 +86,7 @@ class Spending:
         with self._journal.writing() as db:
             if number is not None:
                 found = db.execute("SELECT day FROM calls WHERE call = ?", [number]).fetchone()
-                today = found[0] if found else today  # a call counts for the day it began on
+                today = found[0] if found else today  # a call counts for the day on which it began
                 db.execute("DELETE FROM calls WHERE call = ?", [number])
             if call:
                 row = _row(today, call, 0)

@@ -54,7 +54,7 @@ class Times:
 class Period:
     """The usage in an hour, such as ``2026-01-31T07``, a day, such as ``2026-01-31``, or in total; in UTC.
 
-    ``questions`` were ``answered``, got only the ``closest`` passages, were ``refused`` because nothing came close,
+    ``questions`` were ``answered``, got only the ``closest`` passages, were ``refused`` because no passage was close,
     ``failed``, or were ``stopped`` by the user; ``degraded`` ones lacked a part. ``searches`` had no answer.
     ``failures`` are by kind of error, ``found_by`` counts pieces of evidence by the search leg that found them; two
     legs may find one.
@@ -120,7 +120,7 @@ class Tally:
         return lower + between * (upper - lower)
 
     def _value(self, rank: int) -> float:
-        """Estimate the value of a rank from 0; the values of a bucket are taken to be spread evenly in it."""
+        """Estimate the value of a rank from 0, assuming that the values of a bucket are spread evenly."""
         below = 0
         for place, count in enumerate(self.buckets):
             if below + count > rank:
@@ -146,7 +146,7 @@ class Statistics:
         """Take the journal and the limits.
 
         Args:
-            journal: where counts are saved.
+            journal: the store of the counts.
             days: to store them; 0 counts nothing.
             every: seconds between two saves.
             clock: seconds since 1970.

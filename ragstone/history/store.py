@@ -1,4 +1,4 @@
-"""What a journal must do, wherever it is kept.
+"""The contract of a journal, wherever it is stored.
 
 The modules of this folder speak one SQL, which SQLite and PostgreSQL both understand: ``?`` or ``?1`` for a value,
 ``ON CONFLICT`` instead of ``OR REPLACE``, ``RETURNING`` for a new number, and a name for every subquery in ``FROM``.
@@ -61,7 +61,7 @@ class JournalStore(Protocol):
         ...
 
     def reading(self) -> AbstractContextManager[JournalDatabase | None]:
-        """Give the database to read, or None if there is none yet.
+        """Yield the database for reading, or None if there is none yet.
 
         Raises:
             Damaged: it is damaged.
@@ -70,7 +70,7 @@ class JournalStore(Protocol):
         ...
 
     def writing(self) -> AbstractContextManager[JournalDatabase]:
-        """Give the database in a transaction, whose changes are durable at the end, all or none.
+        """Yield the database in a transaction, whose changes are durable at the end, all or none.
 
         No other writer, of any process or host, changes anything until the end.
 
@@ -81,7 +81,7 @@ class JournalStore(Protocol):
         ...
 
     def snapshot(self) -> AbstractContextManager[JournalDatabase | None]:
-        """Give the database in one state, whatever is written meanwhile, or None if there is none yet.
+        """Yield the database in one state, whatever is written meanwhile, or None if there is none yet.
 
         Raises:
             Damaged, KnowledgeBaseError: as for `reading`.
@@ -97,15 +97,15 @@ class JournalStore(Protocol):
         ...
 
     def forget_pages(self) -> None:
-        """Remove what is left of deleted rows, as far as that is possible."""
+        """Remove the remains of deleted rows, as far as possible."""
         ...
 
     def another(self) -> JournalStore:
-        """Return the same journal for somebody who must not wait for the other users of this one."""
+        """Return the same journal for a caller that must not wait for the other users of this one."""
         ...
 
     def findings(self) -> list[Finding]:
-        """Return what is wrong with it."""
+        """Return its faults."""
         ...
 
     def close(self) -> None: ...

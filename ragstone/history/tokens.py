@@ -1,6 +1,6 @@
-"""Tokens of visitors: a site's server makes one for whoever looks at the site, and it is over after minutes.
+"""Tokens of visitors: a site's server requests one per visitor, and it expires after minutes.
 
-A token has 256 random bits and is stored only as a hash. It ends early when the key that made it is revoked.
+A token has 256 random bits and is stored only as a hash. It also ends when the key that made it is revoked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COLUMNS = "hash, key, visitor, groups, until"
 class Token:
     """A token without its secret.
 
-    ``key`` is the id of the key that made it, ``visitor`` what the site calls its visitor. ``until`` is in seconds
+    ``key`` is the id of the key that made it, ``visitor`` the site's name for the visitor. ``until`` is in seconds
     since 1970.
     """
 
@@ -68,7 +68,7 @@ class Tokens:
         return text
 
     def find(self, text: str) -> Token | None:
-        """Return the token for a secret; None if it is unknown or over.
+        """Return the token for a secret; None if it is unknown or expired.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.

@@ -16,7 +16,7 @@ from ragstone.history.sessions import end_those_of
 from ragstone.history.store import JournalDatabase, JournalStore
 
 _NAME = re.compile(r"[^\W_][\w.@+-]{0,63}")
-"""Colons and slashes are left to the names of people whom a provider signs in."""
+"""Colons and slashes are reserved for the names of people who sign in with a provider."""
 _COLUMNS = "name, hash, scopes, groups, made, removed"
 _PUT = (
     f"INSERT INTO users ({_COLUMNS}, crc) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"  # noqa: S608
@@ -27,7 +27,7 @@ _PUT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A person, what they may do, and which groups they are in; ``groups=None`` may read everything."""
+    """A person, their scopes and their groups; ``groups=None`` may read everything."""
 
     name: str
     scopes: tuple[Scope, ...]
@@ -37,7 +37,7 @@ class User:
 
 
 class Users:
-    """The users of a knowledge base. A change of one ends their sessions."""
+    """The users of a knowledge base. A change to a user ends their sessions."""
 
     def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None) -> None:
         """Take the journal, and a clock of seconds since 1970 other than that of the journal."""
@@ -78,7 +78,7 @@ class Users:
         return changed
 
     def set_password(self, name: str, password: str) -> User:
-        """Give a user another password.
+        """Set a user's password.
 
         Raises:
             NotFound: there is no such user.
@@ -92,7 +92,7 @@ class Users:
         return user
 
     def remove(self, name: str) -> User:
-        """Remove a user, who can no longer sign in. What they asked and said is kept.
+        """Remove a user, who can no longer sign in. Their conversations and votes stay.
 
         Raises:
             NotFound: there is no such user.
@@ -122,7 +122,7 @@ class Users:
             return bool(db and db.execute("SELECT 1 FROM users LIMIT 1").fetchone())
 
     def check(self, name: str, password: str) -> User | None:
-        """Return the user with this name and password, or None; the time this takes does not tell which is wrong.
+        """Return the user with this name and password, or None; the time does not reveal which of the two is wrong.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
@@ -135,7 +135,7 @@ class Users:
         for user, stored in self._rows():
             if _same(user.name, name) and user.removed is None:
                 return user, stored
-        raise NotFound(f"there is no user '{name}'; ragstone user list shows them")
+        raise NotFound(f"there is no user '{name}'; list the users with: ragstone user list")
 
     def _rows(self) -> list[tuple[User, str]]:
         with self._journal.reading() as db:
@@ -146,7 +146,7 @@ class Users:
 
 
 def _same(one: str, other: str) -> bool:
-    """Return whether two names are one; telephones begin with a capital by themselves."""
+    """Return whether two names are the same; phones capitalise the first letter."""
     return one.casefold() == unicodedata.normalize("NFC", other).casefold()
 
 

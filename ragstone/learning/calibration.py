@@ -1,7 +1,7 @@
-"""Calibration: how confident an answer should be reported to be, learned from votes.
+"""Calibration: the confidence to report for an answer, learned from votes.
 
-Weights of marks and the calibration of the confidence come from regressions that start at the values in force; votes
-have to pull them away (a ridge, Hoerl and Kennard 1970). New values are adopted only if they predict held-out votes
+Weights of marks and the calibration of the confidence come from regressions that start at the current values; votes
+have to move them away (a ridge, Hoerl and Kennard 1970). New values are adopted only if they predict held-out votes
 better: every fifth vote in turn is held out. They change no answer, so they need no trial. The confidence as a
 probability follows Platt (1999).
 """
@@ -29,7 +29,7 @@ _CONFIDENCE_CHOICES = (*MARKS, "retrieval_share", *LINE)
 _MIN_CHANGE = 0.01
 _FOLDS = 5
 _RIDGE = 10.0
-"""How strongly values hold to those in force, in votes."""
+"""The strength of the prior at the current values, in votes."""
 _ROUNDS = 25
 _CONFIDENT = 2.326
 """Standard errors by which a gain must exceed 0: 99% if the folds were independent. They are not, because each is

@@ -28,9 +28,12 @@ FIRST = 0
 """The version without choices: every setting stays as configured."""
 DOUBT_HOLDOUT = 0.5
 SEARCH_FROM = 100
-"""Votes from which a change to try is looked for. A trial takes thousands, so a few people should not start one."""
+"""Votes from which the learner looks for a change to try.
+
+A trial takes thousands, so a few people should not start one.
+"""
 SEARCH_AGAIN = 1.1
-"""Growth of the number of votes after which it is looked for again."""
+"""Growth of the number of votes after which it looks again."""
 CALIBRATE_AGAIN = 2
 """Growth of the number of votes after which the confidence is calibrated again; each time may err."""
 NEWEST = 5000

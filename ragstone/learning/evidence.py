@@ -1,4 +1,4 @@
-"""Evidence that a challenger is better, valid after every vote and robust to colluding voices.
+"""Evidence that a challenger is better, valid after every vote and robust to colluding voters.
 
 The evidence is the wealth of a gambler who bets on the challenger (an e-process). Each vote on an assigned request pays
 its surprise divided by the probability of its arm, negative for the champion's arm. If the challenger is no better, no
@@ -167,7 +167,7 @@ def mixed(logs: Floats) -> Floats:
 
 
 def left_out(voices: int, share: float) -> int:
-    """Return how many voices the evidence must do without: at least one unless the share is 0."""
+    """Return the number of voters that the evidence leaves out: at least one unless the share is 0."""
     return ceil(voices * share - 1e-9)
 
 

@@ -184,7 +184,7 @@ class Learner:
         return self._put_in_use("promoted by hand", version, why)
 
     def rollback(self, version: int | None = None, why: str = "") -> Decision:
-        """Go back to a version, or to the parent of the one in use. A trial under way only ends.
+        """Go back to a version, or to the parent of the one in use. During a trial, only end the trial.
 
         Raises:
             NotFound: there is no such version.
@@ -197,7 +197,7 @@ class Learner:
         if version is None:
             current = self.current()
             if current.version == FIRST:
-                raise UsageError("version 0, the settings as configured, is in use; there is none before it")
+                raise UsageError("version 0, the settings as configured, is in use; there is no earlier version")
             version = current.parent or FIRST
         return self._put_in_use("rolled back by hand", version, why)
 
@@ -205,11 +205,11 @@ class Learner:
         """Start a trial of the policy in use with some choices changed.
 
         Raises:
-            UsageError: a trial is under way, a choice is out of bounds, or nothing would change.
+            UsageError: a trial is running, a choice is out of bounds, or nothing would change.
         """
         latest = self.log.latest()
         if self._on_trial(latest):
-            raise UsageError("a trial is under way; wait for its end, or end it: ragstone policy rollback")
+            raise UsageError("a trial is running; wait for its end, or end it with: ragstone policy rollback")
         current = self.current()
         kinds = dict(current.by_kind)
         kinds |= {kind: chosen.with_defaults(current.choices(kind)) for kind, chosen in by_kind.items()}
@@ -222,7 +222,7 @@ class Learner:
         )
         base = choices_of(self.settings)
         if all(new.choices(kind).with_defaults(base) == current.choices(kind).with_defaults(base) for kind in kinds):
-            raise UsageError(f"version {current.version} makes these choices already; there is nothing to try")
+            raise UsageError(f"version {current.version} already makes these choices; there is nothing to try")
         return self._decide_by_hand(latest, {"to_try": new.to_json()})
 
     def suggest(self, cases: Sequence[ReplayCase]) -> Proposal | None:
@@ -250,7 +250,7 @@ class Learner:
     # ------------------------------------------------------------ proof
 
     def replay(self) -> ReplayReport:
-        """Make every decision again from the log alone and compare it with the logged one."""
+        """Repeat every decision from the log alone and compare it with the logged one."""
         before, different, others = Decision(), list[int](), 0
         decisions = self.log.decisions()
         for one in decisions:

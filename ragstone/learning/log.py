@@ -1,6 +1,7 @@
 """The log of learning: policies, trials, assignments, votes and decisions. Rows are only added.
 
-The latest decision says what holds now. A vote or an assignment is durable when its call returns. The log holds no
+The latest decision defines the current state. A vote or an assignment is durable when its call returns. The log holds
+no
 question and no name: a voice is a hash, keyed with a seed that is drawn once for a knowledge base.
 """
 
@@ -330,7 +331,7 @@ def write_vote(db: JournalDatabase, one: VoteRecord) -> None:
 
 
 def outcome_of(one: AssignmentRecord, votes: Sequence[VoteRecord]) -> Outcome:
-    """Return the outcome of a question: the vote of the asker, or else the first vote of anybody.
+    """Return the outcome of a question: the vote of the asker, or else the first vote of anyone.
 
     A question counts once, because one version was drawn for it. The outcome carries the voice that voted, because the
     evidence leaves out voices.

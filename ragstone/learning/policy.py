@@ -1,4 +1,4 @@
-"""Policies: immutable versions of what may be learned, and the settings each one leads to.
+"""Policies: immutable versions of the learned choices, and the settings that result from each.
 
 A policy holds choices for each kind of question. Version 0 makes no choice, so every setting stays as configured. Each
 later version names its parent and the evidence for it.

@@ -1,4 +1,4 @@
-"""The report on learning for people: the version in use, the trial under way, the evidence so far, past decisions."""
+"""The report on learning for people: the version in use, the current trial, the evidence so far, past decisions."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ class LearningReport:
         mode: the mode in effect.
         champion: the version in use.
         changes: its changes to the settings.
-        trial: name of the trial under way.
-        why: how far it is.
+        trial: name of the current trial.
+        why: its progress.
         votes: votes counted.
         next_in: votes until the next evaluation.
         arms: the arms of the trial.
         moments: all decisions.
-        cautions: what the figures do not show.
+        cautions: the limits of the figures.
         trouble: why the last evaluation failed.
     """
 
@@ -198,7 +198,7 @@ def _trial_cautions(trial: Trial | None, result: TrialResult | None, arms: list[
         out.append(f"{votes} vote{'' if votes == 1 else 's'} so far: even a large difference may be chance")
     if trial.trim and 0 < voices < 1 / trial.trim:
         out.append(
-            f"{voices} voice{'' if voices == 1 else 's'} so far: the evidence leaves out the most influential one"
+            f"{voices} voter{'' if voices == 1 else 's'} so far: the evidence leaves out the most influential one"
         )
     if trial.doubt:
         out.append(f"a doubt ends when one side is nineteen times as likely, or after {MAX_DOUBT_VOTES:,} votes")
@@ -218,7 +218,7 @@ def _proof_size(trial: Trial, arm: Arm, voices: int) -> str:
     )
     return (
         f"differences are shown from {MIN_ARM_VOTES} votes per arm; proving a true difference of"
-        f" {100 * _EXAMPLE_DIFFERENCE:.0f} points takes about {round(votes, -2):,.0f} votes of {voices} voices"
+        f" {100 * _EXAMPLE_DIFFERENCE:.0f} points takes about {round(votes, -2):,.0f} votes from {voices} voters"
     )
 
 

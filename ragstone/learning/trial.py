@@ -25,7 +25,7 @@ ALPHA = 0.05
 HOLDOUT = 0.1
 """Share of requests that version 0 answers, whatever version is in use."""
 TRIM = 0.1
-"""Share of voices, the most influential, that the evidence must do without."""
+"""Share of the most influential voters that the evidence leaves out."""
 MAX_VOTES = 5000
 """Votes after which a trial ends without a change."""
 MIN_VOTES = 200
@@ -147,7 +147,7 @@ class Arm:
         difference: advantage over the champion in shares of up votes.
         low: likely lower end of the difference.
         high: likely upper end.
-        evidence: the e-value; 1 says nothing.
+        evidence: the e-value; 1 means no evidence.
         bar: evidence that promotes.
         needs: estimate of the votes still needed; None if the trial would end before.
     """

@@ -212,10 +212,10 @@ def test_replay_finds_a_changed_vote(tmp_path: Path) -> None:
 def test_one_trial_at_a_time(case: Case) -> None:
     learner = case.learner
     learner.start_trial(SHORT)
-    with pytest.raises(UsageError, match="a trial is under way"):
+    with pytest.raises(UsageError, match="a trial is running"):
         learner.start_trial({"": Choices(top_k=3)})
     assert learner.rollback().action == "stopped by hand"
-    with pytest.raises(UsageError, match="none before it"):
+    with pytest.raises(UsageError, match="no earlier version"):
         learner.rollback()
     with pytest.raises(UsageError, match="top_k must be"):
         learner.start_trial({"": Choices(top_k=50)})
