@@ -1,1 +1,1 @@
-"""How a knowledge base is kept: documents in and out, what follows a change, other settings, copies, repairs."""
+"""The engine of a knowledge base: ingest, questions, index updates, rebuilds, backups and repairs."""

@@ -46,12 +46,12 @@ from ragstone.review.judge import PARTIAL, marks, sufficiency
 
 Part = TypeVar("Part", bound=TextWritten | SentenceClosed | Draft)
 OVERVIEWS = ("overview", "timeline", "comparison", "document", "summary")
-"""Kinds of replies that a model may write from the passages that are quoted."""
+"""Kinds of replies that a model may write from the quoted passages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """Evidence after a look at whether it suffices: a judge's verdict on it, and whether the web was searched."""
+    """Evidence after the check whether it suffices: the verdict of a judge, and whether the web was searched."""
 
     evidence: Evidence
     adequacy: Adequacy | None = None
@@ -75,9 +75,9 @@ class Ask:
         before: Sequence[Turn] = (),
         session: str = "",
     ) -> AsyncGenerator[Event]:
-        """Yield the evidence, the answer as it is written and checked, and last the whole answer.
+        """Yield the evidence, the answer while it is written and checked, and finally the whole answer.
 
-        Closing the generator stops whatever is under way, a language model too.
+        Closing the generator stops all work, including a language model.
         """
         timings, history = Timings(), self._version.history
         if session:  # the journal may be busy, so it is read in a thread
@@ -133,11 +133,11 @@ class Ask:
             return await asyncio.to_thread(reply, question, talk, where, request, may_ask=may_ask, cited=cited)
 
     async def _by_meaning(self, question: str, request: Request) -> query.Talk | None:
-        """Return what a short question surely is by its vector, if a classifier was fitted to the embedder."""
+        """Return the kind of a short question by its vector, if the classifier of the embedder is sure."""
         version = self._version
         if not query.is_short(question) or not version.has_embedder:
             return None
-        name = query.embedder_of(version.built.embedder)  # no model is loaded to learn that none was fitted
+        name = query.embedder_of(version.built.embedder)  # load no model only to learn that no classifier was fitted
         if not name:
             return None
         embedder = version.models.question_embedder()
@@ -170,7 +170,7 @@ class Ask:
         return replace(replied, planned=planned, evidence=replace(replied.evidence, notices=notices))
 
     async def _located(self, part: Part, evidence: Evidence, outlines: dict[str, Outlined | None]) -> Part:
-        """Return a part of an answer with the places of its citations, whose words are compared first."""
+        """Return a part of an answer with the places of its citations, after comparing their words."""
         if isinstance(part, TextWritten):
             return part
         refuse_misquotes(part.citations, evidence)
@@ -182,7 +182,7 @@ class Ask:
         """Return the evidence for a turn of a conversation, from the documents that it names if it names any."""
         by_name, language = ByName(self._version, where, request), respond.language_of(question)
         if _is_choice(question, before) and (chosen := await asyncio.to_thread(by_name.called, question)):
-            # The answer to a question back: the question before it, of this document.
+            # The answer to a clarification: the previous question, about this document.
             *before, last = before
             evidence = await self._evidence_from(chosen, last.question, where, before, request, timings)
             return replace(evidence, asked=question, notices=(f"understood as: {last.question}", *evidence.notices))
@@ -203,7 +203,7 @@ class Ask:
         request: Request,
         timings: Timings,
     ) -> Evidence:
-        """Return the evidence from some documents, or from all if none is given."""
+        """Return the evidence from these documents, or from all if none is given."""
         named = In(key="id", values=tuple(one.document_id for one in meant)) if meant else None
         evidence = await self._search.follow_up(question, before, both(where, named), request, timings)
         notices = (f"only in: {', '.join(titles(meant))}",) if meant else ()
@@ -259,7 +259,7 @@ class Ask:
                 yield part
 
     def _placed(self, citations: Sequence[Citation], outlines: dict[str, Outlined | None]) -> tuple[Citation, ...]:
-        """Return citations with the section and page of their own words; those of a chunk are where it begins.
+        """Return citations with the section and page of their own words; a chunk has those of its beginning.
 
         Args:
             citations: of an answer, or of one sentence.
@@ -268,7 +268,7 @@ class Ask:
         for id in {one.document_id for one in citations if not one.chunk_id.startswith(WEB)} - outlines.keys():
             try:
                 outlines[id] = Outlined.of(self._version.catalog.document(id))
-            except RagstoneError:  # removed a moment ago, which is no reason to lose an answer
+            except RagstoneError:  # removed a moment ago; the answer still stands
                 outlines[id] = None
         return tuple(placed(one, outlines.get(one.document_id)) for one in citations)
 
@@ -334,28 +334,31 @@ class Ask:
             try:
                 history.responses().keep(answer, request.reader, considered)
             except KnowledgeBaseError as error:
-                notice = f"this answer cannot be rated later (review.responses_days=0 stops trying): {error}"
+                notice = (
+                    f"this answer was not stored and cannot be rated: {error}; to store no answers, set"
+                    " review.responses_days=0"
+                )
                 return replace(answer, notices=(*answer.notices, notice))
         return answer
 
 
 def _meant_in(question: str, by_name: ByName, language: str) -> Meant:
-    """Return the documents to which a question confines the search, by a name or as the report of a period."""
+    """Return the documents to which a question limits the search, by a name or as the report of a period."""
     meant = by_name.meant_in(question, language)
     return meant if meant.documents else report_meant_in(question, by_name, language)
 
 
 def _is_choice(question: str, before: Sequence[Turn]) -> bool:
-    """Return whether somebody chose what a question back offered."""
+    """Return whether the user chose an option of a clarification."""
     return bool(before) and respond.is_choice(question, before[-1].answer)
 
 
 def _goes_on(question: str, talk: query.Talk, before: Sequence[Turn]) -> bool:
-    """Return whether "How does it work?" means what was asked about before, and not who answers."""
+    """Return whether "How does it work?" refers to the previous topic and not to Ragstone."""
     is_open = talk.kind == "help" and query.refers_back(question, talk.language)
     return is_open and any(query.names_something(query.talk_of(turn.question)) for turn in before)
 
 
 def _asked_back(before: Sequence[Turn]) -> bool:
-    """Return whether the last answer was a question back, after which none is asked again."""
+    """Return whether the last answer was a clarification; a second one never follows."""
     return bool(before) and respond.asks_back(before[-1].answer)

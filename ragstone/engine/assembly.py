@@ -1,4 +1,4 @@
-"""Build the parts of a version as its settings choose them; nothing is loaded before it is first used."""
+"""Build the parts of a version that its settings choose; nothing is loaded before its first use."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ LEAST_MARKS = 0.7
 SAVE_SECONDS = 300.0
 """Seconds between two writes of the statistics."""
 SHARED_SAVE_SECONDS = 5.0
-"""The same if several processes serve, each of which reports what the others have written."""
+"""The same if several processes serve: each reports what the others have written."""
 
 
 def under(version: Components, settings: Settings, *, policy: int = 0) -> Components:
-    """Return the same version under other settings of the question; all that is loaded is shared.
+    """Return the same version under other settings of the question; loaded parts are shared.
 
     Raises:
-        SettingsMismatch: something else would be stored under these settings.
+        SettingsMismatch: these settings would store something else.
     """
     settings = version.built.settled(settings)
     refuse_external(settings, version.location)
@@ -84,10 +84,10 @@ def assemble(
 
     Args:
         source: the version.
-        settings: of the question; they fit what the version was built with.
+        settings: of the question; they match what the version was built with.
         built: what the version was built with.
-        substitutes: what stands in for engines and services of the preset.
-        policy: the version of what was learned that the settings are under.
+        substitutes: the replacements of engines and services of the preset.
+        policy: the version of the learned policy that the settings follow.
     """
     history = _history(source, settings)
     cache = _cache(source, settings)
@@ -95,7 +95,7 @@ def assemble(
     models = _models(source, settings, built, history, cache, indexes, embedder)
 
     def results() -> ResultCache:
-        # The embedder is named by what the version was built with, so that it need not be loaded to find a result.
+        # The build record names the embedder, so that a cached result needs no loaded embedder.
         basis = key(repr(sorted(built.to_json().items())), indexes.analyzer().fingerprint).hex()
         return ResultCache(cache(), source.catalog, settings, version=source.path, basis=basis, policy=policy)
 
@@ -162,7 +162,7 @@ def _history(source: Source, settings: Settings) -> HistoryParts:
                 every=SAVE_SECONDS if settings.serve.workers == 1 else SHARED_SAVE_SECONDS,
             ),
         ),
-        # The learner's settings are those that the knowledge base was opened with, whatever a question brings.
+        # The learner uses the settings that the knowledge base was opened with, not those of a question.
         learner=shared.part(
             "learner", (), lambda: Learner(journal(), settings, overrides=source.overrides, clock=time.time)
         ),
@@ -218,7 +218,7 @@ def _indexes(
 def _build_embedder(
     source: Source, settings: Settings, built: BuiltWith, history: HistoryParts, cache: Lazy[Cache]
 ) -> Embedder:
-    """Return the embedder that the settings name; calls of a service are metered, and none is made twice."""
+    """Return the embedder that the settings name; calls of a service are metered and cached."""
     name = settings.index.embedder
     try:
         embedder = source.build_embedder(settings.index, settings.services)
@@ -247,7 +247,7 @@ def _models(
 
     def token_embedder() -> TokenEmbedder:
         made = embedder()
-        if not isinstance(made, TokenEmbedder):  # an outsider's embedder may give no token vectors
+        if not isinstance(made, TokenEmbedder):  # a third-party embedder may give no token vectors
             made = index.build_token_embedder(settings.index)
         return CachedTokenEmbedder(made, cache())
 
@@ -282,7 +282,7 @@ def _models(
         return TieredAnswerer(answerer_with(cheap), answerer_with(chat()), dissatisfied)
 
     async def dissatisfied(evidence: Evidence, draft: Draft, request: Request) -> str:
-        """Return why the cheap model's answer is not good enough, by its proof and by the judge; empty if it is."""
+        """Return why the cheap model's answer is not good enough, by its proof and the judge; empty if it is."""
         why = unproved(draft, least=LEAST_SUPPORT, abstain_below=own.abstain_below)
         if why or draft.abstained or (marker := judge()) is None:
             return why
@@ -339,7 +339,7 @@ def _models(
 
 
 def _metered(named: ModelSettings, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> ChatModel | None:
-    """Return the language model of this name, whose calls are counted, end where a budget does, and are made once."""
+    """Return the language model of this name; its calls are metered, limited by the budget, and cached."""
     model, services = respond.build_chat_model(named, settings.services), settings.services
     if model is None:
         return None

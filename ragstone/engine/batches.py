@@ -1,7 +1,7 @@
-"""Embed the texts of an ingest: each once, and in full requests where an embedding service is paid by the call.
+"""Embed the texts of an ingest: each once, and in full requests if an embedding service charges per call.
 
-A document is committed as a whole, so a group of documents rarely fills a whole number of requests. The documents whose
-texts are left over wait for the next group; with an embedder that runs here, none wait.
+A document is committed as a whole, so a group of documents rarely fills a whole number of requests. Documents with
+left-over texts wait for the next group; with a local embedder, none wait.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Change:
 class Group:
     """The contents of a commit, in the order of the source.
 
-    ``embedded`` are the vectors computed for it by text hash, ``seconds`` the time that took, and ``kept`` those that
-    needed no computing.
+    ``embedded`` are the vectors computed for it by text hash, ``seconds`` the time for that, and ``kept`` the cached
+    vectors.
     """
 
     items: list[Change | Finished | Unchanged] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Group:
 
     @property
     def finished(self) -> list[Finished]:
-        """The files that were read to their end."""
+        """The completely read files."""
         return [one for one in self.items if isinstance(one, Finished)]
 
     @property
@@ -85,7 +85,7 @@ class Group:
         return out
 
     def take(self, stored: Set[str]) -> Group:
-        """Take out and return everything before the first document that lacks a vector; ``stored`` have one."""
+        """Remove and return everything before the first document that lacks a vector; ``stored`` have one."""
         there = stored | self.embedded.keys() | self.kept.keys()
         end = next((i for i, one in enumerate(self.items) if not _is_complete(one, there)), len(self.items))
         ready = Group(items=self.items[:end], seconds=self.seconds)
@@ -127,7 +127,7 @@ async def _embed(
         catalog: has the vectors of stored texts.
         embedder: embeds the others.
         request: pays.
-        full: leave out the texts that do not fill a request.
+        full: omit the texts that do not fill a request.
     """
     texts = {hash: text for hash, text in group.texts.items() if hash not in group.embedded and hash not in group.kept}
     stored = set(catalog.embedded(list(texts)))

@@ -1,4 +1,4 @@
-"""What a version was built with, and the refusal to mix it with something else."""
+"""The build settings of a version, and the refusal to mix them with others."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class BuiltWith:
     """What a version was built with, as the catalog keeps it.
 
     The fingerprints tell versions of the same chunker or embedder apart. Before the first documents are added, the
-    embedder may be left open; its fingerprint is empty then. ``access`` holds the access rules used last, which stay
-    in force if no others are given.
+    embedder may be open; its fingerprint is then empty. ``access`` has the last access rules, which stay in force until
+    others replace them.
     """
 
     preset: str
@@ -49,7 +49,7 @@ class BuiltWith:
 
     @classmethod
     def of(cls, settings: Settings, embedder: Embedder | None) -> BuiltWith:
-        """Return what these settings build; without an embedder it is left open."""
+        """Return the record of these settings; without an embedder, it stays open."""
         return cls(
             preset=lasting_preset(settings.preset),
             settings={
@@ -62,7 +62,7 @@ class BuiltWith:
 
     @property
     def fingerprint(self) -> str:
-        """Eight characters, the same for all settings that store the same."""
+        """Eight characters, equal for all settings that store the same data."""
         parts = json.dumps([dict(self.settings), self.chunker, self.embedder], sort_keys=True)
         return hashlib.sha256(parts.encode()).hexdigest()[:8]
 
@@ -75,8 +75,8 @@ class BuiltWith:
         """Return the settings with the stored access rules, if they have none.
 
         Args:
-            settings: of whoever reads documents.
-            always: put the stored rules in the place of others.
+            settings: of the ingest.
+            always: replace other rules by the stored ones.
         """
         if not self.access or (_rules(settings) and not always):
             return settings
@@ -95,7 +95,7 @@ class BuiltWith:
         return settings.model_copy(update={"index": named})
 
     def tree(self) -> Tree:
-        """Return the settings as a layer above the preset and below what a user asks for."""
+        """Return the settings as a layer above the preset and below the user's settings."""
         tree: Tree = {"preset": self.preset}
         for path, value in {**IMPLIED, **self.settings}.items():
             section, _, name = path.partition(".")
@@ -111,7 +111,7 @@ class BuiltWith:
         return self.settings[path] if path in self.settings else IMPLIED[path]
 
     def put_into(self, settings: Settings) -> Settings:
-        """Return the settings with those that decide what is stored as they were built."""
+        """Return the settings, with the build's values for those that decide what is stored."""
         return Settings.model_validate(merge(settings.model_dump(), self.tree()))
 
 
@@ -121,7 +121,7 @@ def create_version(home: Location, built: BuiltWith) -> Path:
 
 
 def refuse_other_store(settings: Settings, built: BuiltWith, folder: Path) -> None:
-    """Refuse settings for a question that would have stored something else.
+    """Refuse settings of a question that would have stored other data.
 
     Raises:
         SettingsMismatch: naming them.
@@ -132,7 +132,7 @@ def refuse_other_store(settings: Settings, built: BuiltWith, folder: Path) -> No
 
 
 def refuse_chunker(settings: ChunkSettings, built: BuiltWith, folder: Path) -> None:
-    """Refuse to mix chunks with others that were cut differently.
+    """Refuse to mix chunks of different chunkers.
 
     Raises:
         SettingsMismatch: with the command that rebuilds.
@@ -155,7 +155,7 @@ def refuse_embedder(embedder: Embedder, built: BuiltWith, folder: Path) -> None:
 
 
 def refuse_mismatch(loaded: Loaded, built: BuiltWith, folder: Path) -> None:
-    """Refuse settings that were asked for and do not fit what is stored.
+    """Refuse requested settings that do not match the stored data.
 
     Raises:
         SettingsMismatch: with the command that rebuilds.
@@ -182,7 +182,7 @@ def refuse_mismatch(loaded: Loaded, built: BuiltWith, folder: Path) -> None:
 
 
 def unavailable_embedder(refusal: SettingsError, name: str, folder: Path) -> SettingsError:
-    """Return the refusal of an embedder that a knowledge base was built with, with the command that does without."""
+    """Return the error for an unavailable embedder of a build, with the command that replaces it."""
     command = _rebuild(folder, "--set", f"index.embedder={AUTO}")
     return SettingsError(
         f"{refusal}. {folder} was built with {name}; to embed with a local model instead, run: {command}"
@@ -194,7 +194,7 @@ def _rebuild(folder: Path, *more: str) -> str:
 
 
 def _rules(settings: Settings) -> dict[str, Any]:
-    """Return the access rules; empty if nobody has made any."""
+    """Return the access rules; empty if there are none."""
     access = settings.acquire.access
     return {} if access == AccessSettings() else access.model_dump(mode="json")
 

@@ -14,9 +14,9 @@ from ragstone.core.request import Request
 from ragstone.engine.components import Components
 
 MAX_COMPARED = 200
-"""Documents with a word of a name whose titles are compared with it."""
+"""Maximum number of documents with a word of a name whose titles are compared with the name."""
 MOST_MEANT = 5
-"""Documents to which a name may confine a search; a name that more have is no name."""
+"""Documents to which a name may limit a search; a name that more documents have is ignored."""
 IS_FILE = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{1,4}$")
 """The end of a file's name."""
 _WORD = re.compile(r"\w+")
@@ -24,28 +24,28 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meant:
-    """The documents to which a question confines the search, if any, and the question that is asked of them."""
+    """The documents to which a question limits the search, if any, and the question to ask of them."""
 
     documents: tuple[DocumentSummary, ...]
     question: str
 
 
 class ByName:
-    """Finds documents by their names, among those that the reader may read and a filter lets through."""
+    """Finds documents by their names, among those that the reader may read and that match a filter."""
 
     def __init__(self, version: Components, where: Filter | None, request: Request) -> None:
         self._version, self._request, self.where = version, request, where
         reader = request.reader
         self.groups = None if reader.groups is None else reader.names
-        # Others than the owner are not shown where on this machine a source is.
+        # Only the owner sees the paths of sources on this machine.
         self._fields = FIELDS if reader.is_owner else tuple(name for name in FIELDS if name != "source")
 
     def within(self, where: Filter) -> ByName:
-        """Return the same for the documents that another filter lets through, too."""
+        """Return the same, limited to documents that also match another filter."""
         return ByName(self._version, both(self.where, where), self._request)
 
     def listing(self, limit: int, *, wanted: str = "", order: ListingOrder = "id", exactly: bool = False) -> Listing:
-        """Return the documents with a text in their title, id, address or source, or with ``exactly`` this one."""
+        """Return the documents with a text in their title, id, address or source; with ``exactly``, equal to it."""
         fields = ("id", "title") if exactly else self._fields
         return self._version.catalog.listing(
             self.groups, wanted, "", limit, fields=fields, where=self.where, order=order, exactly=exactly

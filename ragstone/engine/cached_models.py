@@ -1,7 +1,7 @@
 """Models with a cache in front: embedders, and language models.
 
-An embedding is found by its text and model, a reply by everything its model reads and its settings. The state of the
-index has no part in either, so adding a document makes nothing here stale.
+The key of an embedding is its text and model; the key of a reply is the whole prompt and the model's settings. Neither
+depends on the state of the index, so adding a document makes nothing here stale.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from ragstone.core.records import Vector
 
 _NO_MARK = "\N{SYMBOL FOR NULL}"
-"""Stands for the mark of a prompt in what is kept."""
+"""Replaces the mark of a prompt in cached replies."""
 
 
 class CachedEmbedder:
-    """A local embedder that keeps the vectors of questions. Those of passages are in the catalog."""
+    """A local embedder that caches the vectors of questions. The catalog has those of passages."""
 
     def __init__(self, embedder: Embedder, cache: Cache) -> None:
         self._embedder, self._cache = embedder, cache
@@ -67,14 +67,14 @@ class CachedEmbedder:
 
 
 class CachedService:
-    """The embedder of a service, which is paid: every vector it gave is kept, and so is the number of its dimensions.
+    """The embedder of a paid service: all its vectors are cached, and so is the number of its dimensions.
 
-    A vector is found by the model and the text, whatever its case and white space: a text that differs in these alone
-    gets the vector of the one that was sent first. Texts are sent as they are.
+    The key of a vector is the model and the text without case and white space: texts that differ only in these share
+    the vector of the first one. Texts are sent unchanged.
     """
 
     def __init__(self, embedder: Embedder, cache: Cache, *, batch: int) -> None:
-        """Take the embedder, the cache, and how many texts a request carries."""
+        """Take the embedder, the cache, and the number of texts in a request."""
         self._embedder, self._cache, self.batch = embedder, cache, batch
         self._dimensions = 0
 
@@ -93,14 +93,14 @@ class CachedService:
         return self._embedder.tokens(text)
 
     def kept(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Return the vectors that need no request, by text."""
+        """Return the cached vectors, by text."""
         keys = {text: self._key(text) for text in texts}
         found = self._cache.peek("embeddings", list(keys.values()))
         self._cache.count("embeddings", hits=len(found))
         return {text: _vector(found[name]) for text, name in keys.items() if name in found}
 
     async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
-        """Return the vectors; texts that are not known yet are sent, each once.
+        """Return the vectors; send the uncached texts, each once.
 
         Raises:
             EmbeddingError: the service fails, or its vectors have other dimensions than before.
@@ -111,12 +111,12 @@ class CachedService:
         for text, name in keys.items():
             if name not in found:
                 unknown.setdefault(name, text)
-        for part in _batches([*unknown], self.batch):  # so that what was paid for is kept, whatever comes after
+        for part in _batches([*unknown], self.batch):  # so that paid vectors are kept even if a later call fails
             vectors = await self._embedder.embed([unknown[name] for name in part], role=role, request=request)
             if vectors.shape[1] != (self._remembered() or self._noted(vectors.shape[1])):
                 raise EmbeddingError(
-                    f"{self.fingerprint} gave vectors of {vectors.shape[1]} dimensions, and {self._dimensions} before;"
-                    " to start over with another model, run: ragstone rebuild"
+                    f"{self.fingerprint} returned vectors of {vectors.shape[1]} dimensions, but {self._dimensions}"
+                    " before; to start over with another model, run: ragstone rebuild"
                 )
             new = {name: _packed_vector(vector) for name, vector in zip(part, vectors, strict=True)}
             request.meter.embedded += len(new)
@@ -144,8 +144,8 @@ class CachedService:
 class CachedTokenEmbedder:
     """A token embedder that keeps the token vectors of every text.
 
-    Every text passes through float16, the form it is kept in, and is embedded by itself, so a hit and a miss lead to
-    the same bits.
+    Every result passes through float16, its stored form, and every text is embedded alone, so a hit and a miss give the
+    same bits.
     """
 
     def __init__(self, embedder: TokenEmbedder, cache: Cache) -> None:
@@ -167,12 +167,12 @@ class CachedTokenEmbedder:
 class CachedModel:
     """A language model that keeps its replies.
 
-    A reply is found by everything that the model reads and the settings it is called with. The random mark around
-    quotations does not count: a reply is kept without it and gets the mark of the prompt it answers.
+    The key of a reply is the whole prompt and the settings of the call, without the random mark around quotations: a
+    reply is stored without the mark and gets the mark of its prompt.
     """
 
     def __init__(self, model: ChatModel, cache: Cache, settings: object) -> None:
-        """Take the model, the cache, and the settings that decide a reply besides the prompt."""
+        """Take the model, the cache, and the settings that determine a reply together with the prompt."""
         self._model, self._cache, self._basis = model, cache, repr(settings)
         self.name = model.name
 
@@ -183,7 +183,7 @@ class CachedModel:
     async def stream(
         self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
     ) -> AsyncGenerator[Piece]:
-        """Yield the reply given before, or the model's, which is kept once it is complete and has the form.
+        """Yield the cached reply, or the model's, which is cached once it is complete and has the form.
 
         Raises:
             ModelError: as of the model.

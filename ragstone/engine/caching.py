@@ -1,10 +1,10 @@
-"""Results that need not be computed again, and everything each one depends on.
+"""Cached results, and everything that each one depends on.
 
-There are three levels. An embedding depends on text and model; the reply of a language model on what it reads and how
-it is set (`ragstone.engine.cached_models` for both); the result of a query on all of that and the state of the index. A
-search is found by the question, its settings, and the commit of the catalog it was made on: the number and random mark
-of the commit, and the state of the index files. An answer is found by its evidence, word for word, and the same commit,
-because words are weighed by how rare they are. A change makes another key, so no result can be stale.
+There are three levels. An embedding depends on text and model; the reply of a language model on the prompt and its
+settings (`ragstone.engine.cached_models` for both); the result of a query on all of these and the state of the index.
+The key of a search is the question, its settings, and the commit of the catalog: the number and random mark of the
+commit, and the state of the index files. The key of an answer is its evidence, word for word, and the same commit,
+because the weight of a word depends on its rarity. A change leads to another key, so no result can be stale.
 """
 
 from __future__ import annotations
@@ -38,18 +38,20 @@ LEVELS: dict[Level, tuple[str, ...]] = {
     "response": ("responses",),
     "query": ("searches", "answers"),
 }
-"""The kinds of value on each level. A text and a model decide an embedding; what a model reads and its settings decide
-its response; all of that and the state of the index decide the result of a query. ``cache.entries`` and
-``cache.seconds`` limit the last."""
+"""The kinds of value on each level.
+
+Text and model determine an embedding; the prompt and the settings of a model determine its response; all of these and
+the state of the index determine the result of a query. ``cache.entries`` and ``cache.seconds`` limit query results.
+"""
 QUESTIONS_BYTES = 256_000
-"""Room for the latest questions: a few thousand of usual length."""
+"""Bytes for the latest questions: a few thousand of usual length."""
 
 DIMENSIONS_BYTES = 10_000
-"""Room for the number of dimensions of a service's models."""
+"""Bytes for the number of dimensions of a service's models."""
 
 
 def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, Limit]:
-    """Return the room for each kind of value, with an embedding service or without. Only results of queries expire."""
+    """Return the limits of each kind of value, with an embedding service or without. Only query results expire."""
     if not settings.enabled:
         return {}
     shares = SHARES_OF_SERVICE if service else SHARES
@@ -62,7 +64,7 @@ def limits(settings: CacheSettings, *, service: bool = False) -> dict[str, Limit
 
 
 def by_level(statuses: Sequence[CacheStatus]) -> tuple[CacheStatus, ...]:
-    """Return what is known of each kind with its level; the latest questions and the shared cache have none."""
+    """Return the statistics of each kind with its level; the latest questions and the shared cache have none."""
     levels = {kind: level for level, kinds in LEVELS.items() for kind in kinds}
     return tuple(replace(one, level=levels.get(one.kind, "")) for one in statuses)
 
@@ -73,7 +75,7 @@ State = tuple[Stamp, tuple[bytes, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultKey:
-    """The key of a result, and the state it belongs to; the result is kept only if that has not changed meanwhile."""
+    """The key of a result, and its state; the result is stored only if the state has not changed meanwhile."""
 
     key: bytes
     state: State
@@ -92,15 +94,15 @@ class ResultCache:
         basis: str,
         policy: int = 0,
     ) -> None:
-        """Take what every result depends on.
+        """Take the dependencies of every result.
 
         Args:
-            cache: where results are kept.
-            catalog: what the results are made from.
+            cache: the store of results.
+            catalog: the source of the results.
             settings: of the question.
             version: the folder of the version.
-            basis: what the version was built with, and how text is analysed.
-            policy: the version of what was learned that the settings are under.
+            basis: the build settings of the version, and the text analysis.
+            policy: the version of the learned policy that the settings follow.
         """
         self._cache, self._catalog, self._version = cache, catalog, version
         index = repr(settings.index.model_dump(exclude={"threads"}))
@@ -119,7 +121,7 @@ class ResultCache:
         return ResultKey(key=made, state=state)
 
     def evidence(self, known: ResultKey | None, request: Request) -> Evidence | None:
-        """Return the evidence found before, with texts read from the catalog; None if there is none."""
+        """Return the cached evidence, with texts read from the catalog; None if there is none."""
         value = self._get("searches", known)
         if value is None:
             return None
@@ -146,7 +148,7 @@ class ResultCache:
         )
 
     def keep_evidence(self, known: ResultKey | None, evidence: Evidence) -> None:
-        """Keep evidence, unless part of it was missing or the knowledge base changed meanwhile."""
+        """Store evidence, unless part of it was missing or the knowledge base changed meanwhile."""
         if known and not evidence.missing and self._state() == known.state:
             value = {
                 "question": evidence.question,
@@ -164,8 +166,8 @@ class ResultCache:
     def answer_key(self, evidence: Evidence, before: Sequence[Turn], request: Request) -> ResultKey | None:
         """Return the key of an answer; None if answers are not kept or part of the evidence was missing.
 
-        Web pages belong to one question, so an answer that rests on one is not kept. Confidence depends on the words
-        that the reader's documents have, so readers with other rights have other keys.
+        A web page belongs to one question, so an answer that uses one is not cached. Confidence depends on the words of
+        the reader's documents, so readers with other rights have other keys.
         """
         if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_web for hit in evidence.hits):
             return None
@@ -177,7 +179,7 @@ class ResultCache:
         return ResultKey(key=made, state=state)
 
     def draft(self, known: ResultKey | None, request: Request) -> Draft | None:
-        """Return the answer given before; None if there is none."""
+        """Return the cached answer; None if there is none."""
         value = self._get("answers", known)
         if value is None:
             return None
@@ -188,7 +190,7 @@ class ResultCache:
         return Draft(citations=citations, statements=statements, notices=notices, **value)
 
     def keep_draft(self, known: ResultKey | None, draft: Draft) -> None:
-        """Keep an answer, unless the knowledge base changed meanwhile."""
+        """Store an answer, unless the knowledge base changed meanwhile."""
         if known and self._state() == known.state:
             self._put("answers", known, asdict(draft))
 
@@ -204,7 +206,7 @@ class ResultCache:
 
 
 def note_question(cache: Cache, question: str) -> None:
-    """Keep a question; asking it again is noted once an hour."""
+    """Store a question; a repetition is recorded once an hour."""
     if cache.keeps("questions"):
         name = key("question", question)
         if not cache.get("questions", [name]):
@@ -212,7 +214,7 @@ def note_question(cache: Cache, question: str) -> None:
 
 
 def latest_questions(cache: Cache, count: int) -> list[str]:
-    """Return the questions asked last, newest first."""
+    """Return the latest questions, newest first."""
     return [json.loads(value) for value in cache.latest("questions", count)]
 
 

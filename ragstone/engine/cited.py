@@ -1,4 +1,4 @@
-"""What an answer cites: checked word for word, located in its document, and listed as sources."""
+"""The citations of an answer: checked word for word, located in their documents, and listed as sources."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ragstone.core.records import Evidence, Hit
 
 
 def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
-    """Check that every citation has the words of a chunk of the evidence at its place, whoever wrote the answer.
+    """Check that every citation equals the text of a chunk of the evidence at its place, whoever wrote the answer.
 
     Raises:
-        ResponseError: one has not; the answer must be withheld.
+        ResponseError: one does not; the answer must be withheld.
     """
     chunks = {hit.chunk.id: hit.chunk for hit in (*evidence.hits, *evidence.tables)}
     for citation in citations:

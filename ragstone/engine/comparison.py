@@ -32,7 +32,7 @@ class QuestionComparison:
     """A question answered by both versions.
 
     ``overlap`` is the share of the old version's five best chunks that share a character with one of the new
-    version's five best. ``before`` and ``after`` are confidences; ``changed`` means other words.
+    version's five best. ``before`` and ``after`` are confidences; ``changed`` means a different text.
     """
 
     question: str

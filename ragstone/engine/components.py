@@ -1,4 +1,4 @@
-"""The parts that one version of a knowledge base is made of, as one frozen record.
+"""The parts of one version of a knowledge base, as one frozen record.
 
 Cheap parts are values; expensive ones are `Lazy` and are called: ``version.models.answerer()``. Parts that several
 settings of the question have in common are shared through two pools: one lives as long as the knowledge base is open,
@@ -60,10 +60,10 @@ BuildEmbedder = Callable[[IndexSettings, ServiceSettings], Embedder]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What a version is opened from, whatever the settings of a question.
+    """The inputs of a version that do not depend on the settings of a question.
 
-    ``overrides`` are the settings that whoever opened it named. ``shared`` is the pool of the knowledge base, ``own``
-    that of the version.
+    ``overrides`` are the settings of the caller that opened it. ``shared`` is the pool of the knowledge base, ``own``
+    the pool of the version.
     """
 
     location: Location
@@ -79,9 +79,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryParts:
-    """What is kept of what people did; it belongs to the knowledge base, not to a version.
+    """The records of people's use; they belong to the knowledge base, not to a version.
 
-    ``tracker`` is None where no setting names a tracking store.
+    ``tracker`` is None if no setting names a tracking store.
     """
 
     journal: Lazy[JournalStore]
@@ -97,7 +97,7 @@ class HistoryParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexParts:
-    """What is searched. ``mirror`` keeps a copy of the documents for other programs, if the settings want one."""
+    """The indexes. ``mirror`` keeps a copy of the documents for other programs, if the settings request it."""
 
     analyzer: Lazy[Analyzer]
     terms: Lazy[Terms]
@@ -110,7 +110,10 @@ class IndexParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelParts:
-    """What reads and writes. ``chat``, ``overviews``, ``judge``, ``web``, ``reranker`` are None if none is named."""
+    """The readers and writers.
+
+    ``chat``, ``overviews``, ``judge``, ``web`` and ``reranker`` are None if the settings name none.
+    """
 
     embedder: Lazy[Embedder]
     question_embedder: Lazy[Embedder]
@@ -128,7 +131,7 @@ class ModelParts:
 class Components:
     """One version of a knowledge base under one set of settings.
 
-    ``policy`` is the version of what was learned that the settings are under; 0 means as they are.
+    ``policy`` is the version of the learned policy that the settings follow; 0 leaves them unchanged.
     """
 
     source: Source
@@ -155,7 +158,7 @@ class Components:
 
     @property
     def folder(self) -> Path:
-        """Where the knowledge base lies."""
+        """The location of the knowledge base."""
         return self.source.location.folder
 
     @property
@@ -164,7 +167,7 @@ class Components:
         return bool(self.built.embedder)
 
     def external_indexes(self) -> list[ExternalIndex]:
-        """Return the indexes that other engines hold; none before anything was added."""
+        """Return the indexes in external engines; none before the first documents are added."""
         if not self.has_embedder:
             return []
         legs = [self.indexes.vectors()] if self.settings.index.vectors != "embedded" else []
@@ -180,7 +183,7 @@ class Components:
     def request(
         self, reader: Reader, payer: Payer | None = None, *, response_id: str = "", keep: bool = True
     ) -> Request:
-        """Return the request of a question that begins now; see `KnowledgeBase.stream`."""
+        """Return the request of a new question; see `KnowledgeBase.stream`."""
         return Request(
             reader=reader,
             deadline=Deadline.after(self.settings.services.deadline_seconds),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 EMBED_BATCH = 256
 SIMILARITY_TOLERANCE = 0.01
-"""Allowed error of similarities computed from quantized codes; it is about a thousandth in practice."""
+"""Allowed error of similarities from quantized codes; about a thousandth in practice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,9 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
             version = None
         if version is None:
             if not pointer:
-                raise NotFound(f"there is no knowledge base at {folder}; make one: ragstone add SOURCE --kb {folder}")
+                raise NotFound(
+                    f"there is no knowledge base at {folder}; create one with: ragstone add SOURCE --kb {folder}"
+                )
             return Health(folder=str(folder), documents=0, chunks=0, findings=tuple(pointer))
         findings = [
             *pointer,
@@ -218,7 +220,7 @@ def _check_leftovers(location: Location, *, mend: bool) -> Iterator[Finding]:
 
 
 def _check_access(folder: Path) -> Iterator[Finding]:
-    """Yield what this account may not read: nothing is known about damage then."""
+    """Yield the files that this account may not read, because they could not be checked."""
     remedy = f"use the account that owns it, or let this one read it: chmod -R u+rX {folder}"
     for path in (folder, *sorted(folder.glob("*")), *sorted(folder.glob("v*/*")), *sorted(folder.glob("v*/*/*"))):
         needed = os.R_OK | os.X_OK if path.is_dir() else os.R_OK

@@ -1,7 +1,7 @@
-"""Documents in and out: the one way in for files, folders, uploads, web sites and queued jobs, and the look at them.
+"""Add, remove and look up documents: files, folders, uploads, web sites and queued jobs.
 
-An ingest holds the lock of the knowledge base to its end. With a `Share` it takes the lock for each commit only, so
-that several processes ingest at once: reading, cutting and embedding take long, a commit a hundredth of that.
+An ingest holds the lock of the knowledge base until it ends. With a `Share` it takes the lock only for each commit, so
+that several processes ingest at once: a commit takes a hundredth of the time of reading, chunking and embedding.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Documents:
     async def add(
         self, sources: Sequence[str | Document], on_progress: OnProgress | None = None, *, share: Share | None = None
     ) -> AddReport:
-        """Read sources and store their documents; what is stored and unchanged is left alone.
+        """Read sources and store their documents; skip unchanged ones.
 
         Args:
             sources: paths of files or folders, addresses, names in ``acquire.connections``, or documents.
@@ -63,15 +63,15 @@ class Documents:
             share: ingest while other processes do too.
 
         Raises:
-            SourceError: a path leads nowhere, or to nothing that can be read; nothing of it was stored.
+            SourceError: a path does not exist, or has nothing to read; nothing of it was stored.
             Locked: another process is indexing.
-            SettingsMismatch: this Ragstone would cut or embed differently from the stored chunks.
-            Conflict: the work was taken over; what was committed before stays.
+            SettingsMismatch: this Ragstone would chunk or embed differently from the stored chunks.
+            Conflict: another worker took over; earlier commits stay.
         """
         with self._versions.current() as version:
             settings = version.settings.acquire
             files = count(sources, settings)
-            # An address with a password in it is refused here, before it is noted anywhere.
+            # An address with a password in it is refused here, before it is stored anywhere.
             roots([source for source in sources if isinstance(source, str)], settings, version.folder)
         named = tuple(source if isinstance(source, str) else source.id for source in sources)
         return await self._ingest.run(Intake(read=reading(sources), files=files, sources=named), on_progress, share)
@@ -79,7 +79,7 @@ class Documents:
     async def add_files(
         self, files: Sequence[Path], on_progress: OnProgress | None = None, *, share: Share | None = None
     ) -> AddReport:
-        """Add files as they are met in a folder: one that cannot be read is reported and stops nothing."""
+        """Add the files of a folder; report a file that cannot be read, and continue."""
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
             is_stored = noting(version, reporter)
@@ -96,14 +96,14 @@ class Documents:
         groups: Sequence[str] | None = None,
         share: Share | None = None,
     ) -> AddReport:
-        """Make what is stored match uploaded files, which lie within the folder of the knowledge base.
+        """Make the stored documents match uploaded files, which are in the folder of the knowledge base.
 
-        A file that cannot be read is reported and keeps none of the others from being stored.
+        Report a file that cannot be read, and store the others.
 
         Args:
-            files: their documents are known by their paths within the folder.
+            files: the files; their paths within the folder identify the documents.
             on_progress: called after every commit.
-            groups: that may read them, whatever the files or rules say; None leaves it to those.
+            groups: groups that may read them, overriding the files and rules; None leaves it to those.
             share: ingest while other processes do too.
         """
         sources = tuple(str(file) for file in files)
@@ -123,10 +123,10 @@ class Documents:
     async def sync(
         self, sources: Sequence[str], on_progress: OnProgress | None = None, *, share: Share | None = None
     ) -> AddReport:
-        """Make what is stored of these sources match them: `add` what is new or changed, remove what is gone.
+        """Make the stored documents match these sources: add new and changed documents, and remove those that are gone.
 
-        What could not be read this time is kept as it was stored. A source that is not there at all is an error, not
-        a reason to remove everything: a disk may not be mounted, or a server not be reachable.
+        A document that cannot be read keeps its stored version. A missing source is an error and removes nothing: a
+        disk may not be mounted, or a server may be unreachable.
 
         Raises:
             SourceError, Locked, SettingsMismatch, Conflict: as of `add`.
@@ -142,16 +142,16 @@ class Documents:
     async def follow(
         self, source: str, on_progress: OnProgress | None = None, *, share: Share | None = None
     ) -> AddReport:
-        """Bring a source up to date, whatever it is: `crawl` a web site, and `sync` everything else."""
+        """Bring any source up to date: `crawl` a web site, and `sync` everything else."""
         if acquire.is_site(source, self._settings.acquire):
             return await self.crawl(source, on_progress)
         return await self.sync([source], on_progress, share=share)
 
     async def add_page(self, address: str, on_progress: OnProgress | None = None) -> AddReport:
-        """Add a web page, or the entries of a feed, and nothing that it links to. Added again, it is updated.
+        """Add a web page, or the entries of a feed, without following links. A second call updates it.
 
         Raises:
-            SourceError: it is not a web address, or cannot be had; what was stored before stays.
+            SourceError: it is not a web address, or is unavailable; the stored documents stay.
             Locked: another process is indexing.
         """
         report = await self.crawl(address, on_progress, alone=True)
@@ -165,12 +165,12 @@ class Documents:
         Args:
             what: name of a site in ``acquire.sites``, or the address to start at.
             on_progress: called when pages are stored, and once a second meanwhile.
-            force: fetch pages that have not changed, too.
-            alone: only the page to start at.
+            force: also fetch unchanged pages.
+            alone: fetch only the start page.
 
         Raises:
-            UsageError: there is no such site, or it is no web address.
-            SourceError: the site cannot be had; what was stored before stays.
+            UsageError: there is no such site, or it is not a web address.
+            SourceError: the site is unavailable; the stored documents stay.
             Locked: another process is indexing.
         """
         from ragstone.acquire.crawl import crawl, find_site, page_at
@@ -201,7 +201,7 @@ class Documents:
             return done(await with_engine_notices(version, report))
 
     async def plan(self, sources: Sequence[str]) -> Plan:
-        """Return what `sync` would do now. Everything new is read; nothing is embedded or changed."""
+        """Return what `sync` would do now. Read everything new, but embed and change nothing."""
         with self._versions.current() as version:
             refuse_other_versions(version)
             settings = rules_in_force(version)
@@ -215,7 +215,7 @@ class Documents:
 
     @property
     def jobs(self) -> JobQueue:
-        """What waits for workers, and what they have done."""
+        """The queue of the workers, and its finished jobs."""
         with self._versions.current() as version:
             return version.history.jobs()
 
@@ -223,7 +223,7 @@ class Documents:
         """Queue the files of sources to be added by workers; durable when this returns.
 
         Raises:
-            SourceError: a path leads nowhere, or to nothing that can be read; then nothing is queued.
+            SourceError: a path does not exist, or has nothing to read; then nothing is queued.
             UsageError: a source is not on this disk; `queue_sync` takes it.
             KnowledgeBaseError, EngineError: the queue could not be written.
         """
@@ -233,9 +233,9 @@ class Documents:
             return version.history.jobs().put("add", list(works(sources, version.settings)))
 
     def queue_sync(self, sources: Sequence[str]) -> list[Job]:
-        """Queue a sync: workers first add the files that are there, then one of them removes what is gone.
+        """Queue a sync: workers first add the existing files, then one of them removes the documents that are gone.
 
-        What is not on this disk is synced by one worker.
+        One worker syncs sources that are not on this disk.
 
         Raises:
             SourceError, KnowledgeBaseError, EngineError: as of `queue_add`.
@@ -252,10 +252,10 @@ class Documents:
 
         Args:
             ids: as for `get`.
-            reader: who asks; what this reader may not read is not there.
+            reader: the reader; documents that they may not read do not exist for them.
 
         Raises:
-            NotFound: one of them is not there.
+            NotFound: one of them does not exist.
             Locked: another process is indexing.
         """
         with self._versions.current() as version:
@@ -266,7 +266,7 @@ class Documents:
             return full
 
     def forget_skipped(self, source: str) -> None:
-        """Drop the report on a file that could not be read.
+        """Delete the report on a file that could not be read.
 
         Raises:
             Locked: another process is indexing.
@@ -277,25 +277,25 @@ class Documents:
     # ------------------------------------------------------------ look
 
     def get(self, id: str, *, reader: Reader) -> Document:
-        """Return a stored document by its id, or by its name or the end of its path if only one has that.
+        """Return a stored document by its id, or by a unique name or end of its path.
 
         Raises:
-            NotFound: this reader may read none such, or more than one.
+            NotFound: this reader may read no such document, or more than one.
         """
         with self._versions.current() as version:
             return version.catalog.document(id, None if reader.groups is None else reader.names)
 
     def places(self, id: str, start: int, end: int, *, reader: Reader) -> dict[int, tuple[Box, ...]]:
-        """Return where characters of a stored document stand on the pages of its file.
+        """Return the positions of characters of a stored document on the pages of its file.
 
         Args:
             id: as for `get`.
             start: the first character of the document's text.
             end: the character after the last one.
-            reader: who asks.
+            reader: the reader who asks.
 
         Returns:
-            Boxes by page, which count from 0; empty if the places of the words are not known.
+            Boxes by page, counted from 0; empty if the positions of the words are unknown.
 
         Raises:
             NotFound: as of `get`.
@@ -310,15 +310,15 @@ class Documents:
         """Return a page of the stored documents, in the order of their ids.
 
         Args:
-            reader: who asks; what this reader may not read is neither listed nor counted.
-            q: characters that the id, title or address has, or, for the owner, the source; empty for any.
+            reader: the reader; documents that they may not read are neither listed nor counted.
+            q: text in the id, title or address, or, for the owner, in the source; empty for any.
             after: the id that the page begins after.
             limit: documents on the page.
             order: by id, or by when documents were added or changed, last or first; then there is no next page.
         """
         with self._versions.current() as version:
             groups, fields = None if reader.groups is None else reader.names, FIELDS
-            if not reader.is_owner:  # others are not shown where on this machine a source is
+            if not reader.is_owner:  # only the owner sees the paths of sources on this machine
                 fields = tuple(name for name in FIELDS if name != "source")
             return version.catalog.listing(groups, q, after, limit, fields=fields, order=order)
 

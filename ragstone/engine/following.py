@@ -1,4 +1,4 @@
-"""How indexes follow the catalog: under the lock of whoever ingests, and at a question that finds one behind."""
+"""How indexes follow the catalog: under the lock of an ingest, and at a question that finds one behind."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ragstone.engine.components import Components
 from ragstone.index.follow.protocol import ExternalIndex, SyncedIndex
 from ragstone.index.keyword.terms import NEWEST
 
-_BEHIND = "an ingest is under way; keyword search does not know the newest documents yet"
+_BEHIND = "an ingest is running; keyword search does not know the newest documents yet"
 CATCH_UP_LIMIT = 100_000
-"""Changes that a question may bring into an engine that lacks them."""
+"""Maximum number of changes that a question may add to an engine that lacks them."""
 
 
 @contextmanager
 def locked(version: Components, patience: Patience) -> Generator[None]:
-    """Hold the lock of whoever changes what is stored.
+    """Hold the lock that allows changes to the documents.
 
     Raises:
-        Locked: another process holds it, and did for as long as ``patience`` waits.
-        KnowledgeBaseError: another version was put in use meanwhile; what is written here would be lost with this one.
+        Locked: another process held it until ``patience`` ended.
+        KnowledgeBaseError: another version came into use meanwhile; writes to this one would be lost.
     """
     with version.location.indexing(patience):
         refuse_superseded(version)
@@ -35,7 +35,7 @@ def locked(version: Components, patience: Patience) -> Generator[None]:
 
 
 async def lock(version: Components, patience: Patience) -> ExitStack:
-    """Return the lock, held; waiting for it keeps nobody else from the event loop."""
+    """Return the lock, held; waiting for it does not block the event loop."""
     pause, held = patience.pauses(), ExitStack()
     while True:
         try:
@@ -58,7 +58,7 @@ def refuse_superseded(version: Components) -> None:
 def follow(version: Components) -> None:
     """Bring every index up to the catalog. Call it only under the lock.
 
-    An engine that is away is left out: nobody who adds waits for it, and it catches up when it is back.
+    An unavailable engine is skipped, so that no ingest waits for it; it catches up when it is back.
     """
     terms = version.indexes.terms()
     terms.follow()
@@ -70,7 +70,7 @@ def follow(version: Components) -> None:
 
 
 async def follow_to_the_end(version: Components) -> None:
-    """Run `follow` in a thread to its end, even if cancelled: what the caller holds stays held until then."""
+    """Run `follow` in a thread to its end, even if cancelled: the caller keeps its lock until then."""
     following = asyncio.ensure_future(asyncio.to_thread(follow, version))
     try:
         await asyncio.shield(following)
@@ -80,13 +80,16 @@ async def follow_to_the_end(version: Components) -> None:
 
 
 async def with_engine_notices(version: Components, report: AddReport) -> AddReport:
-    """Return the report with a notice for each external engine that has not taken in what is stored now."""
+    """Return the report with a notice for each external engine that is behind."""
 
     def behind() -> list[EngineStatus]:
         return [one for leg in version.external_indexes() if (one := leg.status()).behind or one.problem]
 
     engines = await asyncio.to_thread(behind)
-    notices = [one.problem or f"{one.engine} is {one.behind:,} changes behind" for one in engines]
+    notices = [
+        one.problem or f"{one.engine} is {one.behind:,} change{'' if one.behind == 1 else 's'} behind"
+        for one in engines
+    ]
     suffix = "; the documents are stored, and it catches up when it is back"
     return replace(report, notices=(*report.notices, *(f"{one}{suffix}" for one in notices)))
 
@@ -95,11 +98,11 @@ async def follow_keywords(version: Components) -> tuple[str, ...]:
     """Bring the keyword index up to date after an interrupted ingest; the vector index does that itself.
 
     Returns:
-        Why that could not be done; empty if it was.
+        Why that failed; empty if it succeeded.
     """
     terms = version.indexes.terms
     if terms.is_made and terms().stamp == version.catalog.stamp():
-        return ()  # two look-ups cost less than asking a thread
+        return ()  # two look-ups cost less than starting a thread
     return await asyncio.to_thread(_follow_keywords, version)
 
 
@@ -107,7 +110,7 @@ def _follow_keywords(version: Components) -> tuple[str, ...]:
     terms = version.indexes.terms()
     if (stamp := terms.stamp) == version.catalog.stamp():
         return ()
-    if not terms.is_local:  # it follows under the lock of whoever ingests; what it lacks is compared in memory
+    if not terms.is_local:  # it follows under the lock of the ingest; chunks that it lacks are compared in memory
         return (_BEHIND,) if version.catalog.changes_since(stamp.generation) > NEWEST else ()
     own_vectors = version.settings.index.vectors == "embedded"
     try:
@@ -123,10 +126,10 @@ def _follow_keywords(version: Components) -> tuple[str, ...]:
 
 
 def catch_up(version: Components, leg: SyncedIndex) -> bool:
-    """Bring one engine up to the catalog unless an ingest is under way; return whether that was done."""
+    """Bring one engine up to the catalog unless an ingest is running; return whether it is done."""
     with version.source.catching_up:
         try:
-            # Among all hosts, because an engine is theirs together.
+            # Among all hosts, because they share the engine.
             shared = version.location.is_shared
             with version.location.indexing(ONCE) if shared else indexing(version.folder, ONCE, asking=True):
                 leg.follow(write=True)

@@ -1,4 +1,4 @@
-"""What people did with a knowledge base: conversations, answers and opinions of them, statistics, latest questions."""
+"""What people did with a knowledge base: conversations, answers, votes, statistics, latest questions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ragstone.history.store import JournalStore
 
 
 class History:
-    """The history of a knowledge base, as one reader at a time may see it."""
+    """The history of a knowledge base, limited to what one reader may see."""
 
     def __init__(self, versions: OpenVersions) -> None:
         self._versions = versions
 
     def journal(self) -> JournalStore:
-        """Return the journal, for somebody who uses it apart from questions and closes it."""
+        """Return the journal for use apart from questions; the caller closes it."""
         with self._versions.current() as version:
             return version.history.journal().another()
 
@@ -36,12 +36,12 @@ class History:
             return version.history.conversations().sessions(reader.namespace)
 
     def turns(self, session: str, *, reader: Reader) -> list[Said]:
-        """Return what was said in a conversation of this reader, oldest first; empty if there is none."""
+        """Return the turns of a conversation of this reader, oldest first; empty if there is none."""
         with self._versions.current() as version:
             return version.history.conversations().turns(reader.session(session), reader.who)
 
     def name(self, session: str, *, reader: Reader, title: str | None = None, pinned: bool | None = None) -> None:
-        """Call a conversation of this reader something, or keep it at the top; what is None stays as it is.
+        """Rename a conversation of this reader, or pin it to the top; None leaves a property unchanged.
 
         Raises:
             NotFound: there is no such conversation.
@@ -51,16 +51,16 @@ class History:
                 raise NotFound("there is no such conversation")
 
     def forget(self, session: str, *, reader: Reader) -> int:
-        """Delete a conversation of this reader, and return how many questions it had."""
+        """Delete a conversation of this reader, and return its number of questions."""
         with self._versions.current() as version:
             return version.history.conversations().forget(reader.session(session))
 
     def share(self, session: str, *, reader: Reader, days: float | None = None) -> tuple[Share, str]:
-        """Make a link to a conversation of this reader as it is now, for some days or as long as it is kept.
+        """Create a link to a conversation of this reader as it is now, for some days or as long as it is stored.
 
         Returns:
-            The link, and the secret it ends with, which is stored nowhere. Whoever has it is shown the answers that
-            rest on what they may read.
+            The link, and its secret, which is not stored. A reader with the secret sees the answers that use only
+            documents they may read.
 
         Raises:
             NotFound: there is no such conversation.
@@ -80,35 +80,35 @@ class History:
             return version.history.shares().take_back(reader.session(session))
 
     def shared(self, secret: str, *, reader: Reader) -> list[SharedTurn]:
-        """Return a shared conversation, as far as this reader may read what its answers rest on.
+        """Return a shared conversation, limited to the answers whose documents this reader may read.
 
         Raises:
-            NotFound: there is no such link, or it is over.
+            NotFound: there is no such link, or it has expired.
         """
         with self._versions.current() as version:
             return shared_turns(version, secret, reader)
 
     def copy_shared(self, secret: str, *, reader: Reader) -> str:
-        """Store what this reader is shown of a shared conversation as one of their own, and return its name.
+        """Copy what this reader sees of a shared conversation into one of their own, and return its name.
 
         Raises:
-            NotFound: there is no such link, it is over, or this reader may read none of its answers.
+            NotFound: there is no such link, it has expired, or this reader may read none of its answers.
         """
         with self._versions.current() as version:
             return copy_shared(version, secret, reader)
 
     def response(self, response_id: str, *, reader: Reader) -> Response:
-        """Return an answer this reader got, with the opinions of it, and with its evidence as far as it is stored.
+        """Return an answer of this reader with its votes, and with its evidence as far as it is stored.
 
         Raises:
-            NotFound: there is none, it is older than ``review.responses_days``, or it rests on what this reader may
-                no longer read.
+            NotFound: there is none, it is older than ``review.responses_days``, or it uses documents that this reader
+                may no longer read.
         """
         with self._versions.current() as version:
             return _response(version, response_id, reader)
 
     def forget_response(self, response_id: str, *, session: str, reader: Reader) -> None:
-        """Delete an answer this reader got, and its turn in this conversation of theirs.
+        """Delete an answer of this reader, and its turn in this conversation of theirs.
 
         Raises:
             NotFound: there is no such answer.
@@ -116,7 +116,7 @@ class History:
         with self._versions.current() as version:
             history = version.history
             if history.responses().find(response_id, reader.who) is None:
-                raise NotFound(f"there is no answer '{response_id}', or it is no longer kept")
+                raise NotFound(f"there is no answer '{response_id}', or it is no longer stored")
             for one in history.conversations().turns(reader.session(session), reader.who):
                 if one.response_id == response_id:
                     history.conversations().forget_turn(one.number)
@@ -132,20 +132,20 @@ class History:
         reason: str = "",
         correction: str = "",
     ) -> Feedback:
-        """Say whether an answer was good. Saying it twice counts once; a new vote replaces the old one.
+        """Vote on an answer. A repeated vote counts once; a new vote replaces the old one.
 
         Args:
             response_id: of the answer.
-            reader: who asks; only answers that this reader got can be rated.
+            reader: the reader, who can vote only on their own answers.
             vote: up or down.
-            voice: who says it; the reader, if not given.
-            reason: in their words.
-            correction: the document that would have been right, by its id or the end of it, or any other source.
+            voice: the voter; the reader if not given.
+            reason: in the voter's words.
+            correction: the right document, by its id or the end of it, or any other source.
 
         Raises:
             NotFound: there is no such answer.
             UsageError: the vote is neither up nor down, or a text is too long.
-            RateLimited: this voice has rated as many answers as it may.
+            RateLimited: this voter has reached the limit.
         """
         with self._versions.current() as version:
             rated = _response(version, response_id, reader)
@@ -169,29 +169,29 @@ class History:
             return feedback
 
     def statistics(self, days: float = 7.0) -> Report:
-        """Return what happened in the last days, in every process that had this knowledge base open."""
+        """Return the statistics of the last days, from every process that had this knowledge base open."""
         with self._versions.current() as version:
             return version.history.statistics().report(days)
 
     def unanswered(self, days: float, most: int) -> list[Unanswered]:
-        """Return the questions of all readers that were refused in the last days, the most frequent first."""
+        """Return the refused questions of all readers in the last days, the most frequent first."""
         with self._versions.current() as version:
             return version.history.responses().unanswered(days, most)
 
     def opinions(self, days: float) -> Opinions:
-        """Return what people said of the answers of the last days."""
+        """Return the votes on the answers of the last days."""
         with self._versions.current() as version:
             return version.history.responses().opinions(days)
 
     def latest_questions(self, count: int) -> list[str]:
-        """Return the questions asked last, newest first; empty if ``cache.questions`` is off."""
+        """Return the latest questions, newest first; empty if ``cache.questions`` is off."""
         with self._versions.current() as version:
             return latest_questions(version.cache(), count)
 
     def clear_cache(self, level: Level | None = None) -> None:
-        """Drop what is cached on a level, or everything and the latest questions.
+        """Delete the cache of a level, or all of it and the latest questions.
 
-        Nothing is lost but time, and the cost of what services gave.
+        Only time, and the cost of service calls, is lost.
         """
         with self._versions.current() as version:
             version.cache().clear(LEVELS[level] if level else ())
@@ -201,7 +201,7 @@ def _response(version: Components, response_id: str, reader: Reader) -> Response
     found = version.history.responses().get(response_id, reader)
     groups = version.catalog.access_groups(found.evidence) if reader.groups is not None else {}
     if not all(reader.may_read({READERS: named}) for named in groups.values()):
-        raise NotFound(f"there is no answer '{response_id}', or it is no longer kept")
+        raise NotFound(f"there is no answer '{response_id}', or it is no longer stored")
     chunks = version.catalog.chunks_by_id([one.chunk_id for one in found.passages])
     stored = [(chunks[one.chunk_id], one) for one in found.passages if one.chunk_id in chunks]
     hits = [Hit(chunk=chunk, score=one.score, why=one.why) for chunk, one in stored]

@@ -1,9 +1,9 @@
-"""The one way in: whatever the source, documents are read, compared, cut, embedded and committed by an `Ingest`.
+"""The path of every ingest: an `Ingest` reads, compares, chunks, embeds and commits documents from any source.
 
-An ingest holds the lock of the knowledge base to its end. With a `Share` it takes the lock for each commit only, so
-several processes can ingest at once: reading, cutting and embedding take long, a commit a hundredth of that. Under
-the lock the signatures of the documents are compared with those the work was prepared against; if another process
-changed one, the work starts over and skips what is stored.
+An ingest holds the lock of the knowledge base until it ends. With a `Share` it takes the lock only for each commit, so
+several processes can ingest at once: a commit takes a hundredth of the time of reading, chunking and embedding. Under
+the lock, it compares the signatures of the documents with those it started from. If another process changed one, the
+work starts over and skips stored documents.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from ragstone.engine.tracking import tracked
 from ragstone.settings import AcquireSettings, Settings
 
 ATTEMPTS = 3
-"""Attempts that another process may cross before the lock is held to the end."""
+"""Attempts that another process may disturb before the ingest holds the lock to its end."""
 
 Read = Callable[[Components, AcquireSettings, Event, Reporter], Iterable[Acquired]]
-"""Reads the sources of an ingest from their beginning, until the event is set, and says which one is open.
+"""Reads the sources of an ingest from their beginning, until the event is set, and reports the open one.
 
-Raises `SourceError` at once if one of them is not there.
+Raises `SourceError` at once if one of them does not exist.
 """
 
 
 def always() -> bool:
-    """Return True: nobody else can take over this work."""
+    """Return True: nobody can take over this work."""
     return True
 
 
@@ -57,7 +57,7 @@ def always() -> bool:
 class Share:
     """An ingest that runs while others do: it holds the lock only for each commit.
 
-    ``is_ours`` is asked under the lock before each commit, whether the work has not been taken over.
+    Before each commit, ``is_ours`` tells under the lock whether the work is still ours.
     """
 
     is_ours: Callable[[], bool] = always
@@ -67,7 +67,7 @@ class Share:
 class Intake:
     """What an ingest reads, and the names of its sources.
 
-    Stored documents that it does not meet are removed if their source begins with one of ``prune``.
+    Stored documents that it does not find are removed if their source begins with one of ``prune``.
     """
 
     read: Read
@@ -77,22 +77,22 @@ class Intake:
 
 
 class Ingest:
-    """Brings documents into the version in use, and keeps what is stored of a source in step with it."""
+    """Adds documents to the version in use, and keeps stored documents in step with their source."""
 
     def __init__(self, versions: OpenVersions) -> None:
         self._versions = versions
 
     async def run(self, intake: Intake, on_progress: OnProgress | None, share: Share | None) -> AddReport:
-        """Ingest; see `Documents.add` for what is raised."""
+        """Ingest; see `Documents.add` for the errors."""
         with self._versions.current() as version, _tracked(version, intake) as done:
             refuse_other_versions(version)
             if share is None:
-                # A source that is not there is reported before waiting.
+                # A missing source is reported before waiting.
                 intake.read(version, version.settings.acquire, Event(), Reporter())
                 report = await self._alone(intake, on_progress)
             else:
                 report = await self._shared(intake, on_progress, share)
-                if intake.prune:  # only for what is gone the lock is held to the end
+                if intake.prune:  # the lock is held to the end only to remove documents
                     report = _combined(report, await self._alone(intake, None))
             return done(await with_engine_notices(version, report))
 
@@ -100,7 +100,7 @@ class Ingest:
     async def alone(self) -> AsyncGenerator[tuple[Components, Settings]]:
         """Hold the lock; yield the version, and its settings with the access rules in force.
 
-        What was committed inside is searchable afterwards, even if the rest failed.
+        Documents committed inside are searchable afterwards, even if the rest failed.
         """
         with self._versions.current() as version, await lock(version, self._versions.patience):
             try:
@@ -121,13 +121,13 @@ class Ingest:
         reporter: Reporter,
         turn: Turn = nullcontext,
     ) -> AddReport:
-        """Store what a stream brings. A sample of the first documents chooses the embedder, if that was left open.
+        """Store the documents of a stream. If the embedder is open, a sample of the first documents decides it.
 
         Args:
             stream: read one by one.
-            request: who pays; cancelling sets its ``stop``.
+            request: the budget; a cancellation sets its ``stop``.
             reporter: counts and reports what is durable.
-            turn: taken for each commit, unless the caller holds the lock.
+            turn: the lock for each commit, unless the caller holds it.
         """
         first, sample = list[Document](), languages.Sample()
         with self._versions.current() as version:
@@ -169,7 +169,7 @@ class Ingest:
         for _ in range(ATTEMPTS):
             try:
                 return await self._in_turns(intake, on_progress, turn, partial(self._turn, always))
-            except Conflict:  # what another process stored is not stored again
+            except Conflict:  # documents that another process stored are skipped
                 if not await asyncio.to_thread(share.is_ours):
                     raise
         async with turn():
@@ -222,9 +222,9 @@ def refuse_other_versions(version: Components) -> None:
 
 
 def rules_in_force(version: Components) -> Settings:
-    """Return the settings with the access rules in force: those another process used since win over ours.
+    """Return the settings with the access rules in force: later rules of another process win over ours.
 
-    What that process closed stays closed.
+    Documents that it restricted stay restricted.
     """
     stored = BuiltWith(**version.catalog.built_with())
     if stored.access == version.built.access:
@@ -233,7 +233,7 @@ def rules_in_force(version: Components) -> Settings:
 
 
 def forget_skipped(version: Components, sources: Iterable[str], report: AddReport) -> None:
-    """Drop reports on sources that are well now, or gone, unless this ingest reports them again."""
+    """Delete reports on sources that are now readable, or gone, unless this ingest reports them again."""
     noted = {one.source for one in version.catalog.skipped()} - {one.source for one in report.skipped}
     version.catalog.forget_skipped([source for source in sources if source in noted])
 
@@ -247,7 +247,7 @@ def _keep_rules(version: Components, settings: Settings) -> None:
 
 
 def _choose_embedder(version: Components, documents: Sequence[Document]) -> None:
-    """Choose the embedder that was left open, now that the first documents are there. Call it under the lock."""
+    """Choose the open embedder, now that the first documents are known. Call it under the lock."""
     if version.has_embedder or not documents or BuiltWith(**version.catalog.built_with()).embedder:
         return
     settings = languages.settled(version.settings, documents)
@@ -256,6 +256,6 @@ def _choose_embedder(version: Components, documents: Sequence[Document]) -> None
 
 
 def _combined(first: AddReport, second: AddReport) -> AddReport:
-    """Return the report of a shared ingest and of the pass under the lock that met the same documents again."""
+    """Return the report of a shared ingest and of the pass under the lock over the same documents."""
     unchanged = max(0, second.unchanged - first.added - first.updated)
     return replace(first.plus(second), unchanged=unchanged, skipped=second.skipped)

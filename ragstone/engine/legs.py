@@ -20,19 +20,19 @@ from ragstone.engine.following import CATCH_UP_LIMIT, catch_up
 from ragstone.index.follow.protocol import SyncedIndex
 
 LAST_RESORT_LIMIT = 1_000_000
-"""Chunks up to which all stored vectors are compared if their engine is away and nothing else was found."""
+"""Chunks up to which all stored vectors are compared if their engine is unavailable and nothing else is found."""
 COVERED = 0.3
-"""Share of a question's terms from which on a chunk that has them is probably about it, whatever the embedder says."""
+"""Share of a question's terms from which a chunk with them is probably relevant, whatever the embedder says."""
 FAMILIAR = 0.4
-"""Share of known words from which on the embedder is trusted fully; below, its weight falls in proportion."""
+"""Share of known words from which the embedder has its full weight; below, the weight falls in proportion."""
 VARIATIONS_WEIGHT = 0.5
 """Weight of all variations of a question together, relative to the question itself."""
 CONTEXT_WEIGHT, CONTEXT_WEIGHT_ALONE = 0.5, 0.3
-"""Weight of the search for the question with what was said before it, relative to the question itself; the smaller one
-if the question can be understood alone. Chosen on the development part of MTRAG-UN, where both together raise nDCG@10
+"""Weight of the search for the question with its previous turn, relative to the question itself; the smaller one if the
+question is clear alone. Chosen on the development part of MTRAG-UN, where both together raise nDCG@10
 of last turns from .866 to .924, and lose .013 after a turn of another conversation (``benchmarks.conversation``)."""
 UNMEASURED_WEIGHT = 0.5
-"""Weight of the vectors of an embedder that nothing was measured for; keyword search has as much."""
+"""Weight of the vectors of an unmeasured embedder; keyword search has the same."""
 _STAND_INS = {"bm25": "words", "vector": "vectors"}
 
 Leg = Callable[[], Awaitable[Matches]]
@@ -47,15 +47,15 @@ class Legs:
     async def search(
         self, asked: Question, room: Mapping[str, int], where: Filter | None, request: Request
     ) -> tuple[dict[str, Matches], tuple[str, ...]]:
-        """Return what each leg found above the thresholds, and what was missing.
+        """Return the matches of each leg above the thresholds, and the missing legs.
 
-        If that is nothing at all, the lowered thresholds apply.
+        If there are no matches, the lowered thresholds apply.
 
         Args:
             asked: the question, with its variations.
-            room: how many matches each leg may return.
-            where: the filter, what the reader may read included.
-            request: until when, and who pays.
+            room: maximum number of matches of each leg.
+            where: the filter, including the reader's access.
+            request: the deadline and the budget.
 
         Raises:
             RetrievalError: no leg could be run.
@@ -108,9 +108,9 @@ class Legs:
         return float(matches.scores[0]) / most if len(matches) and most > 0 else 0.0
 
     def is_far(self, asked: Question, found: Mapping[str, Matches]) -> bool:
-        """Tell whether neither the nearest vector nor the best keyword match is much like the question.
+        """Return whether neither the nearest vector nor the best keyword match is similar to the question.
 
-        It takes vectors of an embedder whose similarities were measured.
+        This needs an embedder with measured similarities.
         """
         nearest, embedder = found.get("vector"), self._version.models.embedder()
         if nearest is None or not isinstance(embedder, GaugedEmbedder):
@@ -119,7 +119,7 @@ class Legs:
         return not is_near and self.coverage(asked, found.get("bm25", NO_MATCHES)) < COVERED
 
     def _load(self) -> None:
-        """Load what the legs need before their time begins, which is meant for their engines alone."""
+        """Load the parts of the legs before their time limit begins, which covers only their engines."""
         version, settings = self._version, self._settings
         if settings.method != "vector" or settings.prefilter:
             with suppress(Exception):  # the leg itself reports it
@@ -130,13 +130,13 @@ class Legs:
                 version.indexes.vectors()
 
     def _all(self, asked: Question, room: Mapping[str, int], where: Filter | None, request: Request) -> dict[str, Leg]:
-        return {  # the one that always runs in a thread goes first
+        return {  # the leg that always runs in a thread goes first
             "bm25": lambda: self._keywords(asked, room["bm25"], where),
             "vector": lambda: self._vectors(asked, room["vector"], where, request),
         }
 
     def _terms(self, asked: Question) -> list[str]:
-        """Return the terms of the question as it was meant, and those it was asked with that differ."""
+        """Return the terms of the interpreted question, and the original terms that differ."""
         analyzer = self._version.indexes.analyzer()
         terms = analyzer(asked.text, asked.language)
         if asked.text == asked.asked:
@@ -161,7 +161,7 @@ class Legs:
         return await self._caught_up(leg, lambda: leg.search(vector, fetch_k, where))
 
     async def _caught_up(self, leg: SyncedIndex, search: Leg) -> Matches:
-        """Return what a leg finds; an engine that lacks too much, as right after it was named, is filled first."""
+        """Return the matches of a leg; first fill an engine that lacks too much, such as a new one."""
         try:
             return await self._in_time(search)
         except EngineBehind as error:
@@ -187,9 +187,9 @@ class Legs:
         where: Filter | None,
         request: Request,
     ) -> tuple[dict[str, Matches], tuple[str, ...]]:
-        """Return what the legs found, and why some failed; if the others have nothing, ask the catalog itself.
+        """Return the matches of the legs, and why some failed; if the others found nothing, search the catalog itself.
 
-        The catalog has every text and vector, so a question need not wait for an engine.
+        The catalog has every text and vector, so no question has to wait for an engine.
         """
         try:
             found, missing = await query.gather(legs)
@@ -208,7 +208,7 @@ class Legs:
     def _stand_ins(
         self, asked: Question, room: Mapping[str, int], where: Filter | None, request: Request
     ) -> dict[str, Awaitable[Matches]]:
-        """Return legs that need no external engine, for those that do."""
+        """Return replacements without an external engine for the legs that need one."""
         version, method = self._version, self._settings.method
         legs = dict[str, Awaitable[Matches]]()
         terms, keywords = version.indexes.terms(), version.indexes.keywords()

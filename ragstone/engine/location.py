@@ -1,4 +1,4 @@
-"""Where the catalog of a knowledge base is: in its folder, or in PostgreSQL if the folder or the settings say so."""
+"""Locate the catalog of a knowledge base: in its folder, or in PostgreSQL if the folder or the settings say so."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ragstone.settings.load import Loaded, load
 from ragstone.storage.files import read_json
 
 SHARED_ENGINES = ("embedded", "postgres", "qdrant")
-"""Engines for a catalog that several hosts share: servers that all reach, or files that each host makes for itself."""
+"""Engines for a catalog that several hosts share: servers that all can reach, or files that each host builds."""
 
 
 def home_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = None) -> Location:
     """Return the location of a knowledge base, which need not exist yet.
 
-    A folder remembers that its catalog is in PostgreSQL, and under which name; not the address, which is a secret.
+    A folder records that its catalog is in PostgreSQL, and its name, but not the address, which is a secret.
 
     Raises:
-        SettingsError: the catalog is in PostgreSQL, and no setting says where that is.
+        SettingsError: the catalog is in PostgreSQL, and no setting has its address.
         MissingExtra: its client is not installed.
     """
     name = read_json(folder / MARKER).get("postgres")
     if not name and (folder / "CURRENT").exists():
         return FolderLocation(folder)
-    # Only the catalog of an existing knowledge base says which preset it has, and so which profiles.
+    # Only the catalog of an existing knowledge base knows its preset, and therefore its profiles.
     settings = load(overrides, preset=preset, with_profile=not name).settings
     if not name and settings.index.catalog == "embedded":
         return FolderLocation(folder)
@@ -49,7 +49,7 @@ def open_journal(location: Location) -> JournalStore:
 
 
 def refuse_elsewhere(loaded: Loaded, home: Location) -> None:
-    """Refuse settings that name another place for the catalog, or indexes that it cannot have.
+    """Refuse settings with another place for the catalog, or with indexes that it cannot use.
 
     Raises:
         SettingsMismatch: with what to do.

@@ -1,4 +1,4 @@
-"""Asks each model in use for a little, to see whether it answers, and how fast."""
+"""Sends each model in use a short request, to see whether and how fast it answers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ragstone.core.request import Deadline, Payer, Request
 from ragstone.engine.components import Components
 
 SECONDS = 30.0
-"""How long a model may take."""
+"""Seconds that a model may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCheck:
-    """A model and its setting, the seconds it took, and why it did not answer, if so."""
+    """A model and its setting, its seconds, and its error, if any."""
 
     setting: Literal["index.embedder", "respond.model.name"]
     name: str
@@ -29,7 +29,7 @@ class ModelCheck:
 
 
 async def check_models(version: Components, payer: Payer) -> list[ModelCheck]:
-    """Return how the embedder and the language model answer, each if there is one."""
+    """Return the results of the embedder and the language model, if there is one."""
     request = Request.by_owner(deadline=Deadline.after(SECONDS))
     request.meter.payer = payer
     fresh = f"test {secrets.token_hex(4)}"  # replies and embeddings of the same text would come from the cache

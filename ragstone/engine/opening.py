@@ -25,18 +25,18 @@ from ragstone.storage.files import is_writable
 
 LOGGER = logging.getLogger("ragstone")
 NOTHING_KEPT = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0")
-"""Settings under which nothing is written into the folder by those who only ask."""
+"""Settings under which questions write nothing into the folder."""
 UNCACHED = (
     *NOTHING_KEPT,
     "review.mlflow=",
     "rank.top_k_limit=0",
 )
-"""Settings under which everything is computed and nothing is kept, and comparisons may look as deep as they need."""
+"""Settings without caches and storage, and without a limit of ``k``, for comparisons."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """How a knowledge base was asked to be opened; see `KnowledgeBase.open`."""
+    """The arguments of opening a knowledge base; see `KnowledgeBase.open`."""
 
     overrides: Sequence[str] = ()
     preset: str | None = None
@@ -46,7 +46,7 @@ class Opening:
 
 @dataclass(slots=True, kw_only=True)
 class _Opened:
-    """An opened version, how many use it now, and the engines in use when it was opened."""
+    """An open version, its number of users, and the engines in use when it was opened."""
 
     held: VersionLease
     components: Components
@@ -63,7 +63,7 @@ class _Opened:
 class OpenVersions:
     """The versions of one knowledge base that this process has open: the one in use, and older ones still in use.
 
-    `current` is the only way to the parts of a version.
+    `current` is the only access to the parts of a version.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class OpenVersions:
 
         Args:
             location: of the knowledge base.
-            opening: how it was asked to be opened.
-            held: the version, which stays on disk while it is held.
-            as_built: settings that do not fit what is stored give way to what it was built with.
+            opening: the arguments of opening it.
+            held: the lease of the version, which keeps it on disk.
+            as_built: the build settings replace settings that do not match the stored data.
             follows: whether `current` moves on to newer versions.
-            substitutes: what stood in for parts of the preset when the knowledge base was made just now.
+            substitutes: the replacements of parts of the preset if the knowledge base is new.
 
         Raises:
             SettingsError, SettingsMismatch, MissingExtra: as of `KnowledgeBase.open`; nothing stays open.
@@ -100,12 +100,12 @@ class OpenVersions:
 
     @property
     def in_use(self) -> int:
-        """How many calls use the newest version now."""
+        """The number of calls that use the newest version now."""
         return self._newest.users
 
     @contextmanager
     def current(self) -> Generator[Components]:
-        """Yield the version in use; it stays open and the same until the end of the block, whatever others do."""
+        """Yield the version in use; it stays open and unchanged until the block ends, whatever other processes do."""
         opened = self._enter()
         try:
             yield opened.components
@@ -113,13 +113,13 @@ class OpenVersions:
             self._leave(opened)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         with self._lock:
             self._newest.close()
             self._shared.close()
 
     def unfollowing(self, version: Path) -> OpenVersions:
-        """Open a version a second time; everything is computed there, nothing kept, and nothing followed."""
+        """Open a version a second time, without caches, storage or following."""
         opening = replace(self.opening, overrides=(*self.opening.overrides, *UNCACHED))
         return OpenVersions(self.location, opening, VersionLease(version), as_built=True, follows=False)
 
@@ -148,7 +148,7 @@ class OpenVersions:
             overrides=opening.overrides,
             shared=self._shared,
         )
-        # What was built is remembered, so only its first opening knows what the preset had asked for.
+        # The build is recorded, so only the first opening knows what the preset requested.
         found = dict.fromkeys((*substitutes, *loaded.substitutes))
         components = assemble(source, settings, built, substitutes=tuple(found))
         return _Opened(held=held, components=components, engines=engines)
@@ -172,23 +172,23 @@ class OpenVersions:
                 opened.close()
 
     def _is_outdated(self, opened: _Opened) -> bool:
-        """Return whether opening the knowledge base now would give something else."""
+        """Return whether opening the knowledge base now would give another result."""
         try:
             return (
                 self.location.current() != opened.held.version or engines_in_use(self.location.shelf) != opened.engines
             )
-        except RagstoneError:  # what is open still answers
+        except RagstoneError:  # the open version still answers
             return False
 
     def _reopened(self) -> _Opened | None:
-        """Return the version now in use, with what it was built with above the settings asked for."""
+        """Return the version now in use, with its build settings above the requested ones."""
         newer = None
         try:
             if (held := self.location.lease()) is None:
                 return None
             newer = self._open(held, as_built=True)
-            newer.components.external_indexes()  # an engine that cannot be made is reported while the old one answers
-        except RagstoneError:  # what is open still answers
+            newer.components.external_indexes()  # a broken engine is reported while the old one answers
+        except RagstoneError:  # the open version still answers
             if newer is not None:
                 newer.close()
             self._newest.engines = engines_in_use(self.location.shelf)  # which this process cannot use
@@ -196,7 +196,7 @@ class OpenVersions:
         return newer
 
     def _choose_embedder(self, opened: _Opened) -> None:
-        """Take over the embedder that the first ingest has chosen since, this process's or another's."""
+        """Adopt the embedder that the first ingest, of this or another process, has chosen meanwhile."""
         now = opened.components
         if now.has_embedder:
             return
@@ -217,8 +217,8 @@ def open_versions(folder: Path, opening: Opening, *, create: bool, as_built: boo
             location.make_durable()
     if not is_writable(held.version):
         LOGGER.warning(
-            "%s cannot be written by this account: questions are answered, and no conversation, opinion, statistic or"
-            " cache is kept",
+            "this account cannot write to %s: Ragstone answers questions, but stores no conversations, votes,"
+            " statistics or cache",
             folder,
         )
         opening = replace(opening, overrides=(*opening.overrides, *NOTHING_KEPT))
@@ -226,7 +226,7 @@ def open_versions(folder: Path, opening: Opening, *, create: bool, as_built: boo
 
 
 def settings_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = None) -> Settings:
-    """Return the settings under which a knowledge base would be opened, or made if it does not exist."""
+    """Return the settings under which a knowledge base would be opened, or created if it does not exist."""
     location = home_at(folder, overrides, preset)
     if (held := location.lease()) is None:
         return load(overrides, preset=preset).settings
@@ -239,7 +239,7 @@ def settings_at(folder: Path, overrides: Sequence[str] = (), preset: str | None 
 
 
 def refuse_missing_engines(settings: Settings) -> None:
-    """Refuse engines that do not exist, or cannot be used here.
+    """Refuse engines that do not exist or are unavailable here.
 
     Raises:
         SettingsError: there is no such engine, or the address of its server is missing.
@@ -252,11 +252,11 @@ def refuse_missing_engines(settings: Settings) -> None:
 def _created(
     folder: Path, location: Location, opening: Opening, *, create: bool
 ) -> tuple[VersionLease, tuple[Substitute, ...]]:
-    """Return a new, empty version, unless another process was faster, and what stands in for parts of the preset."""
+    """Return a new, empty version, unless another process was faster, and the replacements of parts of the preset."""
     loaded = load(opening.overrides, preset=opening.preset)
     settings = loaded.settings
     if not create:
-        raise NotFound(f"there is no knowledge base at {folder}; make one: ragstone add SOURCE --kb {folder}")
+        raise NotFound(f"there is no knowledge base at {folder}; create one with: ragstone add SOURCE --kb {folder}")
     refuse_missing_engines(settings)
     refuse_external(settings, location)
     location.make()
@@ -266,7 +266,7 @@ def _created(
             embedder = None if is_open else opening.build_embedder(settings.index, settings.services)
             location.switch(create_version(location, BuiltWith.of(settings, embedder)))
             held = location.lease()
-            if location.is_shared:  # other hosts search with the same
+            if location.is_shared:  # other hosts use the same engine
                 set_engines(location.shelf, {leg: getattr(settings.index, leg) for leg in LEGS})
     assert held is not None, "a version was made just now"
     return held, loaded.substitutes

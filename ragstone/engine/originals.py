@@ -1,7 +1,7 @@
-"""The files that documents were read from: their pages as images, where cited words stand on them, and their bytes.
+"""The original files of documents: their pages as images, the positions of cited words on them, and their bytes.
 
-A file is shown only while it is as it was when it was read, because who may read it was decided then. It is never
-looked for anywhere but where it was read, and links are not followed: something else may have been put there since.
+A file is shown only while it is unchanged since it was read, because access was decided then. It is opened only at its
+original path, and links are not followed, because they may lead to another file by now.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
 
 State = Literal["same", "changed", "gone", "part", "none"]
-"""What became of the file of a document: it is as it was read; it was changed or removed since; the document is a part
+"""The state of a document's file: it is unchanged since it was read; it was changed or removed; the document is a part
 of a file, such as a row of a table or a file in an archive; or there never was a file, as for a web page."""
 UPLOADS = "uploads/"
-"""What the ids of uploaded documents begin with: the folder of the files in that of the knowledge base."""
+"""The prefix of the ids of uploaded documents: the folder of the files in the knowledge base's folder."""
 MOST_HEADINGS = 4
 KEPT_BYTES = 32_000_000
 """Bytes of drawn pages that are kept in memory."""
@@ -36,15 +36,15 @@ KEPT_PAGES = 1_000
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 """Follow no link, do not wait for the other end of a pipe, and change no line ends on Windows."""
 _FORM = 1
-"""Increase it when pages are drawn in another way, so that browsers load them again."""
+"""Increase it when the drawing of pages changes, so that browsers load them again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
     """The file of a document.
 
-    ``name`` is what it is called; ``may_save`` says whether the reader may have the file itself, of ``size`` bytes, and
-    ``pages`` how many of its pages can be drawn. Of a file that was changed, the reader gets neither.
+    ``name`` is its name; ``may_save`` says whether the reader may have the file itself, of ``size`` bytes; ``pages`` is
+    the number of pages that can be drawn. Of a changed file, the reader gets neither.
     """
 
     document_id: str
@@ -65,7 +65,7 @@ class CitedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """A document, its file, and the stamp with which reading the file ended."""
+    """A document, its file, and the stamp of the file when it was read."""
 
     document: Document
     state: State
@@ -90,11 +90,11 @@ class Originals:
             drawer.close()
 
     def find(self, id: str, *, reader: Reader) -> Original:
-        """Return what is known of the file of a document.
+        """Return the state of a document's file.
 
         Args:
             id: as for `Documents.get`.
-            reader: who asks.
+            reader: the reader who asks.
 
         Raises:
             NotFound: this reader may read no such document, or more than one.
@@ -115,15 +115,15 @@ class Originals:
             )
 
     def cited(self, id: str, start: int, end: int, *, reader: Reader) -> tuple[CitedPage, ...]:
-        """Return the pages on which characters of a document stand, and where.
+        """Return the pages of characters of a document, and their boxes.
 
-        If the places of the words are not known, it is the page that they begin on, without boxes.
+        If the positions of the words are unknown, return the page on which they begin, without boxes.
 
         Args:
             id: as for `Documents.get`.
             start: the first character of the document's text.
             end: the character after the last one.
-            reader: who asks.
+            reader: the reader who asks.
 
         Raises:
             NotFound: this reader may read no such document, or more than one.
@@ -135,16 +135,16 @@ class Originals:
                 return tuple(CitedPage(number=page + 1, boxes=own) for page, own in placed.items())
             pages = [mark for mark in document.marks if mark.kind == "page"]
             begun = sum(mark.start <= start for mark in pages)
-            whole = len(pages) == document.metadata.get("pages")  # otherwise empty pages are left out, and none counts
+            whole = len(pages) == document.metadata.get("pages")  # otherwise empty pages are omitted, and numbers shift
             return (CitedPage(number=begun, boxes=()),) if whole and begun and start < end else ()
 
     def headings(self, id: str, start: int, *, reader: Reader) -> tuple[str, ...]:
-        """Return headings of a document around a character of its text, nearest first, without that it stands under.
+        """Return headings near a character of a document's text, nearest first, without the heading above it.
 
         Args:
             id: as for `Documents.get`.
             start: the character.
-            reader: who asks.
+            reader: the reader who asks.
 
         Raises:
             NotFound: this reader may read no such document, or more than one.
@@ -159,7 +159,7 @@ class Originals:
             return tuple(name for name in found if name not in names)[:MOST_HEADINGS]
 
     def etag(self, id: str, number: int, width: int, *, reader: Reader) -> str:
-        """Return what changes whenever the drawn page does; the arguments are those of `draw`.
+        """Return a value that changes whenever the drawn page does; the arguments are those of `draw`.
 
         Raises:
             NotFound: as of `draw`.
@@ -174,10 +174,10 @@ class Originals:
             id: as for `Documents.get`.
             number: of the page, from 1.
             width: of the image in pixels. A page with very many pixels becomes smaller.
-            reader: who asks.
+            reader: the reader who asks.
 
         Raises:
-            NotFound: this reader may read no such document, its file is not as it was read, or it has no such page.
+            NotFound: this reader may read no such document, its file has changed, or it has no such page.
             SourceError: the page is damaged, or takes too long to draw.
         """
         with self._versions.current() as version:
@@ -187,9 +187,9 @@ class Originals:
             if (kept := self._kept_page(key)) is not None:
                 return kept
             drawn = self._drawer_for(version).draw(found.path, number - 1, width)
-            # What was drawn may be of a file that took this one's place in the meantime.
+            # The drawing may show a file that replaced this one meanwhile.
             if _state_of(found.path, found.stamp) != "same":
-                raise NotFound(f"the file of '{found.document.id}' is being changed")
+                raise NotFound(f"the file of '{found.document.id}' is changing")
             self._keep_page(key, drawn)
             return drawn
 
@@ -198,14 +198,14 @@ class Originals:
 
         Args:
             id: as for `Documents.get`.
-            reader: who asks. They must be allowed to read every document of the file.
+            reader: the reader who asks. They must be allowed to read every document of the file.
 
         Raises:
-            NotFound: this reader may read no such document, may not have its file, or the file is not as it was read.
+            NotFound: this reader may read no such document, may not have its file, or the file has changed.
         """
         with self._versions.current() as version:
             found = _find(version, id, reader)
-            refusal = NotFound(f"there is no file of '{found.document.id}' to be had")
+            refusal = NotFound(f"the file of '{found.document.id}' is not available")
             if found.path is None or found.state != "same" or not _may_save(version, found, reader):
                 raise refusal
             try:
@@ -255,7 +255,7 @@ def _find(version: Components, id: str, reader: Reader) -> _Found:
     files = [source, *(source[:end] for end in ends)]
     stamps = version.catalog.file_stamps(files)
     file = max(stamps, key=len, default="")
-    if not file:  # something in it could not be read, so that it is read again next time
+    if not file:  # a part of it could not be read, so it is read again next time
         return _Found(document=document, state="changed" if any(map(_is_file, files)) else "gone")
     path, has_parts = Path(file), file != source
     if document.id.startswith(UPLOADS) and not _is_file(file):  # restored into another folder
@@ -265,7 +265,7 @@ def _find(version: Components, id: str, reader: Reader) -> _Found:
 
 
 def _is_file(path: str) -> bool:
-    """Return whether there is such a file. No name that is too long is one, nor one in a folder that is closed."""
+    """Return whether there is such a file; False for a name that is too long, or in an unreadable folder."""
     try:
         return Path(path).is_file()
     except (OSError, ValueError):
@@ -273,7 +273,7 @@ def _is_file(path: str) -> bool:
 
 
 def _state_of(path: Path, stamp: str) -> State:
-    """Return the state of a file that was read with this stamp. What is reached through a link counts as changed."""
+    """Return the state of a file that was read with this stamp. A file behind a link counts as changed."""
     try:
         state = path.lstat()
         if path.parent.resolve() != path.parent or not stat.S_ISREG(state.st_mode):
@@ -284,9 +284,10 @@ def _state_of(path: Path, stamp: str) -> State:
 
 
 def _may_save(version: Components, found: _Found, reader: Reader) -> bool:
-    """Return whether a reader may have a file: who is not the owner, only one that is a single document.
+    """Return whether a reader may have a file.
 
-    A table or an archive holds more than the documents made of it, such as columns that were left out.
+    Readers other than the owner get only files of a single document. A table or an archive has more than its documents,
+    such as omitted columns.
     """
     if reader.groups is None:
         return True
@@ -306,7 +307,7 @@ def _pages(found: _Found) -> int:
 def _drawable(version: Components, id: str, number: int, reader: Reader) -> _Found:
     found = _find(version, id, reader)
     if found.state != "same" or not 1 <= number <= _pages(found):
-        raise NotFound(f"there is no page {number} of '{found.document.id}' to be drawn")
+        raise NotFound(f"'{found.document.id}' has no page {number} that can be drawn")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Overviews: the themes of all documents, what is said of a topic by document or by date, two documents compared."""
+"""Overviews: themes of all documents, statements about a topic by document or by date, comparisons of two documents."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from ragstone.engine.search import Search
 from ragstone.query.talk import Talk
 
 MOST_THEMES = 8
-"""Themes that are shown, the largest."""
+"""Number of themes to show, the largest first."""
 LEAST_SHARE = 0.02
-"""Share of the chunks that a theme has, at least, to be shown."""
+"""Minimum share of the chunks for a theme to be shown."""
 READ_OF_THEME = 40
-"""Chunks of a theme that are read for its label, and of a document that is shown instead of one."""
+"""Chunks to read for the label of a theme, or of a document that is shown instead of one."""
 TOPIC_CHUNKS = 30
-"""Chunks that are searched for a topic."""
+"""Chunks to retrieve for a topic."""
 FEW_DOCUMENTS = 5
-"""Documents so few that each is shown instead of themes."""
+"""Number of documents up to which each is shown instead of themes."""
 
 
 class Overviews:
@@ -41,7 +41,7 @@ class Overviews:
     async def reply(
         self, question: str, talk: Talk, where: Filter | None, request: Request, timings: Timings
     ) -> Replied | None:
-        """Return the overview that a question asks for; None if it asks for none, or nothing in the documents fits."""
+        """Return the overview that a question requests; None if it requests none, or no document fits."""
         said = Said(question=question, talk=talk, language=self._version.settings.respond.language or talk.language)
         match talk.kind:
             case "overview":
@@ -60,9 +60,9 @@ class Overviews:
     # ------------------------------------------------------------ one document
 
     async def spoken_of(self, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings) -> str:
-        """Return the id of the document that the last answer rests on; empty if that is not clear.
+        """Return the id of the document that the last answer used; empty if that is not clear.
 
-        The last question is searched for again, because a conversation may come without what its answers cited.
+        The last question is searched again, because a conversation may come without its citations.
         """
         turns = [turn for turn in before if query.names_something(query.talk_of(turn.question))]
         if not turns:
@@ -79,7 +79,7 @@ class Overviews:
     # ------------------------------------------------------------ two documents
 
     def _compared(self, said: Said, where: Filter | None, request: Request) -> Replied | None:
-        """Return two documents compared; None if the question does not name two."""
+        """Return the comparison of two documents; None if the question does not name two."""
         by_name, talk = ByName(self._version, where, request), said.talk
         with self._version.catalog.snapshot():
             one, other = by_name.either(talk.title, talk.other, talk.language)
@@ -103,7 +103,7 @@ class Overviews:
     # ------------------------------------------------------------ one topic
 
     async def _of_topic(self, said: Said, where: Filter | None, request: Request, timings: Timings) -> Replied | None:
-        """Return what the documents say of a topic, by document or by date; None if nothing is about it."""
+        """Return the statements about a topic, by document or by date; None if there are none."""
         name = said.talk.topic or said.talk.title
         if said.talk.title:  # "Summarize menu.txt" is about a document
             named = await asyncio.to_thread(ByName(self._version, where, request).named, name)
@@ -129,7 +129,7 @@ class Overviews:
 
     def _themes(self, said: Said, where: Filter | None, request: Request) -> Replied | None:
         """Return the themes of the documents; a summary of each if they are few."""
-        with self._version.catalog.snapshot():  # a document may be restricted in this moment
+        with self._version.catalog.snapshot():  # a document may become restricted at this moment
             found = ByName(self._version, where, request).listing(FEW_DOCUMENTS, order="newest")
             if found.total <= 1:
                 return None
@@ -159,7 +159,7 @@ class Overviews:
         return said.reply(draft, respond.hits_of(draft, [hit for theme in shown for hit in theme.hits]))
 
     def _clusters(self, allowed: Filter | None, request: Request) -> tuple[list[respond.Theme], int]:
-        """Return the largest themes of the chunks that a filter lets through, and how many more there are."""
+        """Return the largest themes of the chunks that match a filter, and the number of further ones."""
         themes = self._version.indexes.themes().of(allowed)
         if themes is None:
             return [], 0
@@ -177,6 +177,6 @@ class Overviews:
 
 
 def _spread(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Return as many chunks as are read of a theme, evenly chosen; all if they are fewer."""
+    """Return an even sample of a theme's chunks; all if they are few."""
     step = max(1, -(-len(chunks) // READ_OF_THEME))
     return [*chunks[::step]]

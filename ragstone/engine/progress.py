@@ -1,4 +1,4 @@
-"""Progress of an ingest: told after every commit, once a second between two, and noted where `status` finds it."""
+"""Progress of an ingest: reported after every commit and at least once a second, and stored for `status`."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ragstone.storage.files import note_json, read_json
 BEAT_SECONDS = 1.0
 """Longest silence of an ingest that reports its progress."""
 NOTE_SECONDS = 2.0
-"""Seconds between two notes of the progress on disk; a shorter ingest leaves none."""
+"""Seconds between two writes of the progress to disk; a shorter ingest writes none."""
 STALE_SECONDS = 30.0
-"""Age at which a note is that of a process that ended without removing it."""
+"""Age in seconds at which a note counts as left over by a dead process."""
 FOLDER = "progress"
 
 OnProgress = Callable[[Progress], None]
-"""Receives the progress, on the thread of the event loop. What it raises ends the ingest."""
+"""Receives the progress, on the thread of the event loop. An exception in it ends the ingest."""
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """An ingest of this or another process, and how far it is."""
+    """An ingest of this or another process, and its progress."""
 
     process: int
     doing: str
@@ -54,10 +54,10 @@ class Reporter:
 
         Args:
             on_progress: receives the progress.
-            total: how many files there are; 0 if unknown.
-            growing: whether more may be found.
+            total: the number of files; 0 if unknown.
+            growing: whether the number may grow.
             folder: of the knowledge base, to note the progress in for other processes.
-            doing: what is done, such as ``sync``.
+            doing: the command, such as ``sync``.
         """
         self._on_progress, self._doing = on_progress, doing
         self._note = folder / FOLDER / f"{os.getpid()}-{id(self)}.json" if folder else None
@@ -71,7 +71,7 @@ class Reporter:
         self._current = source
 
     def found(self, *, files: int, total: int) -> None:
-        """Set how many files are done and known, for a source that grows while it is read."""
+        """Set the numbers of finished and known files, for a source that grows while it is read."""
         self._now = replace(self._now, files=files, total=total)
 
     def commit(self, documents: Sequence[Document], *, chunks: int, embedded: int, files: int = 0) -> None:
@@ -95,7 +95,7 @@ class Reporter:
         self._now = replace(self._now, committed=())
         if self._note is not None and time.monotonic() - self._noted > NOTE_SECONDS:
             self._noted = time.monotonic()
-            # Another process only looks at it; a full disk must not stop the ingest before a commit fails.
+            # Another process only displays it; a full disk must not stop the ingest before a commit fails.
             with suppress(OSError):
                 note_json(self._note, {"doing": self._doing, "progress": asdict(replace(now, committed=()))})
         if self._on_progress is not None:
@@ -108,7 +108,7 @@ class Reporter:
 
 
 async def with_beats(stream: AsyncGenerator[_T], reporter: Reporter) -> AsyncGenerator[_T]:
-    """Yield the items of a stream, and let the reporter report while the next one is long in coming."""
+    """Yield the items of a stream, and let the reporter report while the next item takes long."""
 
     async def next_item() -> tuple[_T] | None:
         async for item in stream:
@@ -132,7 +132,7 @@ async def with_beats(stream: AsyncGenerator[_T], reporter: Reporter) -> AsyncGen
 
 
 def running(folder: Path) -> tuple[Running, ...]:
-    """Return the ingests that run now in a knowledge base, in any process that writes to this folder."""
+    """Return the running ingests of a knowledge base, in any process that writes to this folder."""
     found: list[Running] = []
     with suppress(OSError):
         for path in sorted((folder / FOLDER).glob("*.json")):

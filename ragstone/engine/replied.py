@@ -1,4 +1,4 @@
-"""Replies: what the catalog answers without a search for evidence, as evidence and draft."""
+"""Replies: answers from the catalog without a search, as evidence and draft."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragstone.respond.writing.overview import Planned
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied:
-    """A reply, and the documents it names as its evidence; ``planned`` if a model is to write it."""
+    """A reply, and the documents it names as its evidence; ``planned`` if a model writes it."""
 
     evidence: Evidence
     draft: Draft
@@ -22,7 +22,7 @@ class Replied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What somebody said, and the language of the reply."""
+    """The question or remark, and the language of the reply."""
 
     question: str
     talk: Talk
@@ -37,14 +37,14 @@ class Said:
         missing: tuple[str, ...] = (),
         method: str = "catalog",
     ) -> Replied:
-        """Return a reply that rests on these hits.
+        """Return a reply with these hits as evidence.
 
         Args:
             draft: the reply.
-            hits: what it cites.
-            notices: for whoever asked.
+            hits: the cited chunks.
+            notices: for the asker.
             missing: steps of a search that failed.
-            method: how the hits were found.
+            method: the method that found the hits.
         """
         evidence = Evidence(
             question=self.question,

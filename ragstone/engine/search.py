@@ -29,17 +29,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TABLES = 20
-"""Tables to read for an answer. The table with a figure often reads unlike the question, and stands below the hits; of
-the questions that ``tools/fit_tables.py`` makes of quarterly reports, nine of ten have it among so many."""
+"""Tables to read for an answer.
+
+The table with a figure often differs in wording from the question and ranks below the hits; for nine of ten questions
+that ``tools/fit_tables.py`` makes from quarterly reports, it is among this many.
+"""
 CONFINED_TABLES = 80
-"""The same where a filter confines the question, perhaps to one report: its statements are all read."""
+"""The same if a filter limits the question, perhaps to one report: all its statements are read."""
 TABLES_DEPTH = 400
-"""Chunks that each leg fetches, at least, where there are tables; they are looked for among more candidates."""
+"""Minimum number of chunks that each leg fetches if there are tables, to find them among more candidates."""
 _IS_TABLE = Compare(key="is_table", op="=", value=True)
 CHUNKS_PER_DOCUMENT = 5
-"""Chunks to fetch for each document wanted, if the evidence has one chunk of each document."""
+"""Chunks to fetch per requested document, if the evidence has one chunk of each document."""
 ALSO, FURTHER = 60, 5
-"""Chunks that each leg fetches for a further search, and hits that it may add."""
+"""Chunks that each leg fetches for a further search, and maximum number of hits that it adds."""
 
 
 class Search:
@@ -59,15 +62,15 @@ class Search:
         *,
         context: str = "",
     ) -> Evidence:
-        """Return the evidence for a question, from the cache if the same was asked since the last commit.
+        """Return the evidence for a question, from the cache if an equal search ran since the last commit.
 
         Args:
             question: in any language.
-            where: which documents may be used.
-            k: chunks wanted.
-            request: who asks; nothing else is shown.
+            where: filter on the documents.
+            k: number of chunks.
+            request: the reader, who sees only their documents.
             timings: gets the time of each stage.
-            context: the question with what was said before it; empty if nothing was.
+            context: the question with the previous turn; empty if there is none.
 
         Raises:
             UsageError: the question is blank, or the filter is malformed.
@@ -94,15 +97,15 @@ class Search:
         *,
         shown: int = 0,
     ) -> Trace:
-        """Return the evidence and how it came about, never from the cache.
+        """Return the evidence and the history of the search, never from the cache.
 
         Args:
             question: in any language.
-            where: which documents may be used.
-            k: chunks wanted.
-            request: who asks; nothing else is shown.
+            where: filter on the documents.
+            k: number of chunks.
+            request: the reader, who sees only their documents.
             timings: gets the time of each stage.
-            shown: candidates after fusion to read, if fewer would be.
+            shown: minimum number of candidates after fusion to read.
 
         Raises:
             UsageError: the question is blank, or the filter is malformed.
@@ -154,7 +157,7 @@ class Search:
                 fused = query.fuse(found, weights, settings.query, room)
         with timings.stage("rank"):
             candidates = max(settings.rank.pool, k)
-            with self._version.catalog.snapshot():  # all chunks of a document are of the same commit
+            with self._version.catalog.snapshot():  # all chunks of a document have the same commit
                 read = self._read(fused, max(candidates, shown))
                 tables = self._tables(with_tables, table_rows, CONFINED_TABLES if where else TABLES)
             ranked, skipped = await self._reranked(asked, read[:candidates], budget, request)
@@ -177,7 +180,7 @@ class Search:
             question=asked.text,
             hits=_without_vectors(hits),
             method=" + ".join(step for step in steps if step != "none"),
-            # A question is read as one of the documents' languages, and answered in its own.
+            # A question is analysed in one of the documents' languages, and answered in its own.
             language=respond.language_of(asked.asked) or asked.language,
             asked="" if asked.asked == asked.text else asked.asked,
             missing=(*behind, *missing, *skipped, *joined.missing),
@@ -196,7 +199,7 @@ class Search:
         )
 
     async def _also(self, text: str, asked: Question, where: Filter | None, request: Request) -> list[Hit]:
-        """Return the best hits for another text, searched for like the question."""
+        """Return the best hits for another text, with the same search as for the question."""
         other = replace(asked, asked=text, text=text, variations=(), context="")
         room = query.allocate(other.analysis, ALSO, self._settings.query.allocation)
         found, _ = await self._legs.search(other, room, where, request)
@@ -205,20 +208,20 @@ class Search:
     def _documents(
         self, found: Mapping[str, Matches], order: Sequence[int], room: Mapping[str, int]
     ) -> dict[str, Matches]:
-        """Return what each leg found as documents instead of chunks."""
+        """Return the matches of each leg as documents instead of chunks."""
         documents = {row: chunk.document_id for row, chunk in self._version.catalog.chunks(order).items()}
         return query.by_document(found, order, documents, room)
 
     async def follow_up(
         self, question: str, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
     ) -> Evidence:
-        """Return the evidence for a question of a conversation; its question is the one to read passages for.
+        """Return the evidence for a question of a conversation; its ``question`` is the one to quote passages for.
 
         Args:
-            question: as it was asked.
-            before: the conversation, in order; what was said without a search does not count.
-            where: which documents may be used.
-            request: who asks, until when, and who pays.
+            question: the original question.
+            before: the conversation, in order; turns without a search do not count.
+            where: filter on the documents.
+            request: the reader, the deadline and the budget.
             timings: gets the time of each stage.
         """
         turns = [turn for turn in before if query.names_something(query.talk_of(turn.question))]
@@ -249,7 +252,7 @@ class Search:
             return ""
 
     def understand(self, question: str, request: Request, *, analysed: bool = True) -> Question:
-        """Return the question with its language, its spelling restored, and, if wanted, what it is after."""
+        """Return the question with its language, its corrected spelling and, if requested, its kind."""
         try:
             words = self._version.indexes.words().for_request(request)
             language = self.language(question, request)
@@ -286,11 +289,11 @@ class Search:
         analysed = own.query.allocation != "equal" or own.rank.boosts != BoostSettings() or own.query.variations > 0
         if self._version.indexes.words.is_made:
             return self.understand(question, request, analysed=analysed)
-        # The first question reads word lists, which would hold up the event loop.
+        # The first question reads word lists, which would block the event loop.
         return await asyncio.to_thread(self.understand, question, request, analysed=analysed)
 
     def _read(self, fused: query.Fused, count: int) -> list[Hit]:
-        """Return the best ``count`` candidates with their texts; of chunks with the same text, the best one.
+        """Return the best ``count`` candidates with their texts; of chunks with the same text, only the best.
 
         With one chunk per document they are the best of ``count`` documents.
         """
@@ -358,7 +361,7 @@ class Search:
 
 
 def _readable(hits: Sequence[Hit], request: Request) -> tuple[Hit, ...]:
-    """Return the hits that the reader may read; a document may have been restricted since the indexes were asked."""
+    """Return the hits that the reader may read; a document may have become restricted since the search."""
     return tuple(hit for hit in hits if request.reader.may_read(hit.chunk.metadata))
 
 

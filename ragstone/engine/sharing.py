@@ -1,8 +1,8 @@
-"""Conversations that are shared by a link: what of one a reader is shown, and a copy to go on from.
+"""Conversations shared by a link: what a reader sees, and copies to continue from.
 
-An answer is shown whole or not at all, by what its reader may read now. A quoted one rests on what it cites, one that a
-model wrote on all its evidence. Others tell of all documents that their asker could read, such as how many there are,
-or that none mentions a word; they are shown only to readers who are in all groups that the asker was in.
+An answer is shown or withheld as a whole, by what its reader may read now. A quoted answer depends on its citations, a
+model's answer on all its evidence. Other answers reveal something about all documents that their asker could read, such
+as their number, or that none mentions a word; only readers who are in all groups of the asker see them.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ragstone.history.responses import Response
 from ragstone.history.shares import Copied, Share
 
 QUOTED, LOOKED_UP = "extractive", "catalog"
-"""What an answer names in place of a model that wrote it. A model knew the answers before its own."""
+"""Values of ``model`` for answers that no model wrote. A model knew the earlier answers."""
 COURTESIES = ("greeting", "thanks", "goodbye")
-"""Kinds of replies that rest on nothing."""
+"""Kinds of replies that depend on no document."""
 OF_DOCUMENTS = ("document", "summary", "comparison")
-"""Kinds of replies that rest only on the documents they cite."""
+"""Kinds of replies that depend only on the documents they cite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedTurn:
-    """A turn of a shared conversation as one reader is shown it.
+    """A turn of a shared conversation as one reader sees it.
 
-    Without ``text``, the answer is withheld. ``answer`` is its JSON without what concerns only whoever asked, and
-    ``hits`` the evidence that is still stored; both are missing where only the text is kept.
+    Without ``text``, the answer is withheld. ``answer`` is its JSON without the asker's private data, and ``hits`` the
+    evidence that is still stored; both are missing if only the text is stored.
     """
 
     at: float
@@ -46,7 +46,7 @@ class SharedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
-    """A turn with its complete answer, if that is kept."""
+    """A turn with its complete answer, if that is stored."""
 
     said: Said
     response: Response | None
@@ -56,16 +56,16 @@ def shared_turns(version: Components, secret: str, reader: Reader) -> list[Share
     """Return the turns of the conversation that a link shows, oldest first.
 
     Raises:
-        NotFound: there is no such link, or it is over.
+        NotFound: there is no such link, or it has expired.
     """
     return [_shown(version, one, may, reader) for one, may in _turns(version, secret, reader)]
 
 
 def copy_shared(version: Components, secret: str, reader: Reader) -> str:
-    """Store what this reader is shown of a shared conversation as one of their own, and return its name.
+    """Copy what this reader sees of a shared conversation into one of their own, and return its name.
 
     Raises:
-        NotFound: there is no such link, it is over, or this reader may read none of its answers.
+        NotFound: there is no such link, it has expired, or this reader may read none of its answers.
     """
     copied: list[Copied] = []
     for one, may in _turns(version, secret, reader):
@@ -78,7 +78,7 @@ def copy_shared(version: Components, secret: str, reader: Reader) -> str:
                 )
             )
     if not copied:
-        raise NotFound("you may read none of these answers, so there is nothing to go on from")
+        raise NotFound("you may read none of these answers, so there is nothing to continue")
     name = uuid.uuid4().hex
     version.history.shares().copy(copied, reader.session(name), reader)
     return name
@@ -89,7 +89,7 @@ def _turns(version: Components, secret: str, reader: Reader) -> list[tuple[_Kept
     share = version.history.shares().find(secret)
     found = _kept(version, share) if share else []
     if not found:
-        raise NotFound("there is no such shared conversation; the link was taken back, or its time is over")
+        raise NotFound("there is no such shared conversation; the link was revoked, or it has expired")
     out: list[tuple[_Kept, bool]] = []
     withheld = False
     for one in found:
@@ -108,7 +108,7 @@ def _kept(version: Components, share: Share) -> list[_Kept]:
 
 
 def _may_see(version: Components, response: Response, reader: Reader, withheld: bool) -> bool:
-    """Return whether a reader may see an answer; ``withheld`` if not all before it."""
+    """Return whether a reader may see an answer; ``withheld`` says that they may not see all earlier ones."""
     answer = response.answer
     if answer.get("kind") in COURTESIES:
         return True
@@ -126,7 +126,7 @@ def _may_see(version: Components, response: Response, reader: Reader, withheld: 
 
 
 def _needed(response: Response) -> set[str]:
-    """Return the ids of the stored chunks that an answer rests on."""
+    """Return the ids of the stored chunks that an answer depends on."""
     answer = response.answer
     needed = {one["chunk_id"] for one in answer["citations"]}
     needed |= {step[name] for step in answer.get("steps", ()) for name in ("target", "source")}
@@ -136,9 +136,9 @@ def _needed(response: Response) -> set[str]:
 
 
 def _readable(version: Components, ids: Collection[str], reader: Reader) -> dict[str, Chunk]:
-    """Return those of these chunks that are still stored and that a reader may read.
+    """Return the chunks that are still stored and that a reader may read.
 
-    Chunks are named after their text, so one that is stored says today what it said then.
+    A chunk's id depends on its text, so a stored chunk is unchanged.
     """
     chunks = version.catalog.chunks_by_id([*ids])
     groups = version.catalog.access_groups([*{one.document_id for one in chunks.values()}])
@@ -150,7 +150,7 @@ def _readable(version: Components, ids: Collection[str], reader: Reader) -> dict
 
 
 def _within(version: Components, response: Response, reader: Reader) -> Response:
-    """Return an answer without the sources and passages beyond it that a reader may not read."""
+    """Return an answer without the additional sources and passages that a reader may not read."""
     if reader.groups is None:
         return response
     readable = _readable(version, {one.chunk_id for one in response.passages}, reader)
@@ -176,7 +176,7 @@ def _shown(version: Components, kept: _Kept, may: bool, reader: Reader) -> Share
 
 
 def _plain(answer: Mapping[str, Any], response_id: str = "") -> dict[str, Any]:
-    """Return an answer without what concerns only whoever asked: costs, notices, opinions of it, and learning."""
+    """Return an answer without the asker's private data: costs, notices, votes and learning."""
     usage = {name: None if name == "cost" else type(value)() for name, value in answer["usage"].items()}
     return {
         **answer,
@@ -192,7 +192,7 @@ def _plain(answer: Mapping[str, Any], response_id: str = "") -> dict[str, Any]:
 
 
 def _copied(response: Response) -> Response | None:
-    """Return an answer under an id of its own; none for a refusal, which would count as asked and not found again."""
+    """Return an answer under a new id; None for a refusal, which would count as unanswered a second time."""
     if response.answer["outcome"] == "refusal":
         return None
     id = uuid.uuid4().hex

@@ -1,4 +1,4 @@
-"""The sources of an ingest: files and folders on disk, documents of the program, and what is fetched from elsewhere."""
+"""The sources of an ingest: files and folders on disk, documents of the program, and remote sources."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ragstone.engine.progress import Reporter
 from ragstone.settings import AcquireSettings, Settings
 
 FOLDER = "sources"
-"""Folder, in that of the knowledge base, where sources keep what their next sync needs. It is disposable."""
+"""Folder in the knowledge base's folder for data that sources need for their next sync. It is disposable."""
 JOB_BYTES = 10_000_000
-"""Size of the files of a job from which it takes no further file."""
+"""Total size of files at which a job is full."""
 
 
 def refuse_unreadable(sources: Sequence[str | Document], settings: AcquireSettings) -> None:
-    """Check sources before a knowledge base is made for them.
+    """Check sources before a knowledge base is created for them.
 
     Raises:
-        UsageError: an address is malformed, or a path is empty, as of a variable that is not set; it would stand for
-            the current folder.
-        SourceError: a path leads nowhere, or to nothing that can be read.
-        MissingExtra: a package is missing that a source needs.
+        UsageError: an address is malformed, or a path is empty, for example from an unset variable; it would mean the
+            current folder.
+        SourceError: a path does not exist, or has nothing to read.
+        MissingExtra: a source needs a missing package.
     """
     for source in sources:
         if source == "":
@@ -45,17 +45,17 @@ def refuse_unreadable(sources: Sequence[str | Document], settings: AcquireSettin
 
 
 def base(version: Components) -> Path:
-    """Return the folder that the paths of documents are relative to."""
+    """Return the base folder of the paths of documents."""
     return version.folder.resolve().parent
 
 
 def reading(sources: Sequence[str | Document]) -> Read:
-    """Return what reads these sources, one by one."""
+    """Return a function that reads these sources, one by one."""
     return lambda version, settings, stop, reporter: read_all(version, sources, settings, stop, reporter)
 
 
 def noting(version: Components, reporter: Reporter) -> Callable[[str, str], bool]:
-    """Return what tells whether a file is stored; it is asked before each file is opened."""
+    """Return a function that tells whether a file is stored; it is called before each file is opened."""
 
     def is_stored(source: str, stamp: str) -> bool:
         reporter.reading(source)
@@ -71,10 +71,10 @@ def read_all(
     stop: Event,
     reporter: Reporter,
 ) -> Iterator[Acquired]:
-    """Return what the sources hold, read one by one.
+    """Return the content of the sources, read one by one.
 
-    A path that leads nowhere is an error at once. If one of several sources elsewhere fails, it is reported, and what
-    is stored of it is kept; the others are read.
+    A missing path is an immediate error. If one of several remote sources fails, it is reported and its stored
+    documents stay; the others are read.
     """
     is_stored = noting(version, reporter)
 
@@ -92,7 +92,7 @@ def read_all(
 
 
 def roots(sources: Sequence[str], settings: AcquireSettings, folder: Path) -> tuple[str, ...]:
-    """Return what the ``source`` of every document of these sources begins with.
+    """Return the prefixes of the ``source`` of every document of these sources.
 
     Args:
         sources: paths, names and addresses.
@@ -108,7 +108,7 @@ def roots(sources: Sequence[str], settings: AcquireSettings, folder: Path) -> tu
 
 
 def count(sources: Sequence[str | Document], settings: AcquireSettings) -> int:
-    """Return how many files may be read; 0 if that is not known before they are listed."""
+    """Return the number of files to read; 0 if it is unknown before they are listed."""
     named = [source for source in sources if isinstance(source, str)]
     if any(acquire.is_remote(source, settings) for source in named):
         return 0
@@ -119,7 +119,7 @@ def works(sources: Sequence[str], settings: Settings) -> Iterator[Work]:
     """Yield the work of adding files, in jobs of limited size.
 
     Raises:
-        SourceError: a path leads nowhere, or to nothing that can be read.
+        SourceError: a path does not exist, or has nothing to read.
     """
     own, files, size = settings.jobs, list[str](), 0
     found = (file for source in sources for file in acquire.files_of(acquire.on_disk(source)))
@@ -135,7 +135,7 @@ def works(sources: Sequence[str], settings: Settings) -> Iterator[Work]:
 
 
 def absolute(source: str, settings: AcquireSettings) -> str:
-    """Return a source by a name that means the same in every folder."""
+    """Return a source under a name that is valid in every folder."""
     if acquire.is_remote(source, settings):
         return source
     path = Path(acquire.on_disk(source))

@@ -1,4 +1,4 @@
-"""What a knowledge base holds: counts, sizes, costs, engines and jobs."""
+"""The content of a knowledge base: counts, sizes, costs, engines and jobs."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class OtherVersion:
 class Status:
     """What a knowledge base holds.
 
-    ``behind`` counts the commits that keyword search does not know yet; ``costs`` is None if the journal cannot be
-    read; ``engines`` are the external ones; ``substitutes`` says what stands in for engines and services of the
-    preset; ``catalog`` says where the catalog is, if not in the folder; ``jobs`` counts those for workers; ``running``
-    are the ingests that run now and write to this folder; ``notices`` say what should be changed, with the commands.
-    For others than the owner only what they may read is counted, and what tells of the rest is left out.
+    ``behind`` counts the commits that keyword search lacks; ``costs`` is None if the journal cannot be
+    read; ``engines`` are the external ones; ``substitutes`` are the replacements of engines and services of the preset;
+    ``catalog`` says where the catalog is, if not in the folder; ``jobs`` counts those for workers; ``running`` are the
+    ingests that run now and write to this folder; ``notices`` advise changes, with the commands. For readers other than
+    the owner, it counts only their documents and omits everything about others.
     """
 
     folder: str
@@ -62,16 +62,16 @@ class Status:
 
 
 def status_of(version: Components, reader: Reader) -> Status:
-    """Return what a version holds, and what surrounds it.
+    """Return the content of a version, and its surroundings.
 
-    Others than the owner are told only of what they may read: not of skipped sources, costs, jobs or caches.
+    Readers other than the owner see only their documents, and no skipped sources, costs, jobs or caches.
     """
     if not reader.is_owner:
         return _readable_status(version, reader)
     counts, location = version.catalog.counts(), version.location
     engines = tuple(leg.status() for leg in version.external_indexes())
     costs = None
-    with suppress(KnowledgeBaseError):  # `ragstone doctor` reports what is wrong with the journal
+    with suppress(KnowledgeBaseError):  # `ragstone doctor` reports the faults of the journal
         costs = version.history.spending().costs()
     return Status(
         folder=str(version.folder),
@@ -115,7 +115,7 @@ def _readable_status(version: Components, reader: Reader) -> Status:
 
 
 def _on_languages(version: Components) -> tuple[str, ...]:
-    """Return advice if the documents are by now in languages that the embedder does not know."""
+    """Return advice if the documents are now in languages that the embedder does not know."""
     if not version.has_embedder or version.settings.index.embedder != languages.ENGLISH:
         return ()
     with suppress(Damaged):  # keyword search reports it
@@ -134,7 +134,7 @@ def megabytes(version: Path) -> float:
     """Return the size of all files of a version."""
     size = 0
     for file in version.rglob("*"):
-        with suppress(FileNotFoundError):  # an ingest may be at work
+        with suppress(FileNotFoundError):  # an ingest may be running
             size += file.stat().st_size
     return round(size / 1e6, 2)
 

@@ -1,10 +1,10 @@
-"""Search again for a question that the first search leaves open: for its parts, and with what its passages name.
+"""Search again if the first search leaves part of a question open: for its parts, and for names in its passages.
 
-A question is open if every passage of the evidence lacks much of what documents have of it, or if none has one of the
-things that it names side by side. All else costs only that look.
+A question is open if every passage of the evidence lacks much of its known words, or if none has one of the things that
+it lists. Other questions cost only this check.
 
-No graph of the documents is kept. Links are read from the candidates of the first search and from what the names in its
-best passages find, so the work does not grow with the knowledge base.
+There is no graph of the documents. Links come from the candidates of the first search and from the results for names in
+its best passages, so the work does not grow with the knowledge base.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from ragstone.engine.components import Components
 from ragstone.query import steps
 
 CANDIDATES = 30
-"""Candidates of the first search that are read for links; with 60, recall@5 rises by .01."""
+"""Candidates of the first search to read for links; with 60, recall@5 rises by .01."""
 JOINED = 5
-"""Places of the evidence that are chosen together; those behind keep the order of the search."""
+"""Places of the evidence to choose together; later ones keep the order of the search."""
 NAMES, PER_NAME, SOURCES = 8, 3, 3
-"""Names that are searched for, chunks that each may add, and passages whose names they are."""
+"""Maximum numbers of names to search for, of chunks that each may add, and of passages to take names from."""
 ADDS, NEAR = 0.05, 0.3
 """Shares of the question, by weight: what a linked passage must add to those before it, or else what the sentence that
 mentions its title must have. So of questions with one step, 3% and 6% get other evidence (XQuAD, CLAP NQ)."""
 KEPT = 512
-"""Passages whose words are kept for the next questions, about 15 MB."""
+"""Passages whose words are cached for the next questions, about 15 MB."""
 STAGE = "steps"
 """The stage in the history of a hit that a further search found."""
 
@@ -48,10 +48,10 @@ class Joined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstSearch:
-    """What the first search found for a question, best first, and how more is found.
+    """The result of the first search for a question, best first, and the means to find more.
 
-    ``more`` reads this many candidates; ``also`` searches for another text; ``where`` is the filter, what the reader
-    may read included. ``k`` hits become evidence.
+    ``more`` reads this many candidates; ``also`` searches for another text; ``where`` is the filter, including the
+    reader's access. ``k`` hits become evidence.
     """
 
     asked: Question
@@ -69,7 +69,7 @@ class Steps:
         self._version, self._settings = version, version.settings.query
 
     async def joined(self, first: FirstSearch, request: Request) -> Joined:
-        """Return the hits with those that answer the question together first; unchanged if nothing new came."""
+        """Return the hits with those that answer the question together first; unchanged if nothing new was found."""
         if not self._settings.steps or len(first.hits) < 2:
             return Joined(hits=first.hits)
         try:
@@ -107,7 +107,7 @@ class _Search:
         self._steps, self._missing = list[SearchStep](), list[str]()
 
     async def candidates(self, best: Sequence[steps.Passage]) -> tuple[steps.Joining, list[Hit]]:
-        """Return what the first search found and what the names in the best passages find, and their hits."""
+        """Return the candidates of the first search and of the names in the best passages, and their hits."""
         self._add(self._first.more(CANDIDATES))
         await self._search_names(best)
         return self._joining()
@@ -138,16 +138,16 @@ class _Search:
         return Joined(hits=self._scored(joined), steps=tuple(self._steps), missing=tuple(self._missing))
 
     def _leads(self, one: steps.Chosen) -> bool:
-        """Return whether a chosen passage is worth the place of another: linked, and by more than a mention."""
+        """Return whether a chosen passage is worth the place of another: linked by more than a mention."""
         if one.link is None:
             return False
         return self._asked.share(one.adds) > ADDS or (one.link.kind == "title" and one.link.near > NEAR)
 
     def _ordered(self, chosen: Sequence[str], new: Sequence[str]) -> list[str] | None:
-        """Return the ids of all hits in their new order; None if nothing new came.
+        """Return the ids of all hits in their new order; None if nothing new was found.
 
-        The hits of the first search keep their order; those of them that were not chosen make room. Those that are new
-        follow, and last those that were searched for on purpose.
+        The hits of the first search keep their order; unchosen ones make room. New hits follow, and hits of planned
+        searches come last.
         """
         places = len(self._before)
         kept = [id for id in dict.fromkeys(self._kept) if id not in self._before][: places - 1]
@@ -170,13 +170,13 @@ class _Search:
         return steps.Joining(self._asked, candidates, rarity, indexes.terms().unseen()), hits
 
     def _add(self, hits: Iterable[Hit], *, scored: bool = True) -> None:
-        """Add candidates; those of a further search have scores of their own, so they stand last."""
+        """Add candidates; those of a further search have other scores, so they come last."""
         last = min(hit.score for hit in self._hits.values())
         for hit in hits:
             self._hits.setdefault(hit.chunk.id, hit if scored else replace(hit, score=last))
 
     async def _also(self, text: str) -> Sequence[Hit]:
-        """Return what another search finds; one that fails finds nothing."""
+        """Return the hits of another search; a failed one finds nothing."""
         try:
             return await self._first.also(text)
         except RagstoneError as error:
@@ -184,7 +184,7 @@ class _Search:
             return ()
 
     def _keep(self, found: Sequence[Hit], searched: str, *, by_model: bool = False) -> None:
-        """Give the best of what a search found a place in the evidence."""
+        """Give the best hit of a search a place in the evidence."""
         self._add(found, scored=False)
         known = {*self._before, *self._kept}
         if new := next((hit for hit in found if hit.chunk.id not in known), None):
@@ -192,7 +192,7 @@ class _Search:
             self._steps.append(SearchStep(searched=searched, target=new.chunk.id, by_model=by_model))
 
     async def _search_names(self, best: Sequence[steps.Passage]) -> None:
-        """Add what the names in the best passages find; a search that fails adds nothing."""
+        """Add the hits for names in the best passages; a failed search adds nothing."""
         names = steps.leading_names(self._asked, best[:SOURCES], NAMES)
         keywords, analyzer = self._version.indexes.keywords(), self._version.indexes.analyzer()
         language, where = self._first.asked.language, self._first.where
@@ -215,7 +215,7 @@ class _Search:
         self._add(hits, scored=False)
 
     async def _plan(self) -> None:
-        """Search for what a model plans, until it needs nothing more or nothing new comes."""
+        """Run the searches that a model plans, until it needs no more or nothing new is found."""
         model = self._version.models.chat() if self._version.settings.query.planned_steps else None
         if model is None:
             return
@@ -233,7 +233,7 @@ class _Search:
                 return
 
     def _note(self, new: Sequence[steps.Chosen], hits: Sequence[Hit], joined: set[str]) -> None:
-        """Note what led to each hit that the first search did not have in its evidence."""
+        """Record what led to each hit that the first search did not have in its evidence."""
         for one in new:
             target = hits[one.place]
             if one.link is None or one.by is None or target.chunk.id in self._kept or target.chunk.id not in joined:
@@ -251,7 +251,7 @@ class _Search:
             self._steps.append(step)
 
     def _scored(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Return the hits with what found them, and with scores that fall: each at least that of the next."""
+        """Return the hits with the searches that found them, and with non-increasing scores."""
         by_target = {step.target: step for step in self._steps}
         out, least = list[Hit](), float("-inf")
         for rank, hit in reversed(list(enumerate(hits, start=1))):
@@ -263,7 +263,7 @@ class _Search:
 
 
 def within(hits: Iterable[Hit], steps: Iterable[SearchStep]) -> tuple[SearchStep, ...]:
-    """Return the steps whose chunks are all among the hits, so that no step names a passage that is not shown."""
+    """Return the steps whose chunks are all among the hits, so that no step names a hidden passage."""
     shown = {hit.chunk.id for hit in hits} | {""}
     return tuple(step for step in steps if step.target in shown and step.source in shown)
 

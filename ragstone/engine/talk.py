@@ -1,4 +1,4 @@
-"""Replies to what needs no search: courtesies, questions about the documents as such, and summaries of one."""
+"""Replies without a search: courtesies, questions about the documents as such, and summaries of one document."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from ragstone.engine.search import Search
 from ragstone.query.talk import Talk
 
 SHOWN = 10
-"""Documents that a list shows."""
+"""Number of documents in a list."""
 SEARCHED = 30
-"""Chunks that are searched for the documents about a topic."""
+"""Chunks to retrieve for the documents about a topic."""
 MOST_FORMATS = 1000
 """Formats that documents may have."""
 MOST_AUTHORS = 10_000
-"""Authors among whom one is looked for by name."""
+"""Maximum number of authors to search for a name."""
 MOST_VALUES = 20
-"""Authors or formats that are shown."""
+"""Number of authors or formats to show."""
 LEAST_CHOICES, MOST_CHOICES = 2, 4
-"""Documents or sections between which somebody can choose."""
+"""Number of documents or sections to offer as choices."""
 MOST_WORDS = 2
-"""Content words of a question that may have several readings."""
+"""Maximum number of content words of an ambiguous question."""
 STEM = 5
-"""Letters by which another form of a word is recognised."""
+"""Number of letters that identify another form of a word."""
 AUTHOR_KEYS = ("author", "authors")
 DATE_KEYS = ("date", "published", "publication_date", "created", "year")
 FORMATS = {
@@ -45,7 +45,7 @@ FORMATS = {
     "web": ("html", "web"),
     "email": ("eml", "mail", "email", "msg"),
 }
-"""What formats are called, and the kinds of documents that they are."""
+"""Names of formats, and their kinds of documents."""
 
 
 class Talking:
@@ -82,12 +82,12 @@ class Talking:
         """Return the reply to talk; None if it turns out to be a question for a search.
 
         Args:
-            question: as it was asked.
-            talk: what it is.
-            where: which documents may be used.
+            question: the original question.
+            talk: the kind of talk.
+            where: filter on the documents.
             request: who asks.
-            may_ask: whether a question back is allowed.
-            cited: id of the document that the answer before rests on, which "it" means; empty if there is none.
+            may_ask: whether a clarification is allowed.
+            cited: id of the document of the previous answer, which "it" refers to; empty if there is none.
         """
         language = self._version.settings.respond.language or talk.language
         by_name = ByName(self._version, where, request)
@@ -112,7 +112,7 @@ class Talking:
                     return None
 
     async def clarification(self, evidence: Evidence, request: Request) -> Replied | None:
-        """Return a question back, if few words fit several documents or sections, and none of them surely answers."""
+        """Return a clarification, if few words fit several documents or sections, and none is a sure answer."""
         choices = _choices(evidence)
         if len(choices) < LEAST_CHOICES:
             return None
@@ -181,9 +181,9 @@ class Talking:
         return None
 
     def _author(self, said: Said, by_name: ByName) -> Replied | None:
-        """Return who wrote the document that a question names; None if it asks for the author of something else.
+        """Return the author of the document that a question names; None if it asks for the author of something else.
 
-        An article about a song does not say who wrote the song by having no author.
+        An article about a song without an author says nothing about the author of the song.
         """
         is_document = bool(said.talk.called) or IS_FILE.search(said.talk.title) is not None
         found = by_name.named(said.talk.title) if is_document else by_name.called(said.talk.title)
@@ -208,8 +208,8 @@ class Talking:
     # ------------------------------------------------------------ one document
 
     def _summary(self, said: Said, by_name: ByName, request: Request, *, may_ask: bool, cited: str) -> Replied | None:
-        """Return the outline of the document that is meant; None if no document has the name in the question."""
-        if said.talk.topic:  # what is said of something, and nothing is
+        """Return the outline of the named document; None if no document has the name in the question."""
+        if said.talk.topic:  # a question about a topic without any document
             return None
         title, meant = said.talk.title, "the last one added"
         if not title:

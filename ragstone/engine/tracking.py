@@ -1,9 +1,8 @@
-"""What a knowledge base does, recorded as MLflow runs: each ingest, and each session of questions.
+"""Records each ingest and each session of questions of a knowledge base as an MLflow run.
 
-A session is all questions under the same settings between opening the knowledge base and closing it: one of `ragstone
-ask`, those of a conversation, or those that a server answers while it runs. Its metrics have one step for each
-question. Writing happens in a thread, some answers at a time, so that no answer waits for it, and a store that fails
-stops nothing.
+A session contains all questions under the same settings between opening the knowledge base and closing it: one question
+of `ragstone ask`, or all questions of a conversation or a running server. Its metrics have one step per question. A
+thread writes several answers at a time, so that no answer waits for it, and a failing store stops nothing.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from ragstone.settings.load import leaves, written
 
 LOGGER = logging.getLogger("ragstone.tracking")
 MOST_WAITING = 1000
-"""Answers that wait to be written; beyond that, further ones are left out."""
+"""Maximum number of answers that wait to be written; further ones are dropped."""
 MOST_SESSIONS = 20
-"""Sessions that go on at the same time; a question under yet other settings ends the one begun first."""
+"""Maximum number of concurrent sessions; a question under other settings ends the oldest one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +72,7 @@ class Tracker:
     """Records what a knowledge base does."""
 
     def __init__(self, store: str, experiment: str) -> None:
-        """Name a tracking store; it is opened when there is something to write.
+        """Set the tracking store; the first write opens it.
 
         Args:
             store: as for `ragstone.review.mlflow_sink.Store`.
@@ -101,12 +100,12 @@ class Tracker:
         self._writer.submit(self._quietly, partial(self._write_ingest, name, sources, settings, outcome, time.time()))
 
     def close(self) -> None:
-        """Write what waits, and end the sessions."""
+        """Write all waiting records, and end the sessions."""
         self._writer.submit(self._quietly, self._end_sessions)
         self._writer.shutdown()
 
     def _quietly(self, write: Callable[[], None]) -> None:
-        """Write something; the first failure in a row is logged."""
+        """Write a record; log only the first of consecutive failures."""
         try:
             write()
             self._is_failing = False
@@ -186,7 +185,7 @@ def _parameters(settings: Settings) -> dict[str, str]:
 
 
 def _figures(answer: Answer) -> dict[str, float]:
-    """Return the metrics of an answer: milliseconds by stage, tokens, money, hits of caches, and how sure it is."""
+    """Return the metrics of an answer: milliseconds by stage, tokens, cost, cache hits and confidence."""
     usage = answer.usage
     figures: dict[str, float] = {
         **{f"latency_ms/{stage}": spent for stage, spent in answer.timings_ms.items()},

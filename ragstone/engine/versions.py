@@ -1,8 +1,8 @@
-"""Change settings without a pause: build a version next to the one in use, compare them, and switch.
+"""Change settings without downtime: build a version next to the one in use, compare them, and switch.
 
-A rebuild does one thing: it brings another version up to what the one in use holds. What that version has already,
-from an interrupted rebuild or from the time it was in use itself, stays. So resuming and reverting are the same as
-starting. Documents may be added meanwhile; they are taken in at the end.
+A rebuild does one thing: it fills another version until it has the same documents as the one in use. It keeps what that
+version already has, from an interrupted rebuild or from its own time in use. Therefore resuming and reverting are the
+same as starting. Documents added meanwhile are included at the end.
 """
 
 from __future__ import annotations
@@ -60,15 +60,14 @@ class Versions:
     ) -> AddReport:
         """Chunk, and if needed embed, every stored document again with other settings, in a new version.
 
-        Until the switch, questions are answered from the old version, and documents can be added to it. The next
-        rebuild with the same settings resumes an interrupted one. Vectors of unchanged texts under the same embedder
-        are not computed again.
+        Until the switch, the old version answers questions and accepts documents. The next rebuild with the same
+        settings resumes an interrupted one. Vectors of unchanged texts under the same embedder are reused.
 
         Args:
-            overrides: settings as ``path=value``; everything else stays as it was built.
+            overrides: settings as ``path=value``; all others keep their build values.
             preset: name or path of a preset; it replaces all settings that it names.
             on_progress: called after every commit with what is durable in the new version.
-            switch: put the new version in use when it holds the same documents; otherwise it waits for `switch`.
+            switch: put the new version into use when it has the same documents; otherwise it waits for `switch`.
 
         Raises:
             SettingsError: there is no such engine, or a setting is wrong.
@@ -84,7 +83,7 @@ class Versions:
             return await self._bring_up(version, settings, on_progress, switch=switch)
 
     async def switch(self, on_progress: OnProgress | None = None) -> AddReport:
-        """Put the version that a rebuild has made in use, with what was added since.
+        """Put the version of a finished rebuild into use, including later additions.
 
         Raises:
             NotFound: there is none.
@@ -96,20 +95,20 @@ class Versions:
             return await self._bring_up(version, _settings_of(version, path), on_progress, switch=True)
 
     async def revert(self, on_progress: OnProgress | None = None) -> AddReport:
-        """Go back to the version before the last switch, with what was added and removed since.
+        """Go back to the version before the last switch, including later additions and removals.
 
         Raises:
-            NotFound: there is none: a later rebuild removed it, or nothing was rebuilt.
+            NotFound: there is none, because a later rebuild removed it, or there was no rebuild.
             SettingsMismatch: this Ragstone has another chunker or embedder than that version was built by.
             Locked: another process is rebuilding.
         """
         with self._versions.current() as version:
             if (path := version.location.previous()) is None:
-                raise NotFound(f"there is no version of {version.folder} to go back to")
+                raise NotFound(f"{version.folder} has no previous version")
             return await self._bring_up(version, _settings_of(version, path), on_progress, switch=True)
 
     def drop_previous(self) -> float:
-        """Remove the version before the last switch, and return the megabytes that this freed.
+        """Remove the version before the last switch, and return the freed megabytes.
 
         Raises:
             Locked: another process is rebuilding.
@@ -121,10 +120,10 @@ class Versions:
             return round(size - (megabytes(previous) if previous else 0.0), 2)
 
     def use_engines(self, engines: Mapping[str, str]) -> tuple[EngineStatus, ...]:
-        """Fill other engines with all that is stored, then let every process search with them.
+        """Fill other engines with all stored data, then let every process search with them.
 
-        Until they are full, and if that fails, the engines before are asked. A process that names an engine in its
-        own settings keeps that one.
+        Until they are full, and if filling fails, the previous engines stay in use. A process that names an engine in
+        its own settings keeps that one.
 
         Args:
             engines: names of engines by the leg of the search: ``vectors``, ``keywords``.
@@ -146,13 +145,13 @@ class Versions:
             return tuple(leg.status() for leg in other.external_indexes())
 
     def check_engines(self, *, mend: bool = False) -> tuple[Finding, ...]:
-        """Return what external engines lack, or hold and should not.
+        """Return the rows that external engines lack, or have in excess.
 
         Args:
-            mend: bring them up to date, then put and delete what differs.
+            mend: bring them up to date, then repair the differences.
 
         Raises:
-            Locked: another process is indexing, and ``mend`` was asked for.
+            Locked: another process is indexing, and ``mend`` is set.
         """
         with (
             self._versions.current() as version,
@@ -198,12 +197,12 @@ def _assembled(version: Components, path: Path, catalog: Catalog, settings: Sett
 
 
 def _embedder_for(version: Components, settings: Settings) -> Embedder:
-    """Return the embedder that settings name: the loaded one, if it is that."""
+    """Return the embedder that the settings name: the loaded one, if it is the same."""
     return assemble(version.source, settings, version.built).models.embedder()
 
 
 def _settings_of(version: Components, path: Path) -> Settings:
-    """Return the settings that another version was built with.
+    """Return the build settings of another version.
 
     Raises:
         SettingsMismatch: this Ragstone would build it differently.
@@ -214,13 +213,13 @@ def _settings_of(version: Components, path: Path) -> Settings:
     if BuiltWith.of(settings, _embedder_for(version, settings)) != built:
         raise SettingsMismatch(
             f"{path.name} of {version.folder} was built by another version of the chunker or the embedder, and"
-            " cannot take in what was added since; run: ragstone rebuild"
+            " cannot receive the documents added since; run: ragstone rebuild"
         )
     return settings
 
 
 def _version_with(location: Location, built: BuiltWith) -> Path:
-    """Return a version that was built with these settings: one that is there, complete or not, or an empty one."""
+    """Return a version with these build settings: an existing one, complete or not, or an empty one."""
     for path in (location.next(), location.previous()):
         if path is not None and _built_with(location, path) == built:
             location.resume(path)
@@ -229,7 +228,7 @@ def _version_with(location: Location, built: BuiltWith) -> Path:
 
 
 def _built_with(location: Location, path: Path) -> BuiltWith | None:
-    """Return what a version was built with; None if it cannot be read, so that it is made again."""
+    """Return the build record of a version; None if it cannot be read, so that it is rebuilt."""
     try:
         with closing(location.catalog(path)) as catalog:
             return BuiltWith(**catalog.built_with())
@@ -238,7 +237,7 @@ def _built_with(location: Location, path: Path) -> BuiltWith | None:
 
 
 def _hand_on_rules(version: Components, other: Components) -> None:
-    """Give the access rules of the version in use to another one."""
+    """Copy the access rules of the version in use to another one."""
     stored = BuiltWith(**version.catalog.built_with())
     theirs = BuiltWith(**other.catalog.built_with())
     if theirs.access != stored.access:
@@ -246,7 +245,7 @@ def _hand_on_rules(version: Components, other: Components) -> None:
 
 
 async def _catch_up(version: Components, other: Components, on_progress: OnProgress | None) -> AddReport:
-    """Bring another version up in rounds, while documents are added to this one."""
+    """Fill another version in rounds, while documents are added to this one."""
     report, last = AddReport(), math.inf
     while 0 < len(left := difference(version.catalog, other.catalog)) < last / 2:
         report = report.plus(await _bring(version, other, left, on_progress))
@@ -258,7 +257,7 @@ async def _catch_up(version: Components, other: Components, on_progress: OnProgr
 async def _bring(
     version: Components, other: Components, left: Difference, on_progress: OnProgress | None = None
 ) -> AddReport:
-    """Take into another version what it lacks, and out of it what it should not have."""
+    """Add missing documents to another version, and remove obsolete ones."""
     if not left:
         return AddReport()
     if left.gone:
@@ -291,7 +290,7 @@ def _noted(stream: Iterator[Document], reporter: Reporter) -> Iterator[Document]
 
 
 class _ReusingEmbedder:
-    """An embedder that takes the vectors of texts from another catalog, if that has them."""
+    """An embedder that reuses the vectors of another catalog."""
 
     def __init__(self, embedder: Embedder, known: Catalog | None) -> None:
         self._embedder, self._known = embedder, known
@@ -309,7 +308,7 @@ class _ReusingEmbedder:
         return self._embedder.tokens(text)
 
     def kept(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Return the vectors that the other catalog has, or else the embedder itself, by text."""
+        """Return the cached vectors, from the other catalog or the embedder itself, by text."""
         hashes = {text_hash(text): text for text in texts}
         stored = self._known.vectors_by_hash([*hashes]) if self._known else {}
         found = {hashes[hash]: vector for hash, vector in stored.items()}

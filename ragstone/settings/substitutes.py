@@ -72,7 +72,7 @@ def substitutes(settings: Settings, fixed: Mapping[str, Any]) -> tuple[Substitut
     if web == "exa" and not settings.services.exa.api_key.get_secret_value() and _at(fixed, _WEB) is None:
         told = (
             f"the preset {settings.preset} searches the web with exa, but there is no key: the web is not searched."
-            f" To use exa: set EXA_API_KEY. To search with your own server: {_WEB}=searxng. To keep it so: {_WEB}=none"
+            f" To use exa: set EXA_API_KEY. To search with your own server: {_WEB}=searxng. To accept this: {_WEB}=none"
         )
         found.append(Substitute(path=_WEB, wanted=web, instead="none", told=told))
     return tuple(one for one in found if one is not None)
@@ -97,7 +97,7 @@ def _engine(settings: Settings, fixed: Mapping[str, Any], leg: Literal["vectors"
         return None
     told = (
         f"the preset {settings.preset} keeps {leg} in {wanted}, but {' and '.join(lacks)}: the embedded index is used"
-        f" instead. To use {wanted}: {', and '.join(remedies)}. To keep it so: {path}={EMBEDDED}"
+        f" instead. To use {wanted}: {', and '.join(remedies)}. To accept this: {path}={EMBEDDED}"
     )
     return Substitute(path=path, wanted=wanted, instead=EMBEDDED, told=told)
 
@@ -118,7 +118,7 @@ def _model(
     effect = "answers quote the documents" if instead == EXTRACTIVE else "an embedded model is used"
     told = (
         f"the preset {settings.preset} {does} {wanted}, but {' and '.join(lacks)}: {effect} instead."
-        f" To use {wanted}: {', and '.join(remedies)}. To keep it so: {path}={instead}"
+        f" To use {wanted}: {', and '.join(remedies)}. To accept this: {path}={instead}"
     )
     return Substitute(path=path, wanted=wanted, instead=instead, told=told)
 

@@ -96,7 +96,7 @@ def test_a_preset_goes_on_without_its_engines(monkeypatch: pytest.MonkeyPatch) -
     assert loaded.settings.index.vectors == "embedded"
     assert [one.told for one in loaded.substitutes] == [
         "the preset news keeps vectors in faiss:Flat, but faiss-cpu is not installed: the embedded index is used"
-        f" instead. To use faiss:Flat: {install_command('faiss')}. To keep it so: index.vectors=embedded"
+        f" instead. To use faiss:Flat: {install_command('faiss')}. To accept this: index.vectors=embedded"
     ]
     without = load([key_of_models, "index.vectors=embedded"], preset="news")
     assert without.settings.query.web.engine == "none"

@@ -138,7 +138,7 @@ def test_questions_are_answered_while_another_process_indexes(tmp_path: Path):
         seen.append(engine.status().documents)
     process.communicate()
     assert seen == sorted(seen)
-    assert all("an ingest is under way" in notice for notice in notices)
+    assert all("an ingest is running" in notice for notice in notices)
     assert asyncio.run(engine.ask("word399", reader=OWNER)).notices == ()
     assert engine.status().documents == 400
     engine.close()

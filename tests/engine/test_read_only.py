@@ -79,7 +79,7 @@ def test_tells_once_that_nothing_is_kept(folder: Path, caplog: pytest.LogCapture
         for _ in range(2):
             asyncio.run(engine.ask("What is the capital of France?", reader=OWNER))
     (record,) = caplog.records
-    assert "cannot be written" in record.message
+    assert "this account cannot write to" in record.message
 
 
 def test_sees_what_the_owner_adds(folder: Path):

@@ -49,7 +49,7 @@ async def ask_on():
     global count
     while not (folder / "stop").exists():
         for answer in await asyncio.gather(*(engine.ask(f"document number {i}", reader=OWNER) for i in range(3))):
-            assert answer.hits and all("an ingest is under way" in one for one in answer.notices), answer.notices
+            assert answer.hits and all("an ingest is running" in one for one in answer.notices), answer.notices
             count += 1
         seen.add(engine.status().chunks)
 asyncio.run(ask_on())
@@ -205,7 +205,7 @@ def test_another_process_moves_over_while_it_asks(engine: KnowledgeBase, folder:
 
 def test_there_is_a_way_back(engine: KnowledgeBase):
     add(engine, *(document(i) for i in range(10)))
-    with pytest.raises(NotFound, match="no version"):
+    with pytest.raises(NotFound, match="no previous version"):
         asyncio.run(engine.versions.revert())
     rebuild(engine, "index.embedder=hash_embedder:OtherEmbedder", "chunk.size=60")
     add(engine, document(77))
@@ -228,7 +228,7 @@ def test_a_version_that_this_ragstone_cannot_bring_up_is_refused(
     add(engine, document(1))
     rebuild(engine, "index.embedder=hash_embedder:OtherEmbedder")
     monkeypatch.setattr(HashEmbedder, "fingerprint", "hash-1b")
-    with pytest.raises(SettingsMismatch, match="cannot take in what was added since; run: ragstone rebuild"):
+    with pytest.raises(SettingsMismatch, match="cannot receive the documents added since; run: ragstone rebuild"):
         asyncio.run(engine.versions.revert())
     assert engine.status().built_with.embedder == "hash-2"
 

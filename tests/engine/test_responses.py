@@ -165,7 +165,7 @@ def test_an_answer_that_cannot_be_kept_is_told_all_the_same(engine: KnowledgeBas
     (tmp_path / "kb" / "journal.db").write_bytes(b"no database at all, but long enough to be looked at" * 40)
     answer = ask(engine)
     assert answer.hits
-    assert any("cannot be rated later" in notice for notice in answer.notices)
+    assert any("was not stored and cannot be rated" in notice for notice in answer.notices)
 
 
 def test_a_damaged_row_is_not_given_back_and_the_doctor_tells(engine: KnowledgeBase, tmp_path: Path) -> None:

@@ -26,9 +26,9 @@ from ragstone.settings.services import ServiceSettings
 OnMessage = Callable[[str], None]
 
 NO_CACHE = ("cache.enabled=false",)
-"""Overrides that make every measurement do all its work."""
+"""Overrides that keep every measurement from skipping work."""
 UNTRACKED = ("review.mlflow=",)
-"""Overrides that record the measurement, but not what it consists of."""
+"""Overrides that record the measurement, but not its single questions."""
 LIVE = Path(".ragstone")
 """Default knowledge base for a CSV of questions."""
 

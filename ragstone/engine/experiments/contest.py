@@ -33,13 +33,13 @@ async def compare_two(
 
     Args:
         a: the baseline: name or path of a preset, or a report (``.json``).
-        b: the candidate, likewise.
+        b: the candidate, as for ``a``.
         data: as for `evaluate_dataset`; two reports need none.
         overrides: settings that override both presets.
         kb: the knowledge base for a CSV of questions.
         keep: folder that keeps the built knowledge bases for reuse.
         metric: the measure that ranks gains and losses.
-        randomisation: take p from Fisher's randomisation test instead of the bootstrap.
+        randomisation: compute p by Fisher's randomisation test instead of the bootstrap.
         limit: maximum of questions.
         on_progress: called with a message about each step.
 

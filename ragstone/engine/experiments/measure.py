@@ -50,7 +50,7 @@ async def evaluate_dataset(
             by default. For a CSV, the knowledge base to ask; ``.ragstone`` by default.
         limit: maximum of questions, spread evenly over the data set.
         answers: False measures only the search.
-        reader: who asks. A question is unanswerable if this reader may read none of its documents.
+        reader: the reader who asks. A question is unanswerable if this reader may read none of its documents.
         on_progress: called with a message about each step.
 
     Raises:
