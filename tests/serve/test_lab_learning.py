@@ -114,7 +114,7 @@ def test_shows_a_trial_until_promotion(engine: KnowledgeBase, opened: list[desk.
     assert challenger[-1] == "top_k 5 -> 2"
     assert challenger[6] == "too few votes"
     text = page(app).text()
-    assert "the bar 40; 1 says nothing. There are too few votes to estimate how many more it needs." in text
+    assert "the bar 40; 1 means no evidence. There are too few votes to estimate how many more it needs." in text
     assert "so far: even a large difference may be chance" in text
     liked, evidence = plotted(app)
     assert [one["arm"] for one in liked] == ["version 0, in use", "version 1, challenger"]
@@ -186,7 +186,7 @@ def test_plots_evidence_on_bounded_log_scale() -> None:
             False,
             3.5,
             1234,
-            "the evidence is 3.5, the bar 40; 1 says nothing. At this rate it needs about 1,200 more votes.",
+            "the evidence is 3.5, the bar 40; 1 means no evidence. At this rate it needs about 1,200 more votes.",
         ),
         (False, 0.2, None, "At this rate the trial ends first."),
         (True, 1.1, None, "There are too few votes to estimate how many more it needs."),

@@ -31,7 +31,7 @@ def test_explains_an_empty_log(run: Run) -> None:
     assert run("policy", "list").out.splitlines()[1].split() == ["0", "in", "use", "none"]
     assert run("policy", "replay").out == "no decisions yet\n"
     assert (refused := run("policy", "rollback")).code == 2
-    assert "there is none before it" in refused.err
+    assert "there is no earlier version" in refused.err
 
 
 @pytest.mark.usefixtures("learning")
@@ -67,7 +67,7 @@ def test_tries_promotes_and_rolls_back(run: Run) -> None:
     begun = run("policy", "try", "top_k=2", "rerank=true", "--kind", "how_to", "--why", "manuals are short")
     assert begun.code == 0, begun.err
     assert begun.out.startswith("began: version 1 on trial against version 0; version 0 is in use")
-    assert "a trial is under way" in run("policy", "try", "top_k=3").err
+    assert "a trial is running" in run("policy", "try", "top_k=3").err
 
     listed = run("policy", "list").out.splitlines()
     assert "challenger" in listed[2]
@@ -131,7 +131,7 @@ def test_few_votes_are_shown_as_counts(run: Run, learning: Path) -> None:
     assert [ups == of for ups, of in liked] == [True, True]
     assert sum(int(of) for _, of in liked) == votes, "all votes are shown"
     assert f"note: {votes} votes so far" in printed
-    assert "proving a true difference of 10 points takes about 2,000 votes of 40 voices" in printed
+    assert "proving a true difference of 10 points takes about 2,000 votes from 40 voters" in printed
     (arm,) = [one for one in run("policy", "explain", "--json").json["arms"] if one["role"] == "challenger"]
     assert arm["few"]
     assert (arm["arm"]["difference"], arm["arm"]["needs"]) == (None, None)

@@ -62,4 +62,4 @@ def test_hides_a_groups_folder_and_counts_feedback(run: Run) -> None:
 
 def test_says_that_nothing_was_asked(run: Run, kb: Path) -> None:
     assert kb.is_dir()
-    assert run("history", "stats").out == "nothing was asked in this period\n"
+    assert run("history", "stats").out == "there were no questions in this period\n"

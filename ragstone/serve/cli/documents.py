@@ -202,5 +202,5 @@ def _show_queued(jobs: Sequence[Job], *, as_json: bool) -> None:
 
     files = sum(len(job.work.files) for job in jobs)
     queued = f"queued {count(len(jobs), 'job')} for {count(files, 'file')}; run them with: ragstone worker"
-    shown = queued if jobs else "everything is in the queue already; run it with: ragstone worker"
+    shown = queued if jobs else "all these jobs are already queued; run them with: ragstone worker"
     screen.show({"jobs": [job.id for job in jobs], "files": files}, [line(shown)], as_json=as_json)

@@ -46,7 +46,9 @@ def use(
     explicit = load(asked.overrides, preset=asked.preset, with_profile=False).explicit.get("index", {})
     for leg in engines.keys() & explicit.keys():
         if explicit[leg] != engines[leg]:
-            screen.write_error(f"index.{leg} is set to {explicit[leg]} here, which takes precedence wherever it is set")
+            screen.write_error(
+                f"index.{leg} is set to {explicit[leg]} here; it takes precedence in every process that sets it"
+            )
     shown = state.engines_used(engines, outside)
     screen.show({"engines": engines, "outside": [asdict(one) for one in outside]}, shown, as_json=as_json)
 

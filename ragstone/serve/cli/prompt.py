@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HELP = """\
 /sources          the sources of the last answer
-/explain          the evidence of the last answer, and how each score came about
+/explain          the evidence of the last answer, and the history of each score
 /set path=value   change a setting for the following questions, such as: /set rank.top_k=3
 /help             this list
 /quit             stop; so does Ctrl-D"""

@@ -164,7 +164,7 @@ def explain(error: Exception) -> tuple[str, int]:
             return _wrong_usage(error), 2
         case _:
             kind = type(error).__name__
-            return f"unexpected {kind}: {error}; to see where, put --debug before the command", 1
+            return f"unexpected {kind}: {error}; to see the traceback, put --debug before the command", 1
 
 
 def _wrong_usage(error: Any) -> str:

@@ -63,7 +63,7 @@ def worker(
     if sources and "" in sources:
         raise UsageError("a source is empty; name a file or a folder, such as . for the current one")
     if sources and until_empty:
-        raise UsageError("--until-empty is for queued jobs; leave out the sources")
+        raise UsageError("--until-empty is for queued jobs; omit the sources")
     if not sources and rebuild:
         raise UsageError("--rebuild is for sources; name one")
     log = _Log(kb=kb, as_json=as_json)
@@ -121,7 +121,7 @@ class _Log:
         if job.report:
             self.report(what, job.report)
             return
-        write_error(f"{what}: {job.error}; {'given up' if job.is_over else 'it will be retried'}")
+        write_error(f"{what}: {job.error}; {'not retried again' if job.is_over else 'it will be retried'}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,7 @@ def notices(answer: Answer) -> Iterator[Line]:
 def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> Iterator[Line]:
     """Show each citation with its place and its words, and once for each document what is ``shown`` of its metadata."""
     known = {hit.chunk.document_id: shown(hit.chunk.metadata) for hit in answer.hits}
-    yield line(("Sources", "bold") if answer.citations else "nothing is cited")
+    yield line(("Sources", "bold") if answer.citations else "no citations")
     for citation in answer.citations:
         title: list[Part] = [(one_line(citation.title), "bold"), (" — ", "dim")] if citation.title else []
         where: Part = (place(citation), "dim" if title else "")

@@ -62,7 +62,7 @@ def suggestion(found: Suggestion) -> Iterator[Block]:
     """Yield the suggestion of questions with known answers."""
     if found.proposal is None:
         asked = count(found.questions, "question")
-        yield line(f"nothing to try: on {asked} and past votes, no small change is better and surely no worse")
+        yield line(f"nothing to try: on {asked} and past votes, no small change is better and certainly no worse")
         if found.questions < MIN_QUESTIONS:
             yield line(f"fewer than {MIN_QUESTIONS} questions prove nothing", indent=2)
         return
@@ -128,7 +128,7 @@ def _proof(one: ArmReport) -> str:
     arm = one.arm
     if arm.evidence is None or arm.bar is None:
         return f"Version {arm.version}: no evidence yet."
-    start = f"Version {arm.version}: the evidence is {arm.evidence:.3g}, the bar {arm.bar:.3g}; 1 says nothing."
+    start = f"Version {arm.version}: the evidence is {arm.evidence:.3g}, the bar {arm.bar:.3g}; 1 means no evidence."
     if one.few:
         return f"{start} There are too few votes to estimate how many more it needs."
     if arm.needs is None:

@@ -236,7 +236,7 @@ def postgres_checked(server: str, looked: Sequence[Looked]) -> Iterator[Line]:
 def conversations(kept: Sequence[Session]) -> Iterator[Block]:
     """Show the conversations that are kept."""
     if not kept:
-        yield line("no conversation is kept; keep one with: ragstone ask --session NAME")
+        yield line("there are no stored conversations; keep one with: ragstone ask --session NAME")
         return
     rows = [(one_line(one.name), str(one.turns), moment(one.last)) for one in kept]
     yield table(("name", "questions", "last (UTC)"), rows, numbers=(1,))
@@ -264,7 +264,7 @@ def keys(made: Sequence[Key]) -> Iterator[Block]:
 def users(added: Sequence[User]) -> Iterator[Block]:
     """Show the people who sign in with a password, with what each may do and read."""
     if not added:
-        yield line("nobody signs in with a password; add people with: ragstone user add NAME")
+        yield line("there are no users; add one with: ragstone user add NAME")
         return
     rows = [(one_line(one.name), " ".join(one.scopes), _reads(one.groups), moment(one.made)) for one in added]
     yield table(("name", "may", "reads", "added (UTC)"), rows)
@@ -306,7 +306,7 @@ def statistics(report: Report, *, hourly: bool) -> Iterator[Block]:
     """Show what was asked, how it ended and how long it took."""
     total = report.total
     if not total.questions + total.searches:
-        yield line("nothing was asked in this period")
+        yield line("there were no questions in this period")
         return
     rows: list[Row] = []
     for one in (*(report.hourly if hourly else report.daily), total):

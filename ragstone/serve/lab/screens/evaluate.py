@@ -32,7 +32,7 @@ def show(desk: Desk, sides: tuple[Settings, ...]) -> None:
         file = st.file_uploader("Questions", type=["csv", "tsv"], key="questions", help=_ABOUT)
         first, second, third, fourth = st.columns([2, 2, 3, 1.4], vertical_alignment="bottom")
         metric = first.selectbox("Measure for questions", list(MEASURES), key="metric")
-        limit = second.number_input("Questions at most", min_value=1, value=200, key="limit")
+        limit = second.number_input("Maximum number of questions", min_value=1, value=200, key="limit")
         answers = third.checkbox("Measure answers, too, for calibration", value=True, key="answers")
         begun = fourth.form_submit_button("Measure", type="primary", width="stretch")
     st.html(chips(differing(*sides), NAMES))
@@ -52,7 +52,7 @@ def show(desk: Desk, sides: tuple[Settings, ...]) -> None:
         st.html(notice("error", trial.error))
     elif trial.outcomes is not None:
         if tuple(side.settings for side in trial.outcomes.sides) != sides:
-            st.html(notice("warning", "This was measured with other settings; measure again."))
+            st.html(notice("warning", "These figures are for other settings; measure again."))
         _outcomes(trial.outcomes)
 
 

@@ -22,7 +22,12 @@ def show(desk: Desk, sides: tuple[Settings, ...]) -> None:
     """Draw the page."""
     del sides
     if desk.reader.groups is not None:
-        st.html(notice("note", "Only readers of everything can see what was learned: start the lab without --as."))
+        st.html(
+            notice(
+                "note",
+                "Only readers with access to everything can see what Ragstone learned: start the lab without --as.",
+            )
+        )
         return
     now = desk.kb.learning.report()
     st.html(_in_use(now))
