@@ -22,7 +22,7 @@ printf '%s$ ragstone add %s --kb %s%s\n\n' "$bold" "$sources" "$kb" "$plain"
 ragstone add $sources --kb "$kb"
 
 ask "When was reciprocal rank fusion proposed?"
-ask "Does Ragstone need a network?"
+ask "Does Ragstone work offline?"
 ask "Warum überlappen sich benachbarte Textabschnitte?"
 ask "How much is a train ticket to Vilnius?"
 
@@ -39,7 +39,7 @@ or work with this knowledge base: . .venv/bin/activate
     ragstone search "Suche" --kb $kb --where "lang = de"
     ragstone chat --kb $kb
 
-or open it in a browser, with each answer's sources beside it:
+or open it in a browser, with the sources next to each answer:
 
     make serve
 END
