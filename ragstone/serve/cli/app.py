@@ -123,7 +123,7 @@ app.add_typer(engines.app, name="index")
 
 
 def main() -> None:
-    if "_RAGSTONE_COMPLETE" in os.environ:  # a shell asks what could be typed next
+    if "_RAGSTONE_COMPLETE" in os.environ:  # a shell asks for completions
         typer.main.get_command(app).main(prog_name="ragstone")
     sys.exit(run(sys.argv[1:]))
 
@@ -166,6 +166,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _discard_output() -> None:
-    """Redirect standard output, so that buffered output is not tried again at exit."""
+    """Redirect standard output, so that buffered output is not written again at exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

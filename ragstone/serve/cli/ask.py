@@ -121,7 +121,7 @@ def search(
 def _add(sources: list[str] | None, asked: Asked, kb: Path) -> Asked:
     """Add the sources of ``--add``, or those of the settings to a new knowledge base, and report to standard error.
 
-    Return the settings to go on with.
+    Return the settings for the following commands.
     """
     if not sources and (kb / "CURRENT").is_file():
         return asked

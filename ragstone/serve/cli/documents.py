@@ -178,7 +178,7 @@ def show(
 
 
 def _readable(sources: list[str] | None, asked: Asked, kb: Path) -> list[str]:
-    """Return the sources named, or else those of the settings.
+    """Return the named sources, or else those of the settings.
 
     Raises:
         UsageError: there are none.

@@ -1,4 +1,4 @@
-"""Commands for what happened: feedback, and the group history (stats, conversations, cache)."""
+"""Commands for the history: feedback, and the group history (stats, conversations, cache)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InForce:
-    """All settings, and what writes the answers with them, in words."""
+    """All settings, and the writer of the answers, in words."""
 
     settings: tuple[Setting, ...]
     writer: str
@@ -83,7 +83,7 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
 def _writer(settings: Settings) -> str:
     try:
         writer = str(choose(settings.respond.model, settings.services))
-    except SettingsError as error:  # the settings can be listed all the same
+    except SettingsError as error:  # the settings can still be listed
         writer = f"nothing: {error}"
     return "; ".join(filter(None, [writer, unused_keys(settings)]))
 

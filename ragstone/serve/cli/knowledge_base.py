@@ -92,7 +92,7 @@ def rebuild(
             try:
                 with screen.spinner("comparing") as update:
                     comparison = asyncio.run(compare_versions(opened_kb, compare, update))
-            except SettingsError as error:  # such as a key that the version in use needs and that is gone
+            except SettingsError as error:  # such as a missing key that the version in use needs
                 if compare is not None:
                     raise
                 screen.write_error(f"the two versions were not compared: {error}")

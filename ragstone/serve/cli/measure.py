@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class DefaultGroup(typer.core.TyperGroup):
-    """A group in which ``run`` may be left out: ``ragstone eval QUESTIONS`` means ``ragstone eval run QUESTIONS``."""
+    """A group in which ``run`` may be omitted: ``ragstone eval QUESTIONS`` means ``ragstone eval run QUESTIONS``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         named = bool(args) and (args[0] in self.commands or args[0] == "--help")

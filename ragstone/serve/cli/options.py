@@ -1,4 +1,4 @@
-"""What commands share: their options, the settings that options name, and opening the knowledge base."""
+"""The shared parts of commands: options, their settings, and opening the knowledge base."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Explain = Annotated[bool, typer.Option("--explain", help="Show the history of ea
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The settings given on the command line; ``notices`` says whether `open` tells what stands in for what."""
+    """The settings of the command line; ``notices`` says whether `open` reports replaced parts of the preset."""
 
     preset: str | None = None
     overrides: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Asked:
         return replace(self, overrides=(*self.overrides, *overrides))
 
     def acquire(self, kb: Path) -> AcquireSettings:
-        """Return how a knowledge base, which need not exist yet, reads its sources."""
+        """Return the settings by which a knowledge base, which need not exist yet, reads its sources."""
         from ragstone.engine.opening import settings_at
 
         return settings_at(kb, self.overrides, self.preset).acquire
@@ -147,14 +147,14 @@ PLAIN = ("preset", "profile", "set_")
 CHUNKING = (*PLAIN, "chunk_size", "chunk_overlap", "chunk_strategy")
 """Options of commands that store documents."""
 ASKING = (*PLAIN, "retrieval_method", "vector_weight", "no_reranking", "risk", "no_metadata")
-"""Options of commands that ask a knowledge base as it is stored."""
+"""Options of commands that query a stored knowledge base."""
 ALL = (*CHUNKING, *ASKING[len(PLAIN) :])
 
 
 def with_options(
     command: Callable[..., None], build: Callable[..., object], argument: str, names: Sequence[str]
 ) -> Callable[..., None]:
-    """Give a command options instead of a parameter, which `build` makes of those of these names."""
+    """Replace a parameter of a command by options with these names, from which `build` makes the parameter."""
     known = inspect.signature(build, eval_str=True).parameters
     own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != argument]
 
@@ -176,7 +176,7 @@ def with_settings(command: Callable[..., None], names: Sequence[str] = ALL) -> C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rights:
-    """What a key or a person may do, and the groups whose documents they may read; None stands for all."""
+    """The scopes of a key or a person, and the groups whose documents they may read; None means all."""
 
     scopes: list[str]
     groups: list[str] | None

@@ -50,7 +50,7 @@ class Chat:
             open_kb: opens it with settings.
             overrides: the settings to begin with.
             where: filter on documents.
-            session: name of a conversation that is kept; an empty name keeps nothing.
+            session: name of a stored conversation; an empty name stores nothing.
             reader: the reader who asks.
         """
         self._open, self._overrides, self._where = open_kb, list(overrides), where
@@ -109,7 +109,7 @@ class Chat:
         write([line()])
 
     def _set(self, pair: str) -> None:
-        # Open first: if the knowledge base refuses the settings, the conversation goes on as it was.
+        # Open first: if the knowledge base refuses the settings, the conversation continues unchanged.
         kb = self._open([*self._overrides, pair])
         self._kb.close()
         self._kb = kb

@@ -84,7 +84,7 @@ def _write_plain(view: View, out: TextIO, indent: int = 0) -> None:
 
 
 def _write_styled(view: View, out: TextIO) -> None:
-    # rich is imported only for a terminal: a program that asks for JSON need not wait for it.
+    # rich is imported only for a terminal: a program that requests JSON need not wait for it.
     from rich.console import Console
 
     console = Console(file=out, highlight=False, markup=False, emoji=False)
@@ -133,7 +133,7 @@ def _styled(view: View, indent: int) -> Iterator[RenderableType]:
 
 
 def write_json(value: Any) -> None:
-    """Print one JSON object; what a terminal would obey becomes an escape."""
+    """Print one JSON object; control characters become escapes."""
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     print(escaped(json.dumps(value, ensure_ascii=encoding != "utf8", indent=2)))
 
@@ -188,11 +188,11 @@ def write_error(text: str) -> None:
 def progress(*, verbose: bool = False, ids_to: TextIO | None = None) -> Generator[Callable[[Progress], None]]:
     """Yield the function that an ingest reports its progress to.
 
-    Progress goes to standard error: a moving line on a terminal, a line now and then elsewhere.
+    Progress goes to standard error: a moving line on a terminal, occasional lines elsewhere.
 
     Args:
         verbose: print ``added ID`` for every document once it is durable, instead of counts.
-        ids_to: where those lines go; standard output by default.
+        ids_to: the stream for these lines; standard output by default.
     """
     from ragstone.serve.views.state import progress_line
 
@@ -238,7 +238,7 @@ def spinner(text: str) -> Generator[Callable[[str], None]]:
 
 
 async def watch(events: AsyncGenerator[Event], *, quiet: bool = False) -> Answer:
-    """Return the answer of a stream; a terminal shows its words as they come, and wipes them at the end."""
+    """Return the answer of a stream; a terminal shows its words as they arrive, and clears them at the end."""
     text = ""
     with _area(quiet=quiet) as show:
         async with aclosing(events):

@@ -1,4 +1,4 @@
-"""The command that keeps working on a knowledge base: worker."""
+"""The command for continuous work on a knowledge base: worker."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def worker(
 
 
 async def _until_terminated(work: Coroutine[None, None, None]) -> None:
-    """Let SIGTERM do what Ctrl-C does: cancel the work where that does no harm."""
+    """Handle SIGTERM like Ctrl-C: cancel the work at a safe point."""
     me = asyncio.current_task()
     assert me is not None, "asyncio.run makes one"
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, me.cancel)
@@ -96,7 +96,7 @@ async def _jobs(asked: Asked, kb: Path, log: _Log, *, until_empty: bool) -> None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Log:
-    """Prints what was done, one line each."""
+    """Prints one line for each finished piece of work."""
 
     kb: Path
     as_json: bool

@@ -1,4 +1,4 @@
-"""Answers and search results: the text, its sources, and how each score came about."""
+"""Answers and search results: the text, its sources, and the history of each score."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def answer(
 
 
 def notices(answer: Answer) -> Iterator[Line]:
-    """Show what went wrong on the way without preventing an answer."""
+    """Show the problems that did not prevent an answer."""
     if not answer.hits and not answer.notices and answer.outcome not in ("reply", "clarification"):
         yield line(("note: ", "yellow"), "nothing was found; ragstone status shows what the knowledge base holds")
     for notice in answer.notices:
@@ -47,7 +47,7 @@ def notices(answer: Answer) -> Iterator[Line]:
 
 
 def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> Iterator[Line]:
-    """Show each citation with its place and its words, and once for each document what is ``shown`` of its metadata."""
+    """Show each citation with its place and its words, and once per document its ``shown`` metadata."""
     known = {hit.chunk.document_id: shown(hit.chunk.metadata) for hit in answer.hits}
     yield line(("Sources", "bold") if answer.citations else "no citations")
     for citation in answer.citations:
@@ -80,7 +80,7 @@ def explanation(answer: Answer) -> Iterator[Block]:
 
 
 def found(passages: Sequence[Hit], *, explain: bool = False) -> Iterator[Block]:
-    """Show what a search found, with a note if nothing matches well."""
+    """Show the hits of a search, with a note if nothing matches well."""
     if note := search_note(passages):
         yield line(("note: ", "yellow"), note)
     yield from hits(passages, explain=explain)

@@ -148,7 +148,7 @@ def parts_of(cell: Cell) -> tuple[Part, ...]:
 
 
 def printable(text: str) -> str:
-    """Return a text without the characters that a terminal obeys instead of showing."""
+    """Return a text without control characters of a terminal."""
     return _UNSAFE.sub("", text)
 
 
@@ -158,7 +158,7 @@ def escaped(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, so that no part of it can pose as a line of its own."""
+    """Return a text on one line, so that no part of it can look like a separate line."""
     return " ".join(printable(text).split())
 
 

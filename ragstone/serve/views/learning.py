@@ -1,4 +1,4 @@
-"""Learning as text: versions, the trial under way, decisions."""
+"""Learning as text: versions, the current trial, decisions."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def arms(found: Sequence[ArmReport], *, indent: int = 0) -> Table:
 
 
 def proofs(found: Sequence[ArmReport]) -> list[str]:
-    """Return a sentence for each challenger on how far its evidence is from the bar."""
+    """Return a sentence for each challenger on the distance of its evidence from the bar."""
     return [_proof(one) for one in found if one.role == "challenger"]
 
 

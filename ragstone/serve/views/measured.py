@@ -49,7 +49,7 @@ _RANKS = (1, 2, 3, 4, 5, 10, 20)
 
 
 def evaluation(report: EvalReport) -> Iterator[Block]:
-    """Show the means with their intervals, overall and by group, and how far answers can be trusted."""
+    """Show the means with their intervals, overall and by group, and the reliability of answers."""
     tiles = [(f"{it.mean:.3f}", name) for name, it in report.measures.items() if name in GROUPED]
     tiles.append((f"{report.milliseconds:.1f} ms", "per search, mean"))
     if report.answers:
@@ -107,7 +107,7 @@ def questions(report: EvalReport) -> Section:
 
 
 def failures(report: EvalReport, most: int) -> Section:
-    """Show the questions that fail, with what was expected and what was found instead."""
+    """Show the failed questions, with the expected and the found documents."""
     failing = [one for one in worst_first(report) if one.measures["ndcg@10"] < 1]
     rows: list[Row] = []
     for one in failing[:most]:
@@ -215,7 +215,7 @@ def preset(report: SweepReport) -> Section:
 
 
 def verdict_on(report: SweepReport) -> str:
-    """Return what a sweep has shown, in words."""
+    """Return the result of a sweep, in words."""
     held = report.held_out
     on = f"on the {count(held.questions, 'held-out question')}"
     if not report.chosen.settings:
@@ -229,7 +229,7 @@ def verdict_on(report: SweepReport) -> str:
 
 
 def _short(tried: VariantResult) -> str:
-    """Return its settings without their sections: a plot has little room."""
+    """Return the settings without their sections, to save room in a plot."""
     return " ".join(setting.partition(".")[2] or setting for setting in tried.settings) or tried.name
 
 
@@ -268,13 +268,13 @@ def comparison(compared: Comparison, *, most: int = 10) -> Iterator[Block]:
 
 
 def compared(compared: Comparison) -> str:
-    """Return what was compared, in words."""
+    """Return the two sides of a comparison, in words."""
     sides = f"a is {one_line(compared.a)}, b is {one_line(compared.b)}"
     return f"{count(compared.questions, 'question')}; {sides}; p by paired {compared.test}"
 
 
 def measures(compared: Comparison, names: tuple[str, str]) -> Table:
-    """Show every measure of both sides, and what their difference shows."""
+    """Show every measure of both sides, and the verdict on their difference."""
     a, b = names
     rows = [
         (
@@ -381,7 +381,7 @@ def difference(it: Difference) -> str:
 
 
 def conclusion(it: Difference) -> str:
-    """Return what the interval of a difference shows."""
+    """Return the verdict on a difference from its interval."""
     return "better" if it.low > 0 else "worse" if it.high < 0 else "no difference shown"
 
 

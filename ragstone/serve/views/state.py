@@ -1,4 +1,4 @@
-"""The state of a knowledge base: what it holds, what an ingest did, what is wrong, and how it is used."""
+"""The state of a knowledge base: its content, its ingests, its faults and its use."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COUNTED = ("questions", "answered", "closest", "refused", "failed", "stopped", "
 
 
 def ingested(report: AddReport, kb: str) -> Iterator[Line]:
-    """Show what an ingest did and what it left out."""
+    """Show the result of an ingest and the skipped sources."""
     removed = f", {report.removed:,} removed" if report.removed else ""
     service = ""
     if report.embedding_calls:
@@ -58,7 +58,7 @@ def ingested(report: AddReport, kb: str) -> Iterator[Line]:
 
 
 def progress_line(now: Progress, width: int | None = None) -> str:
-    """Return one line about an ingest; a width shortens the name of what is read, which comes last."""
+    """Return one line about an ingest; a width shortens the name of the current source, which comes last."""
     parts = [f"{now.files:,} of {count(now.total, 'address' if now.growing else 'file')}"] if now.total else []
     parts += [count(now.pages, "page")] if now.pages else []
     parts += [count(now.documents, "document"), count(now.chunks, "chunk")]
@@ -84,7 +84,7 @@ def plan(plan: Plan) -> Iterator[Line]:
 
 
 def skipped(skipped: Sequence[Skipped], more: str) -> Iterator[Line]:
-    """Show what was skipped, by reason; ``more`` says where the rest is listed."""
+    """Show the skipped sources, by reason; ``more`` names the command that lists the rest."""
     if skipped:
         yield line((f"{len(skipped):,} skipped", "bold yellow"))
     by_reason: dict[str, list[str]] = {}
@@ -119,7 +119,7 @@ def _decoded(decoded: Sequence[Decoded]) -> Iterator[Line]:
 
 
 def status(status: Status) -> Iterator[Line]:
-    """Show what a knowledge base holds."""
+    """Show the content of a knowledge base."""
     yield line((one_line(status.folder), "bold"))
     for one in status.running:
         doing = (f"{one.doing} is running", "bold green")
@@ -157,7 +157,7 @@ def status(status: Status) -> Iterator[Line]:
 
 
 def health(health: Health) -> Iterator[Line]:
-    """Show what a check found, each finding with its remedy."""
+    """Show the findings of a check, each with its remedy."""
     held = f"{count(health.documents, 'document')}, {count(health.chunks, 'chunk')}"
     yield line((one_line(health.folder), "bold"), f": {held}")
     for found in health.findings:
@@ -172,14 +172,14 @@ def health(health: Health) -> Iterator[Line]:
 
 
 def copied(copied: CopyReport) -> Iterator[Line]:
-    """Show what was copied where."""
+    """Show the content and the place of a copy."""
     files = f"; {count(copied.files, 'uploaded file')}" if copied.files else ""
     held = f"{count(copied.documents, 'document')}, {count(copied.chunks, 'chunk')}, checked{files}"
     yield line(one_line(f"{copied.source} -> {copied.folder}: {held}"))
 
 
 def settings(found: InForce) -> Iterator[Block]:
-    """Show every setting, and what writes the answers."""
+    """Show every setting, and the writer of the answers."""
     rows: list[Row] = [
         (one.path, one_line(written(one.value)), one_line(one.origin), one.description) for one in found.settings
     ]
@@ -191,14 +191,14 @@ def settings(found: InForce) -> Iterator[Block]:
 
 
 def engines_used(engines: Mapping[str, str], outside: Sequence[EngineStatus]) -> Iterator[Line]:
-    """Show which engines answer from now on."""
+    """Show the engines that are now in use."""
     for leg, name in engines.items():
         yield line((leg, "bold"), f": {one_line(name)} from now on")
     yield from _engines(outside)
 
 
 def engines_compared(outside: Sequence[EngineStatus], findings: Sequence[Finding]) -> Iterator[Line]:
-    """Show the state of each engine, and what a comparison with the catalog found."""
+    """Show the state of each engine, and the differences from the catalog."""
     yield from _engines(outside)
     for found in findings:
         yield line(one_line(f"{found.part}: {found.what}"))
@@ -212,7 +212,7 @@ def engines_compared(outside: Sequence[EngineStatus], findings: Sequence[Finding
 
 
 def postgres_applied(done: Applied) -> Iterator[Line]:
-    """Show which migrations were applied."""
+    """Show the applied migrations."""
     if not done.done:
         yield line(f"{done.server}: up to date at version {done.version}")
         return
@@ -222,7 +222,7 @@ def postgres_applied(done: Applied) -> Iterator[Line]:
 
 
 def postgres_checked(server: str, looked: Sequence[Looked]) -> Iterator[Line]:
-    """Show what each check found."""
+    """Show the result of each check."""
     yield line((server, "bold"))
     for one in looked:
         result = "note" if one.well is None else "ok" if one.well else "wrong"
@@ -234,7 +234,7 @@ def postgres_checked(server: str, looked: Sequence[Looked]) -> Iterator[Line]:
 
 
 def conversations(kept: Sequence[Session]) -> Iterator[Block]:
-    """Show the conversations that are kept."""
+    """Show the stored conversations."""
     if not kept:
         yield line("there are no stored conversations; keep one with: ragstone ask --session NAME")
         return
@@ -243,7 +243,7 @@ def conversations(kept: Sequence[Session]) -> Iterator[Block]:
 
 
 def keys(made: Sequence[Key]) -> Iterator[Block]:
-    """Show the keys of the HTTP API, with what each may do and read."""
+    """Show the keys of the HTTP API with their rights."""
     if not made:
         yield line("there is no key; make one with: ragstone key make NAME")
         return
@@ -262,7 +262,7 @@ def keys(made: Sequence[Key]) -> Iterator[Block]:
 
 
 def users(added: Sequence[User]) -> Iterator[Block]:
-    """Show the people who sign in with a password, with what each may do and read."""
+    """Show the people who sign in with a password, with their rights."""
     if not added:
         yield line("there are no users; add one with: ragstone user add NAME")
         return
@@ -275,7 +275,7 @@ def _reads(groups: tuple[str, ...] | None) -> str:
 
 
 def caches(caches: Sequence[CacheStatus]) -> Iterator[Block]:
-    """Show what the caches hold and how often they helped."""
+    """Show the entries and the hit rates of the caches."""
     if not caches:
         yield line("there is no cache: cache.enabled is false")
         return
@@ -296,14 +296,14 @@ def caches(caches: Sequence[CacheStatus]) -> Iterator[Block]:
 
 
 def feedback(given: Feedback) -> Iterator[Line]:
-    """Show what was recorded."""
+    """Show the recorded vote."""
     why = f", because: {one_line(given.reason)}" if given.reason else ""
     right = f"; expected: {one_line(given.correction)}" if given.correction else ""
     yield line(f"recorded: {given.vote}{why}{right}")
 
 
 def statistics(report: Report, *, hourly: bool) -> Iterator[Block]:
-    """Show what was asked, how it ended and how long it took."""
+    """Show the numbers of questions, their outcomes and their times."""
     total = report.total
     if not total.questions + total.searches:
         yield line("there were no questions in this period")
@@ -354,7 +354,7 @@ def _jobs(jobs: JobCounts) -> str:
 
 
 def _cost(sum: Sum) -> str:
-    """Return money and what it was for; calls without a known price are counted apart."""
+    """Return the cost and its purpose; calls without a known price are counted separately."""
     tokens = count(sum.prompt_tokens + sum.completion_tokens, "token")
     unpriced = f", {sum.unpriced:,} of them without a known price (services.prices)" if sum.unpriced else ""
     return f"{sum.cost:,.4f} for {count(sum.calls, 'model call')}, {tokens}{unpriced}"
