@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from ragstone.acquire.metadata.groups import with_groups
 from ragstone.acquire.readers import left_out
+from ragstone.acquire.readers.tables import TableRow
 from ragstone.acquire.remote.listed import read_source
 from ragstone.acquire.remote.opening import connection_of, is_remote, is_site, on_disk, open_source
 from ragstone.acquire.sources.drawn import PageDrawer, is_drawn
 from ragstone.acquire.sources.files import count, files_of, read, read_files, root
 from ragstone.acquire.sources.pages import Pages
+from ragstone.acquire.sources.shown_rows import has_rows, rows_near
 from ragstone.acquire.sources.stamps import is_unchanged, size_in
 
 __all__ = [
     "PageDrawer",
     "Pages",
+    "TableRow",
     "connection_of",
     "count",
     "files_of",
+    "has_rows",
     "is_drawn",
     "is_remote",
     "is_site",
@@ -32,6 +36,7 @@ __all__ = [
     "read_files",
     "read_source",
     "root",
+    "rows_near",
     "size_in",
     "with_groups",
 ]

@@ -19,9 +19,10 @@ from ragstone import acquire
 from ragstone.core.access import Reader
 from ragstone.core.errors import NotFound
 from ragstone.core.layout import Box, boxes
-from ragstone.core.records import Document
+from ragstone.core.records import Document, Span
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
+from ragstone.engine.table_rows import TableRows, table_of
 
 State = Literal["same", "changed", "gone", "part", "none"]
 """The state of a document's file: it is unchanged since it was read; it was changed or removed; the document is a part
@@ -33,6 +34,8 @@ KEPT_BYTES = 32_000_000
 """Bytes of drawn pages that are kept in memory."""
 KEPT_PAGES = 1_000
 """Drawn pages that are kept. Small ones would take much more memory than their bytes."""
+ROWS_AROUND = 8
+"""Rows of a table that are looked at on either side of a cited one."""
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 """Follow no link, do not wait for the other end of a pipe, and change no line ends on Windows."""
 _FORM = 1
@@ -44,7 +47,8 @@ class Original:
     """The file of a document.
 
     ``name`` is its name; ``may_save`` says whether the reader may have the file itself, of ``size`` bytes; ``pages`` is
-    the number of pages that can be drawn. Of a changed file, the reader gets neither.
+    the number of pages that can be drawn; ``is_row`` says whether the document is a row that can be shown in its table.
+    Of a changed file, the reader gets neither.
     """
 
     document_id: str
@@ -53,6 +57,7 @@ class Original:
     size: int = 0
     may_save: bool = False
     pages: int = 0
+    is_row: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +70,14 @@ class CitedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """A document, its file, and the stamp of the file when it was read."""
+    """A document, its file, and the stamp of the file when it was read; ``key`` is set for a row of a table."""
 
     document: Document
     state: State
     path: Path | None = None
     stamp: str = ""
     has_parts: bool = False
+    key: str = ""
 
 
 class Originals:
@@ -112,6 +118,7 @@ class Originals:
                 size=acquire.size_in(found.stamp) if may_save else 0,
                 may_save=may_save,
                 pages=_pages(found),
+                is_row=bool(found.key),
             )
 
     def cited(self, id: str, start: int, end: int, *, reader: Reader) -> tuple[CitedPage, ...]:
@@ -137,6 +144,35 @@ class Originals:
             begun = sum(mark.start <= start for mark in pages)
             whole = len(pages) == document.metadata.get("pages")  # otherwise empty pages are omitted, and numbers shift
             return (CitedPage(number=begun, boxes=()),) if whole and begun and start < end else ()
+
+    def rows(self, id: str, start: int, end: int, *, reader: Reader) -> TableRows:
+        """Return the row of a table that a document was made of, with some rows around it, as the file has them.
+
+        A row is shown only if its document is stored as the row says, and the reader may read it.
+
+        Args:
+            id: as for `Documents.get`.
+            start: the first cited character of the document's text.
+            end: the character after the last one.
+            reader: who asks.
+
+        Raises:
+            NotFound: this reader may read no such document, it is no row of a table, or its file is not as it was read.
+            SourceError: the file cannot be read.
+        """
+        with self._versions.current() as version:
+            found = _find(version, id, reader)
+            own = found.document.id
+            refusal = NotFound(f"there is no table to show '{own}' in")
+            if found.path is None or found.state != "same" or not found.key:
+                raise refusal
+            name, settings = own.removesuffix(f"#{found.key}"), version.settings.acquire
+            near = acquire.rows_near(found.path, name, own, settings, ROWS_AROUND)
+            near = [one for one in near if _is_shown(version, one, reader)]
+            if _state_of(found.path, found.stamp) != "same" or all(one.id != own for one in near):
+                raise refusal
+            hidden = "" if reader.groups is None else settings.access.column.casefold()
+            return table_of(near, own, Span(start=start, end=end), hidden)
 
     def headings(self, id: str, start: int, *, reader: Reader) -> tuple[str, ...]:
         """Return headings near a character of a document's text, nearest first, without the heading above it.
@@ -261,7 +297,8 @@ def _find(version: Components, id: str, reader: Reader) -> _Found:
     if document.id.startswith(UPLOADS) and not _is_file(file):  # restored into another folder
         path = version.folder.resolve() / document.id.removesuffix(source.removeprefix(file))
     state: State = _state_of(path, stamps[file])
-    return _Found(document=document, state=state, path=path, stamp=stamps[file], has_parts=has_parts)
+    key = source.removeprefix(f"{file}#") if acquire.has_rows(path) and source.startswith(f"{file}#") else ""
+    return _Found(document=document, state=state, path=path, stamp=stamps[file], has_parts=has_parts, key=key)
 
 
 def _is_file(path: str) -> bool:
@@ -302,6 +339,14 @@ def _pages(found: _Found) -> int:
         return 0
     pages = found.document.metadata.get("pages")
     return pages if isinstance(pages, int) and pages > 0 else 0
+
+
+def _is_shown(version: Components, row: acquire.TableRow, reader: Reader) -> bool:
+    try:
+        document = version.catalog.document(row.id, None if reader.groups is None else reader.names)
+    except NotFound:
+        return False
+    return document.id == row.id and document.text == row.text
 
 
 def _drawable(version: Components, id: str, number: int, reader: Reader) -> _Found:

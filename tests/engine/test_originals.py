@@ -221,3 +221,44 @@ def test_huge_pages_become_bounded_images(tmp_path: Path) -> None:
     height, width, _ = pixels(engine.originals.draw("map.pdf", 1, 2000, reader=OWNER)).shape
     assert height * width <= 8_100_000
     engine.close()
+
+
+# ---------------------------------------------------------------- rows of tables
+def test_cited_row_stands_among_its_neighbours(engine: KnowledgeBase) -> None:
+    text = engine.documents.get("rows.csv#2", reader=OWNER).text
+    start = text.index("closed")
+    table = engine.originals.rows("rows.csv#2", start, start + len("closed"), reader=OWNER)
+    assert table.columns == ("id", "text", "kept")
+    assert table.rows == (("1", "The hall seats ninety.", "x"), ("2", "The bar is closed.", "y"))
+    (cell,) = table.cited
+    assert (table.at, cell.column, table.rows[1][1][cell.start : cell.end]) == (1, 1, "closed")
+
+
+def test_cited_cell_of_a_record_is_found(engine: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_text("Stone,Price 2024,Note\nTravertine,83,\nBasalt,44, rough \n")
+    add(engine, str(tmp_path / "prices.csv"))
+    text = engine.documents.get("prices.csv#2", reader=OWNER).text
+    assert text == "Stone: Basalt; Price 2024: 44; Note: rough"
+    table = engine.originals.rows("prices.csv#2", text.index("44"), len(text), reader=OWNER)
+    assert [table.rows[table.at][one.column][one.start : one.end] for one in table.cited] == ["44", " rough "]
+
+
+def test_other_readers_rows_are_not_shown(engine: KnowledgeBase, tmp_path: Path) -> None:
+    rows = "id,text,readers\n1,Open to all.,*\n2,For the millers.,millers;bakers\n3,Secret.,bakers\n"
+    (tmp_path / "kept.csv").write_text(rows)
+    add(engine, str(tmp_path / "kept.csv"))
+    table = engine.originals.rows("kept.csv#1", 0, 4, reader=MILLERS)
+    assert (table.columns, table.rows) == (("id", "text"), (("1", "Open to all."), ("2", "For the millers.")))
+    assert engine.originals.rows("kept.csv#1", 0, 4, reader=NOBODY).rows == (("1", "Open to all."),)
+    assert len(engine.originals.rows("kept.csv#1", 0, 4, reader=OWNER).rows) == 3
+    with pytest.raises(NotFound):
+        engine.originals.rows("kept.csv#3", 0, 4, reader=MILLERS)
+
+
+def test_rows_of_a_changed_table_are_withheld(engine: KnowledgeBase, tmp_path: Path) -> None:
+    assert engine.originals.find("rows.csv#1", reader=NOBODY).is_row
+    (tmp_path / "rows.csv").write_text("id,text,kept\n1,The hall seats ninety.,x\n2,Something new and secret.,y\n")
+    assert not engine.originals.find("rows.csv#1", reader=NOBODY).is_row
+    for document in ("rows.csv#1", "mill.pdf", "note"):
+        with pytest.raises(NotFound):
+            engine.originals.rows(document, 0, 4, reader=OWNER)

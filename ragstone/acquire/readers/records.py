@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import chain
 
 from ragstone.acquire.readers.decode import clean
 from ragstone.acquire.readers.fields import Json, as_text, as_time, typed
+from ragstone.core.records import Span
 
 MOST_FACTS = 100
 """Columns of a row that become facts to filter by; a wider table holds measurements, and its text has them all."""
@@ -37,14 +39,31 @@ def record_text(fields: Mapping[str, Json]) -> str:
 
     The short values share a line because each is read with the others: a price says nothing without its name.
     """
-    line: list[str] = []
-    below: list[str] = []
+    line, below = _written_fields(fields)
+    told = [f"{name}: {text}" for _, name, text in below]
+    return "\n\n".join(["; ".join(f"{name}: {text}" for _, name, text in line), *told] if line else told)
+
+
+def record_spans(fields: Mapping[str, Json]) -> dict[str, Span]:
+    """Return where the value of each column stands in what `record_text` returns."""
+    spans, at = dict[str, Span](), 0
+    for column, name, text in chain(*_written_fields(fields)):
+        start = at + len(name) + len(": ")
+        spans[column] = Span(start=start, end=start + len(text))
+        at = start + len(text) + len("; ")  # as long as a blank line
+    return spans
+
+
+def _written_fields(fields: Mapping[str, Json]) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+    """Return column, name and value of each field that has one: those of the line, and those below it."""
+    line: list[tuple[str, str, str]] = []
+    below: list[tuple[str, str, str]] = []
     for column, value in fields.items():
         text = _written(value)
         if text:
             short = len(text) <= _SHORT and "\n" not in text
-            (line if short else below).append(f"{' '.join(clean(column).split())}: {text}")
-    return "\n\n".join(["; ".join(line), *below] if line else below)
+            (line if short else below).append((column, " ".join(clean(column).split()), text))
+    return line, below
 
 
 def record_title(fields: Mapping[str, Json]) -> str:

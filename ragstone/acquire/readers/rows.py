@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ragstone.acquire.readers.decode import clean
 from ragstone.acquire.readers.fields import Json, as_fact, as_list, as_text, as_time, typed, without_markup
-from ragstone.acquire.readers.records import LONGEST_FACT, MOST_FACTS, record_text, record_title
+from ragstone.acquire.readers.records import LONGEST_FACT, MOST_FACTS, record_spans, record_text, record_title
 from ragstone.core.access import groups_in
 from ragstone.core.errors import SourceError
 from ragstone.core.filters import Scalar
+from ragstone.core.records import Span
 from ragstone.settings.acquire import ColumnSettings
 
 _OTHERS = 2
@@ -69,12 +70,10 @@ def read_row(
         is_record: whether the text is made of all fields, because the columns of text are missing.
         is_typed: whether values have the types that they were given, and not those that they look like.
     """
-    values = {key.casefold(): value for key, value in reversed(fields.items())}
     texts = [column.removesuffix("?") for column in columns.text]
 
     def pick(*wanted: str) -> list[str]:
-        cells = (as_text(values.get(column.casefold())) for column in wanted)
-        return [cell for cell in map(without_markup if columns.tidy else str, cells) if cell.strip()]
+        return list(_picked(fields, columns, wanted).values())
 
     used = set[str]() if is_record else {one.casefold() for one in (columns.id, columns.url, *columns.title, *texts)}
     groups: tuple[str, ...] | None = None
@@ -89,13 +88,37 @@ def read_row(
             facts[clean(column)] = fact
     title = " ".join(pick(*columns.title)) or (record_title(fields) if is_record else "")
     return Row(
-        key="".join(pick(columns.id)).strip(),
+        key=row_key(fields, columns),
         text=record_text(fields) if is_record else "\n\n".join(pick(*texts)),
         title=" ".join(title.split()),
         url="".join(pick(columns.url)).strip(),
         groups=groups,
         facts=facts,
     )
+
+
+def row_key(fields: dict[str, Json], columns: ColumnSettings) -> str:
+    """Return the id of a row; empty if it has none."""
+    return "".join(_picked(fields, columns, [columns.id]).values()).strip()
+
+
+def text_spans(fields: dict[str, Json], columns: ColumnSettings, *, is_record: bool) -> dict[str, Span]:
+    """Return where the fields of a row stand in its text, by their names as written."""
+    if is_record:
+        return record_spans(fields)
+    spans, at = dict[str, Span](), 0
+    for column, text in _picked(fields, columns, [column.removesuffix("?") for column in columns.text]).items():
+        spans[column] = Span(start=at, end=at + len(text))
+        at += len(text) + len("\n\n")
+    return spans
+
+
+def _picked(fields: dict[str, Json], columns: ColumnSettings, wanted: Sequence[str]) -> dict[str, str]:
+    """Return the text of the wanted fields that have one, in the order that they are wanted in."""
+    names = {name.casefold(): name for name in reversed(fields)}
+    found = [(name, as_text(fields[name])) for one in wanted if (name := names.get(one.casefold())) is not None]
+    tidied = [(name, without_markup(text) if columns.tidy else text) for name, text in found]
+    return {name: text for name, text in tidied if text.strip()}
 
 
 def _groups(value: Json) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TextIO, cast
@@ -12,11 +13,11 @@ from typing import TextIO, cast
 from ragstone.acquire.readers.decode import LONGEST_LINE, Encoding, Unreadable, clean, detect
 from ragstone.acquire.readers.fields import Json
 from ragstone.acquire.readers.parsed import File, Parsed
-from ragstone.acquire.readers.rows import has_text, read_row, required
+from ragstone.acquire.readers.rows import has_text, read_row, required, row_key, text_spans
 from ragstone.acquire.readers.text import text_of
 from ragstone.core.access import READERS
 from ragstone.core.filters import Scalar
-from ragstone.core.records import Document, Skipped
+from ragstone.core.records import Document, Skipped, Span
 
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
 """In order of preference, if the header does not decide."""
@@ -34,6 +35,19 @@ class _Row:
     number: int
     fields: dict[str, Json]
     is_record: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRow:
+    """A row of a table as it is written, and the ``id`` and ``text`` of the document made of it.
+
+    ``cells`` are by the names of their columns; ``spans`` tell where those that the text is made of stand in it.
+    """
+
+    id: str
+    text: str
+    cells: Mapping[str, str]
+    spans: Mapping[str, Span]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +72,32 @@ def read_csv(file: File) -> Iterator[Document | Skipped]:
     table = _Table(file=file, kind="csv", encoding=detect(file.path, file.settings))
     with table.open() as stream:
         yield from _documents(table, _csv_rows(table, stream))
+
+
+def rows_near(file: File, id: str, count: int) -> list[TableRow]:
+    """Return the row of a CSV or TSV file that a document was made of, between up to ``count`` rows on either side.
+
+    Rows of which no document is made are left out. There are none if no row makes this document.
+
+    Raises:
+        Unreadable, SourceError: as of `read_csv`.
+    """
+    table = _Table(file=file, kind="csv", encoding=detect(file.path, file.settings))
+    before, near, ids = deque[_Row](maxlen=count), list[_Row](), set[str]()
+    with table.open() as stream:
+        for row in _csv_rows(table, stream):
+            if isinstance(row, Skipped) or (own := _id(table, row)) in ids:
+                continue
+            ids.add(own)
+            if near:
+                near.append(row)
+            elif own == id:
+                near = [*before, row]
+            else:
+                before.append(row)
+            if len(near) > len(before) + count:
+                break
+    return [_as_written(table, row) for row in near]
 
 
 def read_jsonl(file: File) -> Iterator[Document | Skipped]:
@@ -205,6 +245,17 @@ def _documents(table: _Table, rows: Iterator[_Row | Skipped]) -> Iterator[Docume
         yield result
     if empty:
         raise Unreadable("no rows")
+
+
+def _as_written(table: _Table, row: _Row) -> TableRow:
+    columns, cells = table.file.settings.columns, {name: str(cell) for name, cell in row.fields.items()}
+    text = read_row(row.fields, columns, table.file.settings.access.column, is_record=row.is_record).text
+    spans = text_spans(row.fields, columns, is_record=row.is_record)
+    return TableRow(id=_id(table, row), text=text, cells=cells, spans=spans)
+
+
+def _id(table: _Table, row: _Row) -> str:
+    return f"{table.file.name}#{row_key(row.fields, table.file.settings.columns) or row.number}"
 
 
 def _document(table: _Table, row: _Row) -> Document | Skipped:

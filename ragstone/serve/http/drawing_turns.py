@@ -1,12 +1,14 @@
-"""The requests that wait for a page to be drawn: one is drawn at a time."""
+"""The requests that wait for a page to be drawn, or for rows of a table: one is served at a time."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from ragstone.serve.http.errors import Refused
 
+Drawn = TypeVar("Drawn")
 MOST_WAITING = 32
 """Requests that may wait, each a tenth of a second for most of those before it."""
 
@@ -16,9 +18,9 @@ class DrawingTurns:
 
     def __init__(self) -> None:
         self._lock, self._waiting = asyncio.Lock(), 0
-        self._under_way = set[asyncio.Task[bytes]]()
+        self._under_way = set[asyncio.Task[Any]]()
 
-    async def draw(self, draw: Callable[[], bytes]) -> bytes:
+    async def draw(self, draw: Callable[[], Drawn]) -> Drawn:
         """Wait for a turn, and return what a function draws in a thread.
 
         A request that is cancelled no longer waits, but its turn ends only when its thread does: otherwise each slow
@@ -39,7 +41,7 @@ class DrawingTurns:
         drawing.add_done_callback(self._end)
         return await asyncio.shield(drawing)
 
-    def _end(self, drawing: asyncio.Task[bytes]) -> None:
+    def _end(self, drawing: asyncio.Task[Any]) -> None:
         self._lock.release()
         self._under_way.discard(drawing)
         if not drawing.cancelled():

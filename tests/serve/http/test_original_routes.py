@@ -89,3 +89,16 @@ def test_readers_without_the_document_learn_nothing_of_its_file(serving: Serving
         told, other = (one.json()["error"]["message"] for one in (refused, missing))
         assert told == other.replace("none.pdf", "mill.pdf")
         assert live.http.get(f"/{route}/uploads/mill.pdf").status_code == 401
+
+
+def test_cited_row_is_shown_in_its_table(serving: Serving) -> None:
+    live = serving(documents=())
+    live.finished(live.upload(("prices.csv", b"Stone,2024\nTravertine,83\nBasalt,44\n")))
+    text = live.http.get("/documents/uploads/prices.csv%232").json()["text"]
+    place = {"start": text.index("44"), "end": len(text)}
+    assert live.http.get("/places/uploads/prices.csv%232").json()["is_row"]
+    assert live.http.get("/rows/uploads/prices.csv%232", params=place).json() == {
+        "columns": ["Stone", "2024"], "rows": [["Travertine", "83"], ["Basalt", "44"]], "at": 1,
+        "cited": [{"column": 1, "start": 0, "end": 2}],
+    }  # fmt: skip
+    assert live.http.get("/rows/uploads/prices.csv%233").status_code == 404

@@ -17,6 +17,7 @@ import type {
   SignedOut,
   SignInWays,
   StoredDocument,
+  TableRows,
 } from "./types";
 import { upload } from "./upload";
 
@@ -142,6 +143,10 @@ export const api = {
 
   places: (id: string, start: number, end: number, signal?: AbortSignal) =>
     json<Original>(address(["places", id], { start, end }), { signal }),
+
+  /** Return a row of a table between the rows around it. */
+  rows: (id: string, start: number, end: number, signal?: AbortSignal) =>
+    json<TableRows>(address(["rows", id], { start, end }), { signal }),
 
   /** Return a page of a document's file as an image. */
   page: async (id: string, number: number, width: number, signal?: AbortSignal) =>

@@ -114,6 +114,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rows/{document_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rows
+         * @description Return a row of a CSV or TSV file in its table. The file has to be as it was when it was read.
+         */
+        get: operations["rows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/pages/{document_id}": {
         parameters: {
             query?: never;
@@ -1397,6 +1417,24 @@ export interface components {
             page: string;
         };
         /**
+         * CitedCell
+         * @description A part of a cell of the cited row, as characters of it; columns count from 0.
+         */
+        CitedCell: {
+            /** Column */
+            column: number;
+            /**
+             * Start
+             * @description counted as Unicode code points
+             */
+            start: number;
+            /**
+             * End
+             * @description counted as Unicode code points
+             */
+            end: number;
+        };
+        /**
          * CitedPage
          * @description A page, counted from 1, and where cited words stand on it; no boxes if that is not known.
          */
@@ -2400,6 +2438,11 @@ export interface components {
              * @description pages that `GET /pages/{document_id}` can draw
              */
             pages: number;
+            /**
+             * Is Row
+             * @description whether `GET /rows/{document_id}` shows it in its table
+             */
+            is_row: boolean;
             /**
              * Cited
              * @description where the characters `start` to `end` stand
@@ -3595,6 +3638,22 @@ export interface components {
             last: components["schemas"]["LastSync"] | null;
         };
         /**
+         * TableRows
+         * @description A document that is a row of a table, between rows around it that the caller may read.
+         *
+         *     The cells are as the file has them; of those in other rows, only the beginning. `at` is the place of the row.
+         */
+        TableRows: {
+            /** Columns */
+            columns: string[];
+            /** Rows */
+            rows: string[][];
+            /** At */
+            at: number;
+            /** Cited */
+            cited: components["schemas"]["CitedCell"][];
+        };
+        /**
          * TextConfig
          * @description The form of the answer, which is always text.
          */
@@ -4636,6 +4695,106 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Original"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rows: {
+        parameters: {
+            query?: {
+                /** @description counted as Unicode code points */
+                start?: number;
+                /** @description counted as Unicode code points */
+                end?: number;
+            };
+            header?: never;
+            path: {
+                /** @description may contain slashes */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableRows"];
                 };
             };
             /** @description The request cannot be carried out as it is. */

@@ -36,6 +36,7 @@ export type Policies = Schemas["PolicyList"];
 export type Person = Schemas["StoredPerson"];
 export type State = Schemas["State"];
 export type Stats = Schemas["Stats"];
+export type TableRows = Schemas["TableRows"];
 export type StoredKey = Schemas["StoredKey"];
 export type Statement = Schemas["Statement"];
 export type SyncedSource = Schemas["SyncedSource"];

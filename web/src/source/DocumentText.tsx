@@ -60,11 +60,13 @@ interface PartProps {
   part: Part;
   ranges: readonly Range[];
   cited: React.RefObject<HTMLElement | null>;
+  around?: number | undefined;
 }
 
-function PartView({ text, part, ranges, cited }: PartProps) {
+/** A part of a document with its cited words marked. */
+export function PartView({ text, part, ranges, cited, around }: PartProps) {
   if (part.kind === "page") return part.label && <p className="page-label">{words().page(part.label)}</p>;
-  if (part.kind === "table") return <TableView text={text} part={part} ranges={ranges} cited={cited} />;
+  if (part.kind === "table") return <TableView text={text} part={part} ranges={ranges} cited={cited} around={around} />;
   const pieces = <Pieces text={text} part={part} ranges={ranges} cited={cited} />;
   if (part.kind === "code") return <pre className="code">{pieces}</pre>;
   if (part.kind === "heading") return <p className={`heading level-${Math.min(part.level, 4)}`}>{pieces}</p>;

@@ -5,10 +5,13 @@ import { nameOf, placeOf, type Target } from "../chat/target";
 import { useAnnounce } from "../shell/Announcer";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
+import { leafKind } from "../text/leaves";
 import { safeLink } from "../text/links";
 import { words } from "../words/words";
 import { DocumentText } from "./DocumentText";
+import { LeafView } from "./LeafView";
 import { PageView } from "./PageView";
+import { RowsView } from "./RowsView";
 import { useDocument } from "./useDocument";
 import { useOriginal } from "./useOriginal";
 
@@ -24,7 +27,7 @@ type View = "original" | "text";
 /** What was chosen last; the next source opens in the same way. */
 let chosen: View = "original";
 
-/** The source next to the answer: its pages or its text at the cited words, and the other citations. */
+/** The source next to the answer, as it looks or as text, at the cited words, and the other citations. */
 export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const target = targets[at] as Target;
   const heading = useRef<HTMLHeadingElement>(null);
@@ -32,8 +35,10 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const [view, setView] = useState(chosen);
   const id = target.isWeb ? null : target.documentId;
   const { original, awaited } = useOriginal(id, target.start, target.end);
-  const drawn = view === "original" && (original?.pages ?? 0) > 0;
-  const { document, error } = useDocument(drawn || (view === "original" && awaited) ? null : id);
+  const isFile = original !== null && (original.pages > 0 || original.is_row);
+  const { document, error } = useDocument(view === "original" && (isFile || awaited) ? null : id);
+  const leaf = document && !isFile ? leafKind(document.metadata.kind, document.marks) : null;
+  const hasOriginal = isFile || leaf !== null;
   const link = safeLink(target.url);
   const place = placeOf(target);
   const say = words();
@@ -50,6 +55,11 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
     setView(next);
   };
   const lost = original?.state === "changed" ? say.fileChanged : original?.state === "gone" ? say.fileGone : "";
+  const notice = lost && (
+    <p className="notice">
+      <Icon name="info" /> <span>{lost}</span>
+    </p>
+  );
 
   return (
     <aside className="source" aria-label={say.source}>
@@ -78,7 +88,7 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
           <IconButton icon="close" label={say.closeSource} onClick={onClose} />
         </div>
       </header>
-      {(targets.length > 1 || (original?.pages ?? 0) > 0) && (
+      {(targets.length > 1 || hasOriginal) && (
         <div className="source-bar">
           {targets.length > 1 && (
             <nav className="source-nav" aria-label={say.citations}>
@@ -93,19 +103,19 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
             </nav>
           )}
           <span className="grow" />
-          {(original?.pages ?? 0) > 0 && <Choice view={view} onView={show} />}
+          {hasOriginal && <Choice view={view} onView={show} />}
         </div>
       )}
-      {drawn && original ? (
+      {view === "original" && isFile && original.pages > 0 ? (
         <PageView key={original.document_id} original={original} quote={target.quote} />
+      ) : view === "original" && isFile ? (
+        <RowsView id={original.document_id} name={original.name} start={target.start} end={target.end} />
+      ) : view === "original" && document && leaf ? (
+        <LeafView key={document.document_id} document={document} kind={leaf} spans={spans} notice={notice} />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
         <section className="source-body" aria-label={say.sourceText} tabIndex={0}>
-          {lost && (
-            <p className="notice">
-              <Icon name="info" /> <span>{lost}</span>
-            </p>
-          )}
+          {notice}
           {document && (
             <DocumentText key={document.document_id} text={document.text} marks={document.marks} spans={spans} />
           )}

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import type { Part, Range } from "../text/parts";
 import { type Row, rowsOf } from "../text/table";
 import { words } from "../words/words";
@@ -9,13 +9,24 @@ interface Props {
   part: Part;
   ranges: readonly Range[];
   cited: React.RefObject<HTMLElement | null>;
+  /** Rows to show before and after the cited ones at first. */
+  around?: number | undefined;
 }
 
+const NOWHERE = { start: 0, end: 0 };
 const FIGURE = /^[\s($€£+\-–−]*[\d.,]+[\s%)a-z]*$/i;
 
-/** A table of a document as a table, with the cited cells marked. */
-export function TableView({ text, part, ranges, cited }: Props) {
-  const rows = useMemo(() => rowsOf(text, part, part.header), [text, part]);
+const AROUND = 30;
+const MORE = 200;
+
+/** A table of a document as a table, with the cited cells marked. A long one shows only the rows around them. */
+export function TableView({ text, part, ranges, cited, around = AROUND }: Props) {
+  const [more, setMore] = useState({ before: around, after: around });
+  const near = ranges[0] ?? NOWHERE;
+  const { rows, earlier, later } = useMemo(
+    () => rowsOf(text, part, part.header, { near, ...more }),
+    [text, part, near, more],
+  );
   const width = Math.max(...rows.map((row) => row.cells.length), 1);
   const inside = (cell: Range) => (
     <Pieces text={text} part={{ ...part, kind: "code", ...cell }} ranges={ranges} cited={cited} />
@@ -41,7 +52,7 @@ export function TableView({ text, part, ranges, cited }: Props) {
         ),
       )
     );
-  return (
+  const table = (
     // biome-ignore lint/a11y/useSemanticElements: a document has many, and landmarks have to differ
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
     <div className="table" role="group" tabIndex={0} aria-label={part.label || words().table}>
@@ -74,5 +85,17 @@ export function TableView({ text, part, ranges, cited }: Props) {
         </tbody>
       </table>
     </div>
+  );
+  const wider = (label: string, next: typeof more) => (
+    <button type="button" className="button small" onClick={() => setMore(next)}>
+      {label}
+    </button>
+  );
+  return (
+    <>
+      {earlier > 0 && wider(words().earlierRows, { ...more, before: more.before + MORE })}
+      {table}
+      {later > 0 && wider(words().laterRows, { ...more, after: more.after + MORE })}
+    </>
   );
 }

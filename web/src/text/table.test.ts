@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { rowsOf } from "./table";
 
 const shown = (text: string, header: number) =>
-  rowsOf(text, { start: 0, end: text.length }, header).map((row) => [
+  rowsOf(text, { start: 0, end: text.length }, header).rows.map((row) => [
     row.kind,
     ...row.cells.map((cell) => text.slice(cell.start, cell.end)),
   ]);
@@ -45,4 +45,19 @@ it("takes long lines of dashes in a time that grows with their length", () => {
   const begun = performance.now();
   shown(`| a | b |\n${" ".repeat(5000)}${"-".repeat(5000)}x | 1`, 1);
   expect(performance.now() - begun).toBeLessThan(500);
+});
+
+it("shows rows around cited ones, with the headings", () => {
+  const text = ["Item | Price", ...Array.from({ length: 5000 }, (_, n) => `Stone ${n} | ${n}`)].join("\n");
+  const start = text.indexOf("Stone 4000 ");
+  const near = { start, end: start + 5 };
+  const found = rowsOf(text, { start: 0, end: text.length }, 1, { near, before: 2, after: 1 });
+  expect(found.rows.map((row) => text.slice(row.cells[0]?.start, row.cells[0]?.end))).toEqual([
+    "Item",
+    "Stone 3998",
+    "Stone 3999",
+    "Stone 4000",
+    "Stone 4001",
+  ]);
+  expect([found.earlier, found.later]).toEqual([3998, 998]);
 });

@@ -56,8 +56,29 @@ class Original(Response):
     bytes: int = Field(description="size of the file, if the caller may have it")
     may_save: bool = Field(description="whether `GET /originals/{document_id}` returns the file")
     pages: int = Field(description="pages that `GET /pages/{document_id}` can draw")
+    is_row: bool = Field(description="whether `GET /rows/{document_id}` shows it in its table")
     cited: list[CitedPage] = Field(description="where the characters `start` to `end` stand")
     near: list[str] = Field(description="headings of the document around `start`, but for the one it stands under")
+
+
+class CitedCell(Response):
+    """A part of a cell of the cited row, as characters of it; columns count from 0."""
+
+    column: int
+    start: Characters
+    end: Characters
+
+
+class TableRows(Response):
+    """A document that is a row of a table, between rows around it that the caller may read.
+
+    The cells are as the file has them; of those in other rows, only the beginning. `at` is the place of the row.
+    """
+
+    columns: list[str]
+    rows: list[list[str]]
+    at: int
+    cited: list[CitedCell]
 
 
 # ---------------------------------------------------------------- routes
@@ -82,12 +103,23 @@ async def places(
         bytes=found.size,
         may_save=found.may_save,
         pages=found.pages,
+        is_row=found.is_row,
         cited=[
             CitedPage(page=one.number, boxes=[Box.model_validate(box, from_attributes=True) for box in one.boxes])
             for one in cited
         ],
         near=list(near),
     )
+
+
+@router.get("/rows/{document_id:path}", responses={**errors.READING})
+async def rows(
+    document_id: DocumentId, service: Here, caller: Reading, start: Offset = 0, end: Offset = 0
+) -> TableRows:
+    """Return a row of a CSV or TSV file in its table. The file has to be as it was when it was read."""
+    read = partial(service.engine.originals.rows, document_id, start, end, reader=caller.reader)
+    async with asyncio.timeout(service.settings.request_seconds):
+        return TableRows.model_validate(await service.drawing.draw(read), from_attributes=True)
 
 
 @router.get(
