@@ -143,16 +143,16 @@ class WidgetSettings(Section):
     )
     origins: tuple[Origin, ...] = Field(
         default=(),
-        description="Origins of these sites, such as `[https://www.example]`. Their pages may only ask questions.",
+        description="Origins of these sites, such as `[https://www.example]`. Their pages may only ask and rate.",
     )
     anonymous: bool = Field(
         default=False,
         description="Let visitors without a token ask questions. They read only documents without groups.",
     )
-    rate_per_minute: int = Field(default=10, ge=1, description="Questions per minute of one visitor.")
-    concurrent: int = Field(default=2, ge=1, description="Concurrent questions of one visitor.")
+    rate_per_minute: int = Field(default=10, ge=1, description="Questions and votes per minute of one visitor.")
+    concurrent: int = Field(default=2, ge=1, description="Concurrent questions and votes of one visitor.")
     total_per_minute: int = Field(
-        default=600, ge=0, description="Questions per minute of all visitors together. 0 sets no limit."
+        default=600, ge=0, description="Questions and votes per minute of all visitors together. 0 sets no limit."
     )
     cost_per_day: float = Field(
         default=0.0,

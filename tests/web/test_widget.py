@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,6 +32,7 @@ class Site:
     url: str = ""
     api: str = ""
     key: str = ""
+    visitor: str = "7"
 
     def page(self, query: str) -> bytes:
         attributes = "".join(f' data-{name}="{escape(value)}"' for name, value in parse_qsl(query))
@@ -43,7 +44,7 @@ class Site:
 
     def token(self) -> bytes:
         headers = {"authorization": f"Bearer {self.key}"}
-        return httpx2.post(f"{self.api}/tokens", json={"visitor": "7"}, headers=headers).content
+        return httpx2.post(f"{self.api}/tokens", json={"visitor": self.visitor}, headers=headers).content
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def site(kb: Path) -> Iterator[Site]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
-            self._send(here.page(parts.query) if parts.path == "/" else b"", "text/html")
+            self._send(here.page(parts.query) if parts.path in ("/", "/other") else b"", "text/html")
 
         def do_POST(self) -> None:
             self._send(here.token(), "application/json")
@@ -77,7 +78,7 @@ def site(kb: Path) -> Iterator[Site]:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         here.url = f"http://127.0.0.1:{server.server_address[1]}"
-        settings = ("enabled=true", f"origins=[{here.url}]", "anonymous=true")
+        settings = ("enabled=true", f"origins=[{here.url}]", "anonymous=true", "rate_per_minute=100")
         try:
             with served(own, *(word for one in settings for word in ("--set", f"serve.widget.{one}"))) as here.api:
                 yield here
@@ -154,6 +155,55 @@ def test_fills_a_phone_in_the_colours_and_language_of_the_site(site: Site, visit
     assert at.page.title() == "A shop"
     assert at.violations() == []
     assert not at.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def test_conversation_goes_on_across_pages(site: Site, visit: Open) -> None:
+    at = visit(site.url, trusted=site.api)
+    at.page.get_by_role("button", name="Ask a question").click()
+    turn = asked(at, ROMANS)
+    turn.get_by_role("button", name="Good answer").click()
+    expect(turn).to_contain_text("Thank you for your feedback.")
+    at.page.goto(f"{site.url}/other")
+    expect(at.page.get_by_role("dialog")).to_have_count(0)
+    at.page.get_by_role("button", name="Ask a question").click()
+    before = at.page.get_by_role("dialog").locator("article")
+    expect(before).to_contain_text("river Medway")
+    expect(before.get_by_role("button", name="Good answer")).to_have_attribute("aria-pressed", "true")
+    assert at.violations() == []
+    with at.page.expect_request(f"{site.api}/query") as sent:
+        asked(at, "What is sandstone made of?")
+    at.page.goto(site.url)
+    at.page.get_by_role("button", name="Ask a question").click()
+    expect(before).to_have_count(2)
+    assert at.page.evaluate("Object.values(sessionStorage)[0]").count(sent.value.post_data_json["session"]) == 1
+    at.page.get_by_role("button", name="New conversation").click()
+    at.page.goto(site.url)
+    at.page.get_by_role("button", name="Ask a question").click()
+    expect(before).to_have_count(0)
+
+
+def test_conversation_does_not_pass_to_another_visitor(site: Site, visit: Open) -> None:
+    at = visit(site.url, at="?tokens=/token", trusted=site.api)
+    at.page.get_by_role("button", name="Ask a question").click()
+    asked(at, ROMANS)
+    for visitor, turns in (("7", 1), ("8", 0), ("7", 0)):
+        site.visitor = visitor
+        with at.page.expect_response(f"{site.url}/token") if visitor != "7" or turns else nullcontext():
+            at.page.goto(f"{site.url}/?tokens=/token")
+            at.page.get_by_role("button", name="Ask a question").click()
+        expect(at.page.get_by_role("dialog").locator("article")).to_have_count(turns)
+    assert at.page.evaluate("sessionStorage.length") == 0
+
+
+def test_thumbs_are_accessible_everywhere(site: Site, visit: Open) -> None:
+    for scheme in ("light", "dark"):
+        for phone in ({}, PHONE):
+            at = visit(site.url, trusted=site.api, color_scheme=scheme, **phone)
+            at.page.get_by_role("button", name="Ask a question").click()
+            turn = asked(at, ROMANS)
+            turn.get_by_role("button", name="Bad answer").click()
+            expect(turn.get_by_role("button", name="Bad answer")).to_have_attribute("aria-pressed", "true")
+            assert at.violations() == []
 
 
 def test_a_site_that_is_not_listed_gets_no_answer(site: Site, visit: Open) -> None:

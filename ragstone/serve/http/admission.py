@@ -17,7 +17,7 @@ from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Authenticator, Caller
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.sign_in import cookies
-from ragstone.serve.http.visitors import ROUTES, SITE, Visitors
+from ragstone.serve.http.visitors import ONLY_ASKS, ROUTES, SITE, Visitors
 from ragstone.settings import LimitSettings, ServeSettings
 
 PUBLIC = frozenset({"/health", "/ready", "/widget.js", "/sign-in", "/sign-in/provider", "/sign-in/callback"})
@@ -92,7 +92,7 @@ class Admission:
         if self._visitors.is_one(authorization, site):
             caller = self._visitors.caller(authorization, address)
             if (scope["method"], scope["path"]) not in ROUTES:
-                raise Refused("forbidden", "visitors of a site may only ask questions")
+                raise Refused("forbidden", ONLY_ASKS)
         else:
             cookie = cookies.read("session", scope, self._settings)
             caller = self._authenticator.caller(authorization, cookie)

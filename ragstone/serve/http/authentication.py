@@ -35,8 +35,9 @@ class Caller:
     """Who sends a request: what they may do and read, their key, and the address of their machine.
 
     There is no key if none was ever made. That of a person who is signed in has no secret; limits and costs count by
-    it. ``to_touch`` is the cookie of a session whose use has to be noted. A visitor of another site may only ask;
-    ``payer`` is the key that a visitor's questions are charged to.
+    it. ``to_touch`` is the cookie of a session whose use has to be noted. A visitor of another site may only ask and
+    rate; ``payer`` is the key that a visitor's questions are charged to. ``voice`` names whose opinion a vote is, if
+    not the reader's.
     """
 
     scopes: frozenset[Scope]
@@ -47,6 +48,7 @@ class Caller:
     to_touch: str = field(default="", repr=False)
     is_visitor: bool = False
     payer: Key | None = None
+    voice: str = ""
 
     @property
     def name(self) -> str:

@@ -110,7 +110,7 @@ class OriginGuard:
     """Refuses what foreign web pages ask for through a browser on a machine that the server trusts.
 
     A page of another origin may call only if ``serve.origins`` lists it; if ``serve.widget.origins`` does, it may ask
-    questions as a visitor, and nothing else. While no key is needed, the host name must be
+    questions and rate answers as a visitor, and nothing else. While no key is needed, the host name must be
     one of the server's own, so that a foreign name that resolves to this address (DNS rebinding) is refused.
     Starlette's TrustedHostMiddleware cannot do that: its list is fixed, and its refusals have no request id.
     """
@@ -154,7 +154,7 @@ class OriginGuard:
             if method == "OPTIONS":
                 method = headers.get("access-control-request-method", "")
             if (method, scope["path"]) not in SITE_ROUTES:
-                raise Refused("forbidden", "pages of this origin may only ask questions")
+                raise Refused("forbidden", "pages of this origin may only ask questions and rate answers")
             scope[SITE] = origin
         elif origin and urlsplit(origin).netloc != host and origin not in self._origins:
             raise Refused(

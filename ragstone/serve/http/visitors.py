@@ -1,13 +1,13 @@
 """Visitors of sites that show the chat: with a short-lived token that the site's server made, or without a name.
 
-Whatever a visitor shows, they may only ask questions. The page of a site never acts by a key or a cookie.
+Whatever a visitor shows, they may only ask, and rate the answers. The page of a site never acts by a key or a cookie.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from ipaddress import IPv6Address, IPv6Network, ip_address
+from dataclasses import replace
 
 from ragstone.core.access import Reader
 from ragstone.history.keys import Key, KeyLimits
@@ -15,18 +15,18 @@ from ragstone.history.store import JournalStore
 from ragstone.history.tokens import PREFIX, Tokens
 from ragstone.serve.http.authentication import Caller
 from ragstone.serve.http.errors import Refused
+from ragstone.serve.http.networks import network_of
 from ragstone.settings.serve import WidgetSettings
 
 SITE = "ragstone.site"
 """The key of the site's origin in the ASGI scope of a request that its page sends."""
-ROUTES = frozenset({("POST", "/query")})
+ROUTES = frozenset({("POST", "/query"), ("POST", "/feedback")})
 """All that visitors may use, as methods and paths."""
 SITE_ROUTES = ROUTES | {("GET", "/widget.js")}
 """All that the page of a site may ask a browser for, if it names its origin."""
+ONLY_ASKS = "visitors of a site may only ask questions and rate answers"
 ANONYMOUS = Reader(name="visitors", groups=frozenset())
 OFF = "the chat for other sites is off; the setting serve.widget.enabled turns it on"
-_NETWORK_BITS = 64
-"""The part of an IPv6 address that stands for one connection; its holder chooses the rest freely."""
 
 
 class Visitors:
@@ -74,12 +74,17 @@ class Visitors:
             raise Refused("forbidden", reason)
         if not self._settings.anonymous:
             raise Refused("unauthorized", "a token is needed; the site's server can make one: POST /tokens")
-        return self._visitor(ANONYMOUS, _connection(address), self.together)
+        visitor = self._visitor(ANONYMOUS, network_of(address), self.together)
+        return replace(visitor, voice=visitor.name)  # they share a name, and each has an opinion
 
     def _visitor(self, reader: Reader, told_apart_by: str, payer: Key) -> Caller:
-        id = f"visitor-{hashlib.sha256(told_apart_by.encode()).hexdigest()[:16]}"
-        key = _counted(id, self._settings.rate_per_minute, self._settings.concurrent, 0.0)
+        key = _counted(visitor_id(told_apart_by), self._settings.rate_per_minute, self._settings.concurrent, 0.0)
         return Caller(scopes=frozenset(("read",)), reader=reader, key=key, is_visitor=True, payer=payer)
+
+
+def visitor_id(told_apart_by: str) -> str:
+    """Return what a visitor is called where they are counted; it does not show who they are."""
+    return f"visitor-{hashlib.sha256(told_apart_by.encode()).hexdigest()[:16]}"
 
 
 def _counted(id: str, per_minute: int, concurrent: int, cost_per_day: float) -> Key:
@@ -91,14 +96,3 @@ def _counted(id: str, per_minute: int, concurrent: int, cost_per_day: float) -> 
 def _secret(authorization: str) -> str:
     kind, _, text = authorization.partition(" ")
     return text.strip() if kind.lower() == "bearer" else ""
-
-
-def _connection(address: str) -> str:
-    """Return what is the same for all addresses that one visitor can choose from."""
-    try:
-        known = ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(known, IPv6Address) and known.ipv4_mapped is None:
-        return str(IPv6Network((known.packed, _NETWORK_BITS), strict=False))
-    return str(known)

@@ -216,7 +216,7 @@ def test_refuses(here: Scene, name: str) -> None:
         ("DELETE", "/documents/house/rooms.md"),
         ("POST", "/sync"),
         ("POST", "/pages"),
-        ("POST", "/feedback"),
+        ("GET", "/feedback"),
         ("GET", "/documents"),
         ("GET", "/documents/house/parking.md"),
         ("GET", "/originals/house/parking.md"),
@@ -265,6 +265,46 @@ def test_tells_nothing_of_restricted_documents(here: Scene, name: str) -> None:
     assert answer.status_code == 200, answer.text
     assert "nine thousand" not in answer.text
     assert "salaries.md" not in answer.text
+
+
+# ---------------------------------------------------------------- opinions
+def voted(here: Scene, response: str, vote: str = "up", *, origin: str = SITE, **more: str) -> httpx2.Response:
+    headers = {"origin": origin, **{key: more.pop(key) for key in ("authorization", "cookie") if key in more}}
+    return here.live.http.post("/feedback", json={"response_id": response, "vote": vote, **more}, headers=headers)
+
+
+def test_visitors_rate_their_own_answers(here: Scene) -> None:
+    ann, bob = here.token("ann"), here.token("bob")
+    answers = {who: here.ask(**header).json()["response_id"] for who, header in (("ann", ann), ("", {}))}
+    up, down = voted(here, answers["ann"], **ann), voted(here, answers["ann"], "down", **here.token("ann"))
+    assert (up.status_code, down.status_code, down.json()["vote"]) == (200, 200, "down")
+    unnamed = voted(here, answers[""])
+    assert (unnamed.status_code, unnamed.json()["voice"].startswith("visitor-")) == (200, True)
+    said = here.live.engine.history.opinions(1)
+    assert (said.up, said.down) == (1, 1)
+    for refused in (voted(here, answers["ann"], **bob), voted(here, answers["ann"]), voted(here, answers[""], **bob)):
+        assert refused.status_code == 404, "the answer of another visitor"
+    assert voted(here, answers[""], origin=EVIL).status_code == 403
+    for more in ({"reason": "spam"}, {"correction": "hr/salaries.md"}):
+        assert voted(here, answers[""], **more).status_code == 403
+
+
+def test_votes_count_toward_the_limits(tmp_path: Path) -> None:
+    limits = ("widget.rate_per_minute=3",)
+    with closing(open_fast(tmp_path / "kb", READY)) as engine:
+        add(engine, *DOCUMENTS)
+        with served(engine, *SETTINGS, *limits) as live:
+            here = Scene(live, {}, {})
+            response = here.ask().json()["response_id"]
+            assert [voted(here, response).status_code for _ in range(4)] == [200, 200, 429, 429]
+
+
+def test_tokens_tell_their_visitors_apart(here: Scene) -> None:
+    def tag(visitor: str) -> str:
+        return here.live.http.post("/tokens", json={"visitor": visitor}, headers=here.key).json()["visitor"]
+
+    assert tag("ann") == tag("ann") != tag("bob")
+    assert "ann" not in tag("ann")
 
 
 def test_sites_are_visitors_of_a_server_without_keys(tmp_path: Path) -> None:

@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Feedback
-         * @description Vote on an answer that was given to the caller.
+         * @description Vote on an answer that was given to the caller. Visitors of a site can give no reason.
          */
         post: operations["feedback"];
         delete?: never;
@@ -2195,6 +2195,11 @@ export interface components {
             token: string;
             /** Expires In */
             expires_in: number;
+            /**
+             * Visitor
+             * @description tells visitors apart; the chat goes on with a conversation of the same one only
+             */
+            visitor: string;
         };
         /**
          * Mark

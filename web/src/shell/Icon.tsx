@@ -2,8 +2,6 @@ import { SHARED } from "./paths";
 
 const PATHS = {
   ...SHARED,
-  up: "M7 21V10l5-8c1.6 0 2.6 1.2 2.3 2.8L13.6 9H19a2 2 0 0 1 2 2.4l-1.5 7.5A2.6 2.6 0 0 1 17 21H7zM7 21H3V10h4",
-  down: "M17 3v11l-5 8c-1.6 0-2.6-1.2-2.3-2.8l.7-4.2H5a2 2 0 0 1-2-2.4l1.5-7.5A2.6 2.6 0 0 1 7 3h10zM17 3h4v11h-4",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   menu: "M4 7h16M4 12h16M4 17h16",
   minus: "M5 12h14",

@@ -12,7 +12,11 @@ it("opens the words and the address of a citation", () => {
   const statement = { start: 0, end: 18, support: 1, supported: true, markers: [1] };
   const citation = cited(1, { quote: "Stone is hard.", url: "https://stone.example/a" });
   const answer = answered(text, { citations: [citation], statements: [statement] });
-  const view = turnView(done({ text, answer }), () => undefined);
+  const view = turnView(
+    done({ text, answer }),
+    () => undefined,
+    async () => "",
+  );
   expect(view.querySelector(".prose")?.textContent).toBe("Stone is hard.1");
   view.querySelector<HTMLButtonElement>(".marker")?.click();
   expect(view.querySelector("details")?.open).toBe(true);
@@ -24,7 +28,11 @@ it("opens the words and the address of a citation", () => {
 it("marks what the documents do not say", () => {
   const text = "Stone is soft.";
   const statement = { start: 0, end: 14, support: 0, supported: false, markers: [] };
-  const view = turnView(done({ text, answer: answered(text, { statements: [statement] }) }), () => undefined);
+  const view = turnView(
+    done({ text, answer: answered(text, { statements: [statement] }) }),
+    () => undefined,
+    async () => "",
+  );
   expect(view.querySelector(".unproved")?.textContent).toBe(text);
   expect(view.querySelector(".notice")?.textContent).toContain("not supported");
 });
@@ -32,7 +40,11 @@ it("marks what the documents do not say", () => {
 it("shows a refusal with the closest passages", () => {
   const text = "Nothing was found.\n\n- About stone: It is old.";
   const answer = answered(text, { outcome: "refusal", abstained: true });
-  const view = turnView(done({ text, answer, evidence: found(hit("Stone. It is old.")) }), () => undefined);
+  const view = turnView(
+    done({ text, answer, evidence: found(hit("Stone. It is old.")) }),
+    () => undefined,
+    async () => "",
+  );
   expect(view.querySelector(".refusal p")?.textContent).toBe("Nothing was found.");
   expect(view.querySelector("blockquote")?.textContent).toBe("It is old.");
 });
@@ -45,13 +57,45 @@ it.each([
   "//evil.example",
 ])("makes no link of %s", (url) => {
   const answer = answered("A [1]", { citations: [cited(1, { url })] });
-  expect(turnView(done({ text: "A [1]", answer }), () => undefined).querySelector("a")).toBeNull();
+  expect(
+    turnView(
+      done({ text: "A [1]", answer }),
+      () => undefined,
+      async () => "",
+    ).querySelector("a"),
+  ).toBeNull();
 });
 
 it("shows markup from anywhere as text", () => {
   const citation = cited(1, { quote: HARM, title: HARM, section: HARM, page: HARM });
   const answer = answered(`${HARM} [1]`, { citations: [citation] });
-  const view = turnView(done({ question: HARM, text: `${HARM} [1]`, answer }), () => undefined);
+  const view = turnView(
+    done({ question: HARM, text: `${HARM} [1]`, answer }),
+    () => undefined,
+    async () => "",
+  );
   expect(view.querySelectorAll("img, script, [onerror]")).toHaveLength(0);
   expect(view.textContent?.split(HARM).length).toBeGreaterThan(4);
+});
+
+it("votes once an answer is complete, and says what became of it", async () => {
+  const given: string[] = [];
+  const vote = async (one: string) => {
+    given.push(one);
+    return given.length < 2 ? "Thank you for your feedback." : "Too many opinions.";
+  };
+  const view = turnView(done({ text: "A", answer: answered("A", { response_id: "r" }) }), () => undefined, vote);
+  const [up, down] = [...view.querySelectorAll<HTMLButtonElement>(".voting button")] as [
+    HTMLButtonElement,
+    HTMLButtonElement,
+  ];
+  up.click();
+  await new Promise(setImmediate);
+  expect([up, down].map((one) => one.getAttribute("aria-pressed"))).toEqual(["true", "false"]);
+  down.click();
+  await new Promise(setImmediate);
+  expect(given).toEqual(["up", "down"]);
+  expect([up, down].map((one) => one.getAttribute("aria-pressed"))).toEqual(["true", "false"]);
+  expect(view.querySelector(".voting")?.textContent).toBe("Too many opinions.");
+  expect(turnView(fresh("1", "Why?"), () => undefined, vote).querySelector(".voting")).toBeNull();
 });

@@ -1,14 +1,17 @@
 import { placeOf, type Target } from "../chat/target";
 import { targetsOf } from "../chat/targets";
-import { isUnderWay, type Turn } from "../chat/turns";
+import { isUnderWay, type Turn, type Vote } from "../chat/turns";
 import { safeLink } from "../text/links";
 import { type Block, blocksOf } from "../text/markdown";
 import { locatedIn, type Passage, type Piece, type Proved, passagesOf, provedOf } from "../text/proof";
 import { shared } from "../words/shared/words";
-import { el, icon } from "./dom";
+import { el, icon, iconButton } from "./dom";
+
+/** Stores a vote, and returns what to tell of that. */
+type OnVote = (vote: Vote) => Promise<string>;
 
 /** Return a question and what is known of its answer so far. */
-export function turnView(turn: Turn, onAgain: () => void): HTMLElement {
+export function turnView(turn: Turn, onAgain: () => void, onVote: OnVote): HTMLElement {
   const say = shared();
   const targets = targetsOf(turn);
   const sources = turn.answer ? targets.map(sourceView) : [];
@@ -31,7 +34,28 @@ export function turnView(turn: Turn, onAgain: () => void): HTMLElement {
     again.addEventListener("click", onAgain);
     view.append(again);
   }
+  if (turn.state === "done" && turn.answer?.response_id) view.append(voting(turn, onVote));
   return view;
+}
+
+/** Thumbs up and down. They tell which of them was given, and what became of it. */
+function voting(turn: Turn, onVote: OnVote): HTMLElement {
+  const say = shared();
+  const said = el("span", { class: "quiet" });
+  const thumbs = (["up", "down"] as const).map((vote) => {
+    const thumb = iconButton(vote, vote === "up" ? say.goodAnswer : say.badAnswer, async () => {
+      const before = thumbs.map((one) => one.getAttribute("aria-pressed") ?? "false");
+      for (const one of thumbs) one.setAttribute("aria-pressed", String(one === thumb));
+      said.textContent = await onVote(vote);
+      if (said.textContent !== say.thanks)
+        thumbs.forEach((one, at) => {
+          one.setAttribute("aria-pressed", before[at] as string);
+        });
+    });
+    thumb.setAttribute("aria-pressed", String(turn.vote === vote));
+    return thumb;
+  });
+  return el("div", { class: "voting" }, ...thumbs, said);
 }
 
 /** A refusal with the closest passages, or the server's own text if it sent none. */

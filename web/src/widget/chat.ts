@@ -1,10 +1,11 @@
 import { isAbort, told } from "../api/errors";
-import { type Chat, isUnderWay, reduce, type Turn } from "../chat/turns";
+import { type Chat, isUnderWay, reduce, type Turn, type Vote } from "../chat/turns";
 import { randomId } from "../shell/ids";
 import { shared } from "../words/shared/words";
 import { turnView } from "./answer";
 import type { Server } from "./asking";
 import { el, icon, iconButton } from "./dom";
+import type { Keeper, Kept } from "./kept";
 
 const LONGEST = 8000;
 
@@ -24,11 +25,15 @@ export class ChatPanel {
   private chat: Chat = { session: randomId(), turns: [], loading: false };
   private running: AbortController | null = null;
   private drawing = 0;
+  /** A conversation of another page of the site, until it is known to be this visitor's. */
+  private kept: Kept | null;
 
   constructor(
     private readonly server: Server,
+    private readonly keeper: Keeper,
     title: string,
   ) {
+    this.kept = keeper.read();
     const say = shared();
     this.list = el("section", { class: "list", tabindex: "0", "aria-label": title });
     this.list.append(el("p", { class: "quiet" }, say.promise), this.turns);
@@ -67,14 +72,44 @@ export class ChatPanel {
 
   open(): void {
     if (!this.root.open) this.root.showModal();
+    if (this.kept) void this.goOn(this.kept);
+  }
+
+  /** Go on with the conversation of another page of the site, if it is this visitor's: others may use this tab, too. */
+  private async goOn(kept: Kept): Promise<void> {
+    this.kept = null;
+    try {
+      await this.server.identified();
+    } catch {
+      this.kept = kept; // no token now: the next opening tries again
+      return;
+    }
+    if (!this.server.isIdentified || kept.visitor !== this.server.visitor) this.keeper.forget();
+    else if (!this.chat.turns.length) {
+      this.chat = { session: kept.session, turns: kept.turns, loading: false };
+      this.draw();
+      this.views.get(kept.turns.at(-1)?.id ?? "")?.scrollIntoView({ block: "start" });
+    }
+  }
+
+  /** Forget the visitor and the conversation, because the visitor signs out of the site. */
+  forget(): void {
+    this.server.forget();
+    this.end();
   }
 
   /** Forget the conversation and begin another one. */
   private begin(): void {
+    this.end();
+    this.box.focus();
+  }
+
+  private end(): void {
     this.running?.abort();
+    this.kept = null;
+    this.keeper.forget();
     this.chat = { session: randomId(), turns: [], loading: false };
     this.draw();
-    this.box.focus();
   }
 
   private submit(): void {
@@ -98,6 +133,7 @@ export class ChatPanel {
     try {
       for await (const event of this.server.ask({ question, session }, stopper.signal)) {
         this.reduce({ session, type: "event", id, event });
+        if (event.type === "evidence") this.keep();
         if (event.type === "answer") this.status.textContent = shared().answerIs(event.answer.answer);
       }
     } catch (error) {
@@ -106,7 +142,26 @@ export class ChatPanel {
       if (error instanceof TypeError) explain(error);
     }
     if (this.running === stopper) this.running = null;
+    this.keep();
     this.draw();
+  }
+
+  private keep(): void {
+    if (this.chat.turns.length && this.server.isIdentified) this.keeper.write(this.chat, this.server.visitor);
+  }
+
+  private async vote(turn: Turn, vote: Vote): Promise<string> {
+    const { session } = this.chat;
+    try {
+      await this.server.rate({ response_id: turn.answer?.response_id ?? "", vote });
+    } catch (error) {
+      this.status.textContent = told(error);
+      return told(error);
+    }
+    this.reduce({ session, type: "voted", id: turn.id, vote });
+    this.keep();
+    this.status.textContent = shared().thanks;
+    return shared().thanks;
   }
 
   private reduce(action: Parameters<typeof reduce>[1]): void {
@@ -128,7 +183,11 @@ export class ChatPanel {
     for (const turn of this.chat.turns) {
       const before = this.views.get(turn.id);
       if (before && before.dataset.drawn === "last") continue;
-      const view = turnView(turn, () => this.again(turn));
+      const view = turnView(
+        turn,
+        () => this.again(turn),
+        (vote) => this.vote(turn, vote),
+      );
       if (!isUnderWay(turn)) view.dataset.drawn = "last";
       if (before) before.replaceWith(view);
       else this.turns.append(view);

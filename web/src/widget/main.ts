@@ -3,6 +3,7 @@ import { setLanguage, shared } from "../words/shared/words";
 import { Server } from "./asking";
 import { ChatPanel } from "./chat";
 import { el, icon } from "./dom";
+import { Keeper } from "./kept";
 import { type Settings, settingsOf } from "./settings";
 import style from "./widget.css?inline";
 
@@ -35,7 +36,7 @@ class RagstoneChat extends HTMLElement {
       this.style.setProperty("--accent", settings.accent.ground);
       this.style.setProperty("--on-accent", settings.accent.text);
     }
-    this.panel = new ChatPanel(new Server(settings.server, settings.tokens), title);
+    this.panel = new ChatPanel(new Server(settings.server, settings.tokens), new Keeper(settings.server), title);
     const launcher = el("button", {
       type: "button",
       class: "launcher",
@@ -50,6 +51,11 @@ class RagstoneChat extends HTMLElement {
   /** Open the chat; the site's own buttons can call this, too. */
   open(): void {
     this.panel?.open();
+  }
+
+  /** Forget the conversation; a site calls this when its visitor signs out. */
+  forget(): void {
+    this.panel?.forget();
   }
 }
 

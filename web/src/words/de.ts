@@ -147,9 +147,6 @@ export const de: Words = {
   usage: "Verbrauch",
   tokens: (number) => count(number, "Token", "Token"),
 
-  goodAnswer: "Gute Antwort",
-  badAnswer: "Schlechte Antwort",
-  thanks: "Danke für Ihre Rückmeldung.",
   whatWasWrong: "Was war falsch?",
   reasons: {
     wrong: "Die Antwort ist falsch",

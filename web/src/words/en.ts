@@ -151,9 +151,6 @@ export const en = {
   tokens: (number: number) => count(number, "token"),
 
   // Opinions
-  goodAnswer: "Good answer",
-  badAnswer: "Bad answer",
-  thanks: "Thank you for your feedback.",
   whatWasWrong: "What was wrong?",
   reasons: {
     wrong: "The answer is wrong",

@@ -144,9 +144,6 @@ export const lt: Words = {
   usage: "Sąnaudos",
   tokens: (number) => count(number, "leksema", "leksemos", "leksemų"),
 
-  goodAnswer: "Geras atsakymas",
-  badAnswer: "Blogas atsakymas",
-  thanks: "Ačiū už jūsų nuomonę.",
   whatWasWrong: "Kas buvo negerai?",
   reasons: {
     wrong: "Atsakymas neteisingas",

@@ -148,9 +148,6 @@ export const ms: Words = {
   usage: "Penggunaan",
   tokens: (number) => count(number, "token"),
 
-  goodAnswer: "Jawapan baik",
-  badAnswer: "Jawapan buruk",
-  thanks: "Terima kasih atas maklum balas anda.",
   whatWasWrong: "Apa yang salah?",
   reasons: {
     wrong: "Jawapannya salah",

@@ -13,6 +13,7 @@ from ragstone.core.errors import NotFound
 from ragstone.serve import as_json
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
+from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.routes.ask import PRINTABLE, Answer
 from ragstone.serve.http.service import Here
@@ -170,7 +171,9 @@ async def kept_response(
 
 @router.post("/feedback", responses={**errors.CHANGING})
 async def feedback(body: FeedbackRequest, service: Here, caller: Reading) -> Feedback:
-    """Vote on an answer that was given to the caller."""
+    """Vote on an answer that was given to the caller. Visitors of a site can give no reason."""
+    if caller.is_visitor and (body.reason or body.correction):
+        raise Refused("forbidden", "visitors of a site vote without a reason")
     rate = partial(service.engine.history.rate, body.response_id, vote=body.vote, reader=caller.reader)
-    given = await asyncio.to_thread(partial(rate, reason=body.reason, correction=body.correction))
+    given = await asyncio.to_thread(partial(rate, voice=caller.voice, reason=body.reason, correction=body.correction))
     return Feedback.model_validate(given, from_attributes=True)

@@ -17,7 +17,7 @@ from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.page import PAGE
 from ragstone.serve.http.routes.ask import PRINTABLE
 from ragstone.serve.http.service import Here, Service
-from ragstone.serve.http.visitors import OFF
+from ragstone.serve.http.visitors import OFF, visitor_id
 
 SCRIPT = "widget.js"
 CACHED = "public, max-age=3600"
@@ -40,6 +40,7 @@ class MadeToken(Response):
 
     token: str
     expires_in: float
+    visitor: str = Field(description="tells visitors apart; the chat goes on with a conversation of the same one only")
 
 
 # ---------------------------------------------------------------- routes
@@ -57,7 +58,8 @@ async def make_token(body: NewToken, service: Here, caller: MakingTokens) -> Mad
         token = await asyncio.to_thread(service.tokens.make, caller.key, body.visitor, body.groups, seconds)
     except UsageError as error:
         raise Refused("forbidden", str(error)) from error
-    return MadeToken(token=token, expires_in=seconds)
+    visitor = visitor_id(f"{caller.key.id}:{body.visitor}")
+    return MadeToken(token=token, expires_in=seconds, visitor=visitor)
 
 
 @router.get("/widget.js", response_class=FileResponse, responses={**errors.READING})

@@ -30,4 +30,7 @@ export const de: Shared = {
   askAgain: "Noch einmal fragen",
   onPage: (label) => (isNumber(label) ? `Seite ${label}` : label),
   newTab: "öffnet einen neuen Tab",
+  goodAnswer: "Gute Antwort",
+  badAnswer: "Schlechte Antwort",
+  thanks: "Danke für Ihre Rückmeldung.",
 };

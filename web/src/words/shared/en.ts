@@ -30,4 +30,7 @@ export const en = {
   askAgain: "Ask again",
   onPage: (label: string) => (isNumber(label) ? `page ${label}` : label),
   newTab: "opens a new tab",
+  goodAnswer: "Good answer",
+  badAnswer: "Bad answer",
+  thanks: "Thank you for your feedback.",
 };

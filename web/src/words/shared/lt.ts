@@ -31,4 +31,7 @@ export const lt: Shared = {
   askAgain: "Klausti dar kartą",
   onPage: (label) => (isNumber(label) ? `${label} puslapis` : label),
   newTab: "atveria naują kortelę",
+  goodAnswer: "Geras atsakymas",
+  badAnswer: "Blogas atsakymas",
+  thanks: "Ačiū už jūsų nuomonę.",
 };

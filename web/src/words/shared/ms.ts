@@ -28,4 +28,7 @@ export const ms: Shared = {
   askAgain: "Tanya lagi",
   onPage: (label) => (isNumber(label) ? `halaman ${label}` : label),
   newTab: "membuka tab baharu",
+  goodAnswer: "Jawapan baik",
+  badAnswer: "Jawapan buruk",
+  thanks: "Terima kasih atas maklum balas anda.",
 };

@@ -1,0 +1,21 @@
+"""Who is one connection: what counts visitors and attempts to sign in by address counts by it."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address, IPv6Network, ip_address
+
+_NETWORK_BITS = 64
+"""The part of an IPv6 address that stands for one connection; its holder chooses the rest freely."""
+
+
+def network_of(address: str) -> str:
+    """Return what is the same for all addresses that one connection can choose from."""
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(known, IPv6Address):
+        if known.ipv4_mapped is not None:
+            return str(known.ipv4_mapped)
+        return str(IPv6Network((known.packed, _NETWORK_BITS), strict=False))
+    return str(known)
