@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ragstone.core.access import NAMESPACE_MARK
+from ragstone.core.access import NAMESPACE_MARK, Reader
 from ragstone.core.answers import Turn
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalDatabase, JournalStore
@@ -234,6 +234,36 @@ def put_turn(db: JournalDatabase, session: str, at: float, turn: Turn) -> None:
     """Add a turn to a session, as part of a transaction."""
     row = (session, at, turn.question, turn.answer)
     db.execute("INSERT INTO turns (session, at, question, answer, crc) VALUES (?, ?, ?, ?, ?)", [*row, row_crc(*row)])
+
+
+def forget_if_unused(db: JournalDatabase, name: str) -> None:
+    """Forget the conversations of a reader whose name nobody has now, as part of a transaction.
+
+    Whoever gets the name next is somebody else, and may read other documents.
+    """
+    if not _is_in_use(db, name):
+        _delete_of(db, "turns", name)
+        _forget_what_belongs_to_none(db)
+
+
+def end_links_if_unused(db: JournalDatabase, name: str) -> None:
+    """End the links to the conversations of a reader whose name nobody has now, as part of a transaction.
+
+    Nobody else could take them back.
+    """
+    if not _is_in_use(db, name):
+        _delete_of(db, "shares", name)
+
+
+def _is_in_use(db: JournalDatabase, name: str) -> bool:
+    keys = "SELECT 1 FROM keys WHERE name = ?1 AND revoked IS NULL"
+    users = "SELECT 1 FROM users WHERE name = ?1 AND removed IS NULL"
+    return db.execute(f"{keys} UNION ALL {users}", [name]).fetchone() is not None
+
+
+def _delete_of(db: JournalDatabase, table: str, name: str) -> None:
+    own = Reader(name=name).namespace
+    db.execute(f"DELETE FROM {table} WHERE substr(session, 1, {len(own)}) = ?", [own])  # noqa: S608
 
 
 def _forget_what_belongs_to_none(db: JournalDatabase) -> None:

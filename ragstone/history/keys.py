@@ -17,6 +17,7 @@ from typing import Literal
 
 from ragstone.core.access import Reader
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.history.conversations import end_links_if_unused, forget_if_unused
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalStore
 
@@ -125,6 +126,8 @@ class Keys:
         )
         row = _row(key, secret_hash(text))
         with self._journal.writing() as db:
+            if db.execute("SELECT 1 FROM users WHERE name = ? AND removed IS NOT NULL", [key.name]).fetchone():
+                forget_if_unused(db, key.name)
             db.execute(f"INSERT INTO keys ({_COLUMNS}, crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [*row, row_crc(*row)])  # noqa: S608
         return key, text
 
@@ -156,7 +159,7 @@ class Keys:
             return tuple(db.execute(_STATE).fetchone()) if db else ()
 
     def revoke(self, which: str) -> list[Key]:
-        """Revoke a key by its id, or all keys of a name.
+        """Revoke a key by its id, or all keys of a name. Links to its conversations end with the last key of a name.
 
         Raises:
             NotFound: no such key, or all are revoked already.
@@ -164,12 +167,16 @@ class Keys:
         """
         now = self._clock()
         out: list[Key] = []
-        for key, hash in self._rows():
-            if which in (key.id, key.name) and key.revoked is None:
+        rows = self._rows()
+        # An id means one key, whatever others are named.
+        wanted = [row for row in rows if row[0].id == which] or [row for row in rows if row[0].name == which]
+        for key, hash in wanted:
+            if key.revoked is None:
                 revoked = replace(key, revoked=now)
                 with self._journal.writing() as db:
                     sum = row_crc(*_row(revoked, hash))
                     db.execute("UPDATE keys SET revoked = ?, crc = ? WHERE id = ?", [now, sum, key.id])
+                    end_links_if_unused(db, key.name)
                 out.append(revoked)
         if not out:
             raise NotFound(f"there is no key '{which}' that is valid; list the keys with: ragstone key list")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ragstone.core.errors import MissingExtra, NotFound, UsageError
+from ragstone.history.conversations import end_links_if_unused, forget_if_unused
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Scope, as_text, canonical, from_text, known_scopes
 from ragstone.history.sessions import end_those_of
@@ -44,7 +45,7 @@ class Users:
         self._journal, self._clock = journal, clock or journal.clock
 
     def add(self, name: str, password: str, scopes: Sequence[str], groups: Sequence[str] | None = None) -> User:
-        """Add a user.
+        """Add a user. Conversations of somebody who had the name and has left are forgotten.
 
         Raises:
             UsageError: the name is taken or not allowed, the password is weak, or a scope is unknown.
@@ -55,11 +56,12 @@ class Users:
             raise UsageError(
                 "a user's name has up to 64 letters, digits and . @ + - _, and begins with a letter or digit"
             )
-        if any(_same(one.name, name) for one in self.all()):
+        if any(is_same_name(one.name, name) for one in self.all()):
             raise UsageError(f"there is a user '{name}' already")
         user = User(name=name, scopes=known_scopes(scopes), groups=canonical(groups), made=self._clock())
         stored = _hashed(password, name)
         with self._journal.writing() as db:
+            forget_if_unused(db, name)
             _put(db, user, stored)
         return user
 
@@ -92,7 +94,7 @@ class Users:
         return user
 
     def remove(self, name: str) -> User:
-        """Remove a user, who can no longer sign in. Their conversations and votes stay.
+        """Remove a user, who can no longer sign in. Their conversations and votes stay; links to them end.
 
         Raises:
             NotFound: there is no such user.
@@ -102,6 +104,7 @@ class Users:
         removed = replace(user, removed=self._clock())
         with self._journal.writing() as db:
             _put(db, removed, "")
+            end_links_if_unused(db, user.name)
         return removed
 
     def all(self) -> list[User]:
@@ -127,13 +130,13 @@ class Users:
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
-        found = [row for row in self._rows() if _same(row[0].name, name) and row[0].removed is None]
+        found = [row for row in self._rows() if is_same_name(row[0].name, name) and row[0].removed is None]
         user, stored = found[0] if found else (None, None)
         return user if _fits(password, stored) else None
 
     def _found(self, name: str) -> tuple[User, str]:
         for user, stored in self._rows():
-            if _same(user.name, name) and user.removed is None:
+            if is_same_name(user.name, name) and user.removed is None:
                 return user, stored
         raise NotFound(f"there is no user '{name}'; list the users with: ragstone user list")
 
@@ -145,7 +148,7 @@ class Users:
         ]  # doctor reports the others
 
 
-def _same(one: str, other: str) -> bool:
+def is_same_name(one: str, other: str) -> bool:
     """Return whether two names are the same; phones capitalise the first letter."""
     return one.casefold() == unicodedata.normalize("NFC", other).casefold()
 

@@ -23,10 +23,12 @@ from ragstone.history.journal_tables import FORMAT
 from ragstone.history.keys import KeyLimits, Keys
 from ragstone.history.postgres_journal import MOVED, PostgresJournal
 from ragstone.history.responses import HOUR, Responses
+from ragstone.history.shares import Shares
 from ragstone.history.spending import DETAILED_DAYS, Spending
 from ragstone.history.statistics import Statistics
 from ragstone.history.store import JournalStore
 from ragstone.history.tokens import Tokens
+from ragstone.history.users import Users
 from ragstone.learning.learner import Learner
 from ragstone.learning.policy import Choices
 from ragstone.services.cost import Call
@@ -149,6 +151,20 @@ def test_keys_are_found_and_revoked(journal: JournalStore) -> None:
     keys.revoke("Ann's")
     assert keys.ring().find(secret) is None
     assert bool(keys.ring())
+
+
+def test_a_name_given_again_begins_anew(journal: JournalStore) -> None:
+    users, shares, conversations = Users(journal), Shares(journal), Conversations(journal, tokens=99, days=7)
+    own, other = (Reader(name=name, groups=frozenset()).session("s") for name in ("ada", "ada2"))
+    users.add("ada", "correct horse battery", ["read"])
+    for session in (own, other):
+        conversations.note(session, Turn(question="Why?", answer="So."))
+    (_, secret), (_, others) = shares.make(own), shares.make(other)
+    users.remove("ada")
+    assert (shares.find(secret) is None, shares.find(others) is None) == (True, False)
+    assert len(conversations.turns(own)) == 1
+    users.add("ada", "correct horse battery", ["read"])
+    assert [len(conversations.turns(session)) for session in (own, other)] == [0, 1]
 
 
 def test_tokens_are_found_until_they_are_over(journal: JournalStore) -> None:

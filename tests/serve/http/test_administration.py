@@ -86,13 +86,30 @@ def test_a_provider_s_person_is_signed_out(here: Scene, boss: Browser) -> None:
     assert not ada.is_in()
 
 
-def test_nobody_removes_themselves(here: Scene, boss: Browser) -> None:
+@pytest.mark.parametrize("spelt", ["root", "ROOT", "Root"])
+def test_nobody_removes_or_demotes_themselves(here: Scene, boss: Browser, spelt: str) -> None:
     own = {"x-ragstone": "page", "origin": here.live.url}
     assert boss.post("/admin/people", {"name": "root", "password": PASSWORD, "scopes": ["admin"]}).status_code == 204
     root = here.browser()
     root.by_password("root")
-    assert root.http.delete("/admin/people/root", headers=own).status_code == 409
+    assert root.http.delete(f"/admin/people/{spelt}", headers=own).status_code == 409
+    assert root.http.patch(f"/admin/people/{spelt}", json=EVERYTHING, headers=own).status_code == 409
+    assert root.is_in()
+    changed = {"scopes": ["read", "admin"], "groups": ["hr"]}
+    assert root.http.patch(f"/admin/people/{spelt}", json=changed, headers=own).status_code == 204
+    assert boss.http.patch("/admin/people/root", json=EVERYTHING, headers=own).status_code == 204
     assert boss.http.delete("/admin/people/root", headers=own).status_code == 204
+
+
+def test_revoking_an_id_spares_keys_named_like_it(here: Scene, boss: Browser) -> None:
+    own = {"x-ragstone": "page", "origin": here.live.url}
+    victim = boss.post("/admin/keys", {"name": "app", "scopes": ["read"]}).json()["key"]
+    named = boss.post("/admin/keys", {"name": victim["id"], "scopes": ["admin"]}).json()["key"]
+    assert boss.http.delete(f"/admin/keys/{victim['id']}", headers=own).status_code == 200
+    revoked = {one["id"]: one["revoked"] for one in boss.get("/admin/keys").json()["keys"]}
+    assert (revoked[victim["id"]] is None, revoked[named["id"]]) == (False, None)
+    assert boss.http.delete(f"/admin/keys/{victim['id']}", headers=own).status_code == 404
+    assert record(boss)[0][1:] == ("key.revoke", f"app ({victim['id']})")
 
 
 @pytest.mark.parametrize(

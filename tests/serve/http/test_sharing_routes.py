@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
+import httpx2
 import pytest
 from signing_in import PASSWORD, Browser, Scene, scene, users
+
+from ragstone.history.journal import Journal
+from ragstone.history.keys import Keys
 
 ROOMS, PAY = "What is room 7 called?", "What is the salary of the director?"
 
@@ -70,3 +75,41 @@ def test_a_reader_without_rights_sees_what_is_public_and_copies_it(here: Scene) 
 @pytest.mark.parametrize("days", [0, -1, 1e9, "soon"])
 def test_refuses_a_wrong_time(here: Scene, days: object) -> None:
     assert signed_in(here, "ada").post("/links/any", {"days": days}).status_code == 422
+
+
+def test_links_end_with_whoever_made_them(here: Scene) -> None:
+    root, eve = signed_in(here, "root"), signed_in(here, "eve")
+    users(here.journal).add("cy", PASSWORD, ["read"], ["hr"])
+    cy = signed_in(here, "cy")
+    cy.post("/query", {"question": PAY, "session": "pay"})
+    cy.post("/query", {"question": ROOMS, "session": "rooms"})
+    secret = cy.post("/links/rooms", {}).json()["secret"]
+    assert eve.get(f"/shared/{secret}").status_code == 200
+    assert delete(root, "/admin/people/cy") == 204
+    assert (eve.get(f"/shared/{secret}").status_code, eve.post(f"/shared/{secret}").status_code) == (404, 404)
+
+
+def test_name_given_again_begins_without_conversations(here: Scene) -> None:
+    """Whoever has the name now may not read what the one before could."""
+    users(here.journal).add("dan", PASSWORD, ["read"], ["hr"])
+    dan = signed_in(here, "dan")
+    dan.post("/query", {"question": PAY, "session": "pay"})
+    users(here.journal).remove("dan")
+    users(here.journal).add("dan", PASSWORD, ["read"], [])
+    other = signed_in(here, "dan")
+    assert other.get("/conversations").json() == {"conversations": []}
+    assert other.get("/conversations/pay").status_code == 404
+
+
+def test_links_outlive_a_key_that_is_replaced(here: Scene) -> None:
+    eve, url = signed_in(here, "eve"), here.live.url
+    with closing(Keys(Journal(here.journal))) as keys:
+        (old, secret), (new, _) = keys.make("robot", ["read"]), keys.make("robot", ["read"])
+        robot = httpx2.Client(base_url=url, headers={"authorization": f"Bearer {secret}"}, timeout=30)
+        with robot:
+            robot.post("/query", json={"question": ROOMS, "session": "r"})
+            link = robot.post("/links/r", json={}).json()["secret"]
+        keys.revoke(old.id)
+        assert eve.get(f"/shared/{link}").status_code == 200
+        keys.revoke(new.id)
+        assert eve.get(f"/shared/{link}").status_code == 404

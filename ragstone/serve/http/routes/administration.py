@@ -14,8 +14,9 @@ from ragstone.engine.jobs.queue import Job, State
 from ragstone.history.audit import Act, told_rights
 from ragstone.history.keys import SCOPES, Key, KeyLimits, Scope
 from ragstone.history.sessions import Via
+from ragstone.history.users import is_same_name
 from ragstone.serve.http import errors
-from ragstone.serve.http.authentication import Administering
+from ragstone.serve.http.authentication import Administering, Caller
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.service import Here
@@ -266,6 +267,8 @@ async def add_person(body: NewPerson, service: Here, caller: Administering) -> N
 @router.patch("/people/{name}", status_code=204, responses={**errors.CHANGING})
 async def change_person(name: Id, body: PersonChange, service: Here, caller: Administering) -> None:
     """Set what a user may do and read, and a new password if one is given. Their sessions end."""
+    if _is_own(name, caller) and "admin" not in body.scopes:
+        raise Refused("conflict", "nobody can take the scope 'admin' from themselves; another administrator can")
     if body.password is not None:
         user = await asyncio.to_thread(service.users.set_password, name, body.password)
         await service.noted(caller, "user.password", user.name)
@@ -276,7 +279,7 @@ async def change_person(name: Id, body: PersonChange, service: Here, caller: Adm
 @router.delete("/people/{name}", status_code=204, responses={**errors.CHANGING})
 async def remove_person(name: Id, service: Here, caller: Administering) -> None:
     """Remove a user. Their sessions end; their conversations are kept."""
-    if caller.session and caller.session.name == name:
+    if _is_own(name, caller):
         raise Refused("conflict", "nobody can remove themselves; another administrator can")
     user = await asyncio.to_thread(service.users.remove, name)
     await service.noted(caller, "user.remove", user.name)
@@ -372,6 +375,10 @@ async def audit(
     """Return what administrators did, the newest first."""
     entries = await asyncio.to_thread(service.audit.last, limit, before)
     return AuditLog(entries=[AuditEntry.model_validate(one, from_attributes=True) for one in entries])
+
+
+def _is_own(name: str, caller: Caller) -> bool:
+    return caller.session is not None and is_same_name(caller.session.name, name)
 
 
 def _listed(groups: tuple[str, ...] | None) -> list[str] | None:
