@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from ragstone.history.journal import row_crc
@@ -55,20 +55,33 @@ class Schedules:
         with self._journal.writing() as db:
             db.execute("DELETE FROM schedules WHERE source = ?", [source])
 
-    def take(self) -> list[Schedule]:
-        """Return the schedules that are due, and move each to its next time; no other process gets them.
+    def take(self, sources: Collection[str]) -> list[Schedule]:
+        """Return the schedules of these sources that are due, and move each to its next time.
+
+        No other process gets them. Those of other sources are left to whoever may sync them.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read or written.
         """
         now = self._clock()
-        if not any(_is_due(one, now) for one in self.all()):
+        if not any(_is_due(one, now) for one in self.all() if one.source in sources):
             return []
         with self._journal.writing() as db:
-            due = [one for one in _rows(db) if _is_due(one, now)]
+            due = [one for one in _rows(db) if one.source in sources and _is_due(one, now)]
             for one in due:
                 _put(db, replace(one, due=now + one.every))
         return due
+
+    def give_back(self, taken: Schedule) -> None:
+        """Make a schedule due again whose sync could not begin, unless it was changed meanwhile.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be written.
+        """
+        with self._journal.writing() as db:
+            now = next((one for one in _rows(db) if one.source == taken.source), None)
+            if now and (now.every, now.paused) == (taken.every, taken.paused):
+                _put(db, taken)
 
 
 def _is_due(one: Schedule, now: float) -> bool:

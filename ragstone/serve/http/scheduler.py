@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 
-from ragstone.core.errors import RagstoneError
 from ragstone.engine.jobs.queue import Work
 from ragstone.history.schedules import Schedules
 from ragstone.serve.http.job_runner import JobRunner, JobStatus
@@ -13,6 +13,8 @@ from ragstone.serve.http.telemetry import log_error
 
 LOOK_SECONDS = 10.0
 """Pause between two looks for sources that are due."""
+LOST_SECONDS = 86_400.0
+"""Age from which a sync that is not over no longer holds back the next one."""
 LOOKED_AT = 500
 """Jobs that are searched for the last sync of a source."""
 
@@ -30,25 +32,40 @@ class Scheduler:
         while True:
             try:
                 await self.submit_due()
-            except RagstoneError as error:  # the journal is busy or the disk full; the next look tries again
+            except Exception as error:  # whatever it is, the next look tries again
                 log_error(error, {"during": "looking for sources to sync"})
             await asyncio.sleep(LOOK_SECONDS)
 
     async def submit_due(self) -> list[JobStatus]:
         """Submit a job for each source that is due, unless its last sync goes on, and return the jobs.
 
+        If a job cannot be submitted, its source stays due.
+
         Raises:
-            KnowledgeBaseError: the journal cannot be read or written.
+            RagstoneError: the journal cannot be read or written, or a job cannot be submitted.
         """
-        due = [one.source for one in await asyncio.to_thread(self.schedules.take) if one.source in self.sources]
-        last = await self.last_syncs() if due else {}
-        return [
-            await self._jobs.submit("sync", Work(sources=(source,)), "")
-            for source in due
-            if source not in last or last[source].job.is_over
-        ]
+        if not self.sources:
+            return []
+        due = await asyncio.to_thread(self.schedules.take, self.sources)
+        left = {one.source: one for one in due}
+        try:
+            last = await self.last_syncs() if due else {}
+            jobs: list[JobStatus] = []
+            for one in due:
+                if one.source not in last or not _goes_on(last[one.source]):
+                    jobs.append(await self._jobs.submit("sync", Work(sources=(one.source,)), ""))
+                del left[one.source]
+        finally:
+            for one in left.values():
+                await asyncio.to_thread(self.schedules.give_back, one)
+        return jobs
 
     async def last_syncs(self) -> dict[str, JobStatus]:
         """Return the last job that synced each source; those that never were are missing."""
         jobs = await self._jobs.last(LOOKED_AT)
         return {source: one for one in reversed(jobs) if one.job.kind == "sync" for source in one.job.work.sources}
+
+
+def _goes_on(status: JobStatus) -> bool:
+    """Return whether a job is not over. One that began long ago is lost, such as with a host that does not return."""
+    return not status.job.is_over and time.time() - status.job.at < LOST_SECONDS

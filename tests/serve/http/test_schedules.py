@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kb import open_fast
-from live import Live, served
+from live import SLOW, Live, served
 
 from ragstone.core.access import OWNER
-from ragstone.history.journal import Journal
+from ragstone.history.journal import Journal, row_crc
 from ragstone.history.schedules import Schedules
 from ragstone.serve.http import scheduler
+from ragstone.serve.http.telemetry import LOGGER
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +89,57 @@ def test_each_is_taken_once_when_it_is_due(
         for step in data.draw(st.lists(st.integers(1, 1_000), max_size=4)):
             now += step
             wanted = sorted(source for source, (at, _) in due.items() if at <= now)
-            assert [one.source for one in readers[step % 2].take()] == wanted
-            assert [one.source for one in readers[1 - step % 2].take()] == []
+            assert [one.source for one in readers[step % 2].take("ab")] == wanted
+            assert [one.source for one in readers[1 - step % 2].take("ab")] == []
             due |= {source: (now + due[source][1], due[source][1]) for source in wanted}
+
+
+def test_a_server_leaves_what_it_may_not_sync(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path)) as journal:
+        Schedules(journal, lambda: 0.0).set("a", 60)
+        now = Schedules(journal, lambda: 100.0)
+        assert now.take(["b"]) == []
+        assert [one.due for one in now.all()] == [60]
+        assert [one.source for one in now.take(["a", "b"])] == ["a"]
+
+
+def test_a_sync_that_cannot_begin_stays_due(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path)) as journal:
+        Schedules(journal, lambda: 0.0).set("a", 60)
+        now = Schedules(journal, lambda: 100.0)
+        (taken,) = now.take(["a"])
+        now.give_back(taken)
+        assert now.take(["a"]) == [taken]
+        now.set("a", 60, paused=True)
+        now.give_back(taken)
+        assert [one.paused for one in now.all()] == [True]
+
+
+def test_one_error_does_not_end_all_schedules(live: Live) -> None:
+    notes, gone = (one["source"] for one in sources(live))
+    looked = Looked()
+    LOGGER.addHandler(looked)
+    with closing(Journal(live.engine.folder)) as journal:
+        broken = (gone, 60.0, 0, "soon")  # no time, under a checksum that fits
+        with journal.writing() as db:
+            db.execute("DELETE FROM schedules")
+            sql = "INSERT INTO schedules (source, every, paused, due, crc) VALUES (?, ?, ?, ?, ?)"
+            db.execute(sql, [*broken, row_crc(*broken)])
+        assert looked.in_vain.wait(SLOW)
+        LOGGER.removeHandler(looked)
+        Schedules(journal).remove(gone)
+        before = sources(live)[0]["last"]
+        Schedules(journal, lambda: journal.clock() - 3_600).set(notes, 3_600)
+        live.until(lambda: sources(live)[0]["last"], lambda it: it != before)
+
+
+class Looked(logging.Handler):
+    """Waits until a look for sources has failed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_vain = threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "looking for sources" in str(record.args):
+            self.in_vain.set()
