@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -90,12 +91,13 @@ class Admission:
         authorization, site = headers.get("authorization", ""), scope.get(SITE, "")
         address = scope["client"][0] if scope.get("client") else ""
         if self._visitors.is_one(authorization, site):
-            caller = self._visitors.caller(authorization, address)
+            look = partial(self._visitors.caller, authorization, address)
+            caller = await self._authenticator.looked_up(look)
             if (scope["method"], scope["path"]) not in ROUTES:
                 raise Refused("forbidden", ONLY_ASKS)
         else:
             cookie = cookies.read("session", scope, self._settings)
-            caller = self._authenticator.caller(authorization, cookie)
+            caller = await self._authenticator.looked_up(partial(self._authenticator.caller, authorization, cookie))
             if caller.session and scope["method"] not in cookies.SAFE:
                 cookies.check_page(scope)
             if caller.to_touch:

@@ -144,7 +144,11 @@ def build_app(
         expose_headers=("retry-after", "x-request-id"),
     )
     app.add_middleware(
-        OriginGuard, origins=own.origins, sites=sites, names=_names(own), is_open=lambda: authenticator.is_open
+        OriginGuard,
+        origins=own.origins,
+        sites=sites,
+        names=_names(own),
+        is_open=lambda: authenticator.looked_up(authenticator.is_open),
     )
     app.add_middleware(RequestLog, metrics=service.metrics, frame_ancestors=frame_ancestors)
     return app

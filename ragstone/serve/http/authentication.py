@@ -6,11 +6,13 @@ who is signed in.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
@@ -26,6 +28,9 @@ from ragstone.serve.view import View
 
 CALLER = "ragstone.caller"
 """The key of the request's `Caller` in its ASGI scope."""
+LOOKING_UP = 8
+"""Threads that read keys and sessions if they are on a database server."""
+Found = TypeVar("Found")
 LOOK_AGAIN_SECONDS = 1.0
 """How long a server relies on the keys that it has read, if they are on a database server."""
 
@@ -116,20 +121,32 @@ class Authenticator:
         self._ring, self._has_users = KeyRing(), False
         self._state: tuple[float, ...] = ()
         self._looked = float("-inf")
+        self._threads = ThreadPoolExecutor(LOOKING_UP, "ragstone-keys")
 
     def close(self) -> None:
         """Close the connection to the journal."""
+        self._threads.shutdown(cancel_futures=True)
         self._journal.close()
 
-    @property
+    async def looked_up(self, look: Callable[[], Found]) -> Found:
+        """Return what a function reads from the journal: in a thread unless that takes only microseconds.
+
+        The threads are for this alone, so that neither a slow journal nor slow work elsewhere holds up the other.
+        """
+        if self._journal.is_local:
+            return look()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, look)
+
     def is_open(self) -> bool:
-        """Whether no key is needed now. A key that another process makes or revokes counts at once.
+        """Return whether no key is needed now. A key that another process makes or revokes counts at once.
 
         Raises:
             KnowledgeBaseError: the keys cannot be read, so every request is refused.
         """
+        if not self._may_be_open or self._ring or self._has_users:  # it never opens again
+            return False
         self._look_again()
-        return self._may_be_open and not self._ring and not self._has_users
+        return not self._ring and not self._has_users
 
     def in_force(self, id: str) -> Key | None:
         """Return a key by its id, unless it is unknown or revoked.
@@ -156,8 +173,9 @@ class Authenticator:
             Refused: a key is needed, and the header has none or an unknown one, or the session is over.
             KnowledgeBaseError: the keys cannot be read.
         """
-        if self.is_open:
+        if self.is_open():
             return LOCAL_CALLER
+        self._look_again()
         if cookie and not authorization:
             found = self._sessions.find(cookie, self._idle_seconds)
             if found is None or not found[0].is_through(self._issuer):

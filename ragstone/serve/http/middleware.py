@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -121,7 +121,7 @@ class OriginGuard:
         origins: Collection[str],
         sites: Collection[str],
         names: Collection[str],
-        is_open: Callable[[], bool],
+        is_open: Callable[[], Awaitable[bool]],
     ) -> None:
         """Guard an application.
 
@@ -138,16 +138,16 @@ class OriginGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             try:
-                self._check(scope)
+                await self._check(scope)
             except RagstoneError as error:
                 await errors.response(error, scope)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _check(self, scope: Scope) -> None:
+    async def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
-        if not self._is_known(_without_port(host)):
+        if not await self._is_known(_without_port(host)):
             raise Refused("forbidden", "this host name is unknown; the setting serve.names lists the known ones")
         if origin in self._sites and urlsplit(origin).netloc != host:
             method = scope["method"]
@@ -164,10 +164,10 @@ class OriginGuard:
         if not origin and not is_safe and headers.get("sec-fetch-site", "") == "cross-site":
             raise Refused("forbidden", "the request comes from a foreign web page that does not name its origin")
 
-    def _is_known(self, name: str) -> bool:
+    async def _is_known(self, name: str) -> bool:
         if name in LOOPBACK or name in self._names:
             return True
-        return not self._is_open() and (not self._names or "*" in self._names)
+        return (not self._names or "*" in self._names) and not await self._is_open()
 
 
 def _without_port(host: str) -> str:

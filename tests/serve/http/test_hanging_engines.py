@@ -7,12 +7,16 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 
 import httpx2
 import pytest
-from live import Live, Serving
+from kb import READY, add, open_fast
+from live import DOCUMENTS, Live, Serving, served
 
+from ragstone.history.keys import Keys
+from ragstone.serve.http.authentication import LOOK_AGAIN_SECONDS
 from servers import qdrant_server
 from servers.postgres_server import PostgresServer, shared
 
@@ -95,3 +99,25 @@ def test_serves_while_qdrant_hangs(serving: Serving) -> None:
     seconds = f"services.engine_seconds={SECONDS}"
     live = serving(asked=("index.vectors=qdrant", url, seconds, "cache.enabled=false"))
     check(live, qdrant.pid)
+
+
+def test_keys_on_a_hanging_server_hold_up_nobody_else(tmp_path: Path, postgres: PostgresServer) -> None:
+    """Who sends a request is looked up in the journal, which is in PostgreSQL here."""
+    dsn = f"services.postgres.dsn={postgres.address(postgres.database('mute_keys'))}"
+    wanted = (dsn, "index.catalog=postgres", "services.postgres.catalog=team", f"services.engine_seconds={SECONDS}")
+    with closing(open_fast(tmp_path / "kb", READY, *wanted)) as engine:
+        add(engine, *DOCUMENTS)
+        with closing(engine.history.journal()) as journal:
+            _, secret = Keys(journal).make("ann", ["read"])
+        with served(engine) as live, httpx2.Client(base_url=live.url, timeout=60) as client:
+            bearer = {"authorization": f"Bearer {secret}"}
+            assert client.get("/me", headers=bearer).status_code == 200
+            time.sleep(LOOK_AGAIN_SECONDS)
+            with stopped(*postgres.pids), ThreadPoolExecutor(CLIENTS) as clients:
+                asked = [clients.submit(live.http.get, "/me", headers=bearer) for _ in range(CLIENTS)]
+                beside = [timed(live, path) for path in ("/health", "/ready") * 4]
+                while not all(one.done() for one in asked):
+                    beside.append(timed(live, "/health"))
+                    time.sleep(0.02)
+            assert max(beside) < SECONDS * 0.75, beside
+            live.until(lambda: client.get("/me", headers=bearer).status_code, lambda status: status == 200)
