@@ -10,22 +10,19 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from ragstone.storage.disk import drop
-from ragstone.storage.sqlite import connect_private
+from ragstone.history.count_file import CountFile
 
 NAME = "limits.db"
 MOST_BUCKETS = 50_000
 """Keys and visitors that a process remembers; the quietest are forgotten first."""
 QUIET_SECONDS = 3_600.0
 """How long the shared file remembers who asks for nothing; by then most buckets are full again."""
-PATIENCE = 0.2
-"""Seconds to wait for another process that counts."""
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS buckets (
         key TEXT PRIMARY KEY, tokens REAL NOT NULL, filled REAL NOT NULL  -- seconds since 1970
@@ -143,12 +140,11 @@ class SharedLimits:
             alive: returns the ids of all processes that run; the requests of others were lost with them.
             clock: returns seconds since 1970, because the file outlives a restart of the machine.
         """
-        self._path, self._server, self._alive, self._clock = folder / NAME, server, alive, clock
+        self._file, self._server, self._alive, self._clock = CountFile(folder / NAME, _SCHEMA), server, alive, clock
         self._own = OwnLimits(clock)
         self._counted_here: dict[str, int] = {}
         self._lock = threading.Lock()
-        self._db: sqlite3.Connection | None = None
-        self._file = self._new = 0
+        self._new = 0
 
     def begin(self, key: str, quota: Quota) -> Exceeded | None:
         with self._lock:
@@ -165,27 +161,25 @@ class SharedLimits:
             if not left:
                 del self._counted_here[key]
             # The count of this process is set, not lowered, so that one failed write does not last.
-            with suppress(sqlite3.Error, OSError), self._transaction() as db:
+            with suppress(sqlite3.Error, OSError), self._file.transaction() as db:
                 self._note_running(db, key, left)
 
     def close(self) -> None:
         with self._lock:
             with suppress(sqlite3.Error, OSError):
-                if self._db is not None:
-                    self._db.execute("DELETE FROM running WHERE server = ?", [self._server()])
-            self._disconnect()
+                if self._file.is_open:
+                    with self._file.transaction() as db:
+                        db.execute("DELETE FROM running WHERE server = ?", [self._server()])
+            self._file.close()
 
     def _begin_shared(self, key: str, quota: Quota) -> Exceeded | None:
         try:
-            with self._transaction() as db:
+            with self._file.transaction() as db:
                 return self._begin_in(db, key, quota)
         except sqlite3.OperationalError:  # busy, full or not writable
             pass
         except (sqlite3.Error, OSError, TypeError, ValueError):  # damaged
-            self._disconnect()
-            for end in ("", "-wal", "-shm"):
-                with suppress(OSError):
-                    drop(self._path.with_name(NAME + end))
+            self._file.drop()
         if quota.concurrent and self._counted_here.get(key, 0) >= quota.concurrent:
             return Exceeded(limit="concurrent")
         exceeded = self._own.begin(key, quota)
@@ -227,34 +221,3 @@ class SharedLimits:
             db.execute("INSERT OR REPLACE INTO running VALUES (?, ?, ?)", [key, self._server(), count])
         else:
             db.execute("DELETE FROM running WHERE key = ? AND server = ?", [key, self._server()])
-
-    @contextmanager
-    def _transaction(self) -> Generator[sqlite3.Connection]:
-        db = self._connected()
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            yield db
-            db.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                db.execute("ROLLBACK")
-            raise
-
-    def _connected(self) -> sqlite3.Connection:
-        if self._db is None or self._path.stat().st_ino != self._file:  # another process replaced a damaged file
-            self._disconnect()
-            db = connect_private(self._path, PATIENCE)
-            try:
-                db.execute("PRAGMA synchronous=OFF")
-                db.execute("PRAGMA journal_mode=WAL")
-                db.executescript(_SCHEMA)
-            except sqlite3.Error:
-                db.close()
-                raise
-            self._db, self._file = db, self._path.stat().st_ino
-        return self._db
-
-    def _disconnect(self) -> None:
-        if self._db is not None:
-            self._db.close()
-            self._db = None

@@ -150,7 +150,12 @@ class Users:
 
 def is_same_name(one: str, other: str) -> bool:
     """Return whether two names are the same; phones capitalise the first letter."""
-    return one.casefold() == unicodedata.normalize("NFC", other).casefold()
+    return same_name(one) == same_name(other)
+
+
+def same_name(name: str) -> str:
+    """Return the form that all spellings of a name share."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _put(db: JournalDatabase, user: User, stored: str) -> None:

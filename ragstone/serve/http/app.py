@@ -12,6 +12,7 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from ragstone.core.errors import MissingExtra, RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.attempts import SharedAttempts
 from ragstone.history.audit import Audit
 from ragstone.history.changed_settings import ChangedSettings
 from ragstone.history.keys import Keys
@@ -47,6 +48,7 @@ from ragstone.serve.http.routes import (
 from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.sign_in.desk import SignInDesk
+from ragstone.serve.http.sign_in.throttle import Throttle
 from ragstone.serve.http.visitors import Visitors
 from ragstone.settings import ServeSettings
 
@@ -110,7 +112,7 @@ def build_app(
         live=LiveSettings(engine, ChangedSettings(journal)),
         scheduler=Scheduler(jobs, Schedules(journal), own.sources),
         limits=SharedLimits(engine.folder, lambda: jobs.server, jobs.servers) if processes > 1 else OwnLimits(),
-        sign_in=SignInDesk(engine.history.journal(), own),
+        sign_in=SignInDesk(engine.history.journal(), own, Throttle(SharedAttempts(engine.folder))),
         warm_first=warm_first,
     )
     app = FastAPI(

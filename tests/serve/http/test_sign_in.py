@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from live import make_key
 from signing_in import ADA, PAGE, PASSWORD, SESSION, Scene, scene, sessions, users
 
 from ragstone.core.errors import NotFound, SettingsError, UsageError
+from ragstone.history.attempts import SharedAttempts
 from ragstone.history.journal import Journal
 from ragstone.history.sessions import SIGN_IN_SECONDS, Sessions, SignIn
 from ragstone.history.users import Users
@@ -211,7 +212,7 @@ def test_slows_down_guesses(here: Scene) -> None:
 
 def test_waits_double_and_end() -> None:
     now = [1000.0]
-    throttle = Throttle(lambda: now[0])
+    throttle = Throttle(clock=lambda: now[0])
     waits: list[float | None] = []
     for _ in range(2):
         throttle.attempt(("ada",), 2)
@@ -225,6 +226,57 @@ def test_waits_double_and_end() -> None:
     throttle.attempt(("bob",), 2)
     throttle.succeed(("ada",))
     throttle.attempt(("ada",), 2)
+
+
+def test_guesses_in_all_processes_count_together(tmp_path: Path) -> None:
+    now = [1000.0]
+    one, other = (Throttle(SharedAttempts(tmp_path), lambda: now[0]) for _ in range(2))
+    with closing(one), closing(other):
+        for throttle in (one, other, one):
+            throttle.attempt(("name", "ada"), 3)
+        for throttle in (one, other):
+            with pytest.raises(Refused):
+                throttle.attempt(("name", "ada"), 3)
+        now[0] -= 5_000  # a clock that is set back
+        with pytest.raises(Refused) as refused:
+            other.attempt(("name", "ada"), 3)
+        assert refused.value.retry_after == 1
+        other.succeed(("name", "ada"))
+        one.attempt(("name", "ada"), 3)
+        assert b"ada" not in (tmp_path / "attempts.db").read_bytes()
+
+
+def test_guesses_count_though_their_file_fails(tmp_path: Path) -> None:
+    (tmp_path / "attempts.db").write_bytes(b"no database" * 1000)
+    with closing(Throttle(SharedAttempts(tmp_path), lambda: 1000.0)) as throttle:
+        for _ in ("in memory", "in another file"):
+            throttle.attempt(("name", "ada"), 1)
+        with pytest.raises(Refused):
+            throttle.attempt(("name", "ada"), 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "addresses", "free"),
+    [
+        (lambda n: f"user{n}", lambda n: f"2001:db8::{n:x}", 30),
+        (lambda n: f"user{n}", lambda n: "::ffff:10.0.0.1" if n % 2 else "10.0.0.1", 30),
+        (lambda n: ("Åda", "A\u030ada", "åDA")[n % 3], lambda n: f"2001:db8:0:1::{n:x}", 5),
+    ],
+)
+def test_one_guesser_is_one(
+    here: Scene, names: Callable[[int], str], addresses: Callable[[int], str], free: int
+) -> None:
+    desk = here.service.sign_in
+
+    async def guessed() -> list[str]:
+        codes: list[str] = []
+        for n in range(free + 1):
+            with pytest.raises(Refused) as refused:
+                await desk.by_password(names(n), "a wrong password", addresses(n))
+            codes.append(refused.value.code)
+        return codes
+
+    assert asyncio.run(guessed()) == ["unauthorized"] * free + ["too_many"]
 
 
 # ---------------------------------------------------------------- what is stored

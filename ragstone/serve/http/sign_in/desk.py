@@ -13,8 +13,9 @@ from ragstone.core.errors import MissingExtra
 from ragstone.history.keys import Scope, canonical
 from ragstone.history.sessions import Sessions, SignIn, name_at
 from ragstone.history.store import JournalStore
-from ragstone.history.users import Users
+from ragstone.history.users import Users, same_name
 from ragstone.serve.http.errors import Refused
+from ragstone.serve.http.networks import network_of
 from ragstone.serve.http.sign_in.failures import SignInFailed
 from ragstone.serve.http.sign_in.throttle import Throttle
 from ragstone.settings import ServeSettings
@@ -44,15 +45,15 @@ class Begun:
 class SignInDesk:
     """People sign in and out here. It throttles those who guess."""
 
-    def __init__(self, journal: JournalStore, settings: ServeSettings) -> None:
-        """Take a connection of its own to the journal, and the settings of the server.
+    def __init__(self, journal: JournalStore, settings: ServeSettings, throttle: Throttle) -> None:
+        """Take a connection of its own to the journal, the settings of the server, and what slows down who guesses.
 
         Raises:
             SettingsError: the provider's settings are incomplete.
             MissingExtra: a package that a provider needs is not installed.
         """
         self._journal, self._users, self._sessions = journal, Users(journal), Sessions(journal)
-        self._settings, self.throttle = settings, Throttle()
+        self._settings, self.throttle = settings, throttle
         self._hashing = asyncio.Semaphore(HASHES_AT_ONCE)
         self.provider = _provider(settings.oidc) if settings.oidc.issuer else None
 
@@ -63,6 +64,7 @@ class SignInDesk:
 
     def close(self) -> None:
         """Close the journal."""
+        self.throttle.close()
         self._journal.close()
 
     async def takes_passwords(self) -> bool:
@@ -80,8 +82,8 @@ class SignInDesk:
             Refused: name or password is wrong, or the attempt comes too soon.
             KnowledgeBaseError: the journal cannot be used.
         """
-        same = name.casefold()
-        both, by_name, by_address = ("both", same, address), ("name", same), ("address", address)
+        same, network = same_name(name), network_of(address)
+        both, by_name, by_address = ("both", same, network), ("name", same), ("address", network)
         for who, free in ((both, FREE_OF_BOTH), (by_name, FREE_OF_NAME), (by_address, FREE_OF_ADDRESS)):
             self.throttle.attempt(who, free)
         async with self._hashing:
@@ -111,7 +113,7 @@ class SignInDesk:
             raise SignInFailed("provider", "the setting serve.oidc.issuer names no provider")
         from ragstone.serve.http.sign_in.provider import new_secret
 
-        self.throttle.attempt(("provider", address), FREE_OF_ADDRESS)
+        self.throttle.attempt(("provider", network_of(address)), FREE_OF_ADDRESS)
         kept = SignIn(nonce=new_secret(), verifier=new_secret(), place=place if _PLACE.fullmatch(place) else "#/")
         state, cookie = await asyncio.to_thread(self._sessions.begin_sign_in, kept)
         to = await self.provider.address(redirect_uri, state, kept.nonce, kept.verifier)
@@ -139,7 +141,7 @@ class SignInDesk:
         rights = rights_of(person.groups, self._settings.oidc)
         if rights is None:
             raise SignInFailed("not_allowed", "the person is in no group of serve.oidc.may_sign_in")
-        self.throttle.succeed(("provider", answer.address))
+        self.throttle.succeed(("provider", network_of(answer.address)))
         name = name_at(self._settings.oidc.issuer, person.subject)
         begin = self._sessions.begin
         return await asyncio.to_thread(begin, name, person.shown, "oidc", *rights, self.seconds), begun.place

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ragstone.history.attempts import Attempts, Failures, OwnAttempts
 from ragstone.serve.http.errors import Refused
 
 LONGEST_SECONDS = 900.0
 """The longest wait; a quiet time of this length makes all attempts free again."""
-MOST_KNOWN = 50_000
-"""Names and addresses that are remembered; the quietest are forgotten first."""
-
-
-@dataclass(slots=True)
-class _Failures:
-    count: int = 0
-    last: float = 0.0
 
 
 class Throttle:
-    """Counts the attempts of names and addresses in this process."""
+    """Counts the attempts of names and addresses."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take a clock that returns seconds."""
-        self._clock = clock
-        self._known: dict[tuple[str, ...], _Failures] = {}
+    def __init__(self, attempts: Attempts | None = None, clock: Callable[[], float] = time.time) -> None:
+        """Take what remembers the attempts, by default this process alone, and a clock of seconds since 1970."""
+        self._attempts, self._clock = attempts or OwnAttempts(), clock
 
     def attempt(self, who: tuple[str, ...], free: int) -> None:
         """Count an attempt as a failure until `succeed` says otherwise, so that many at once gain nothing.
@@ -39,20 +30,21 @@ class Throttle:
             Refused: it comes too soon.
         """
         now = self._clock()
-        known = self._known.pop(who, None) or _Failures()
-        if now - known.last > LONGEST_SECONDS:
-            known.count = 0
-        wait = min(LONGEST_SECONDS, 2.0 ** min(known.count - free, 20)) if known.count >= free else 0.0
-        self._known[who] = known  # the most recent stands last
-        if len(self._known) > MOST_KNOWN:
-            del self._known[next(iter(self._known))]
-        if now < known.last + wait:
-            raise Refused("too_many", "too many attempts to sign in", known.last + wait - now)
-        known.count, known.last = known.count + 1, now
+
+        def counted(known: Failures) -> Failures:
+            last = min(known.last, now)  # a clock that was set back must keep nobody out
+            count = 0 if now - last > LONGEST_SECONDS else known.count
+            wait = min(LONGEST_SECONDS, 2.0 ** min(count - free, 20)) if count >= free else 0.0
+            if now < last + wait:
+                raise Refused("too_many", "too many attempts to sign in", last + wait - now)
+            return Failures(count + 1, now)
+
+        self._attempts.change(who, counted)
 
     def succeed(self, who: tuple[str, ...], *, forget: bool = True) -> None:
         """Forget the failures, or only count this attempt as none."""
-        if forget:
-            self._known.pop(who, None)
-        elif known := self._known.get(who):
-            known.count = max(0, known.count - 1)
+        self._attempts.change(who, lambda known: Failures(0 if forget else max(0, known.count - 1), known.last))
+
+    def close(self) -> None:
+        """Close what remembers the attempts."""
+        self._attempts.close()
