@@ -282,6 +282,8 @@ class Search:
         if parsed is not None and self._version.has_embedder:  # an empty knowledge base has no fields yet
             groups = None if request.reader.groups is None else request.reader.names
             query.refuse_unknown_fields(parsed, self._version.catalog.metadata_keys(groups))
+            if groups is not None:
+                query.refuse_foreign_groups(parsed, groups)
         return parsed
 
     async def _understood(self, question: str, request: Request) -> Question:

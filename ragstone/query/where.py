@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, NoReturn
 
+from ragstone.core.access import READERS
 from ragstone.core.errors import UsageError
 from ragstone.core.filters import And, Compare, Exists, Filter, In, Not, Or, Scalar
 from ragstone.core.records import Metadata
@@ -59,6 +60,26 @@ def refuse_unknown_fields(where: Filter, known: Collection[str]) -> None:
             near = get_close_matches(field, known, 1)
             hint = f"did you mean {near[0]}?" if near else f"fields are {', '.join(sorted(known)[:20])}"
             raise UsageError(f"no document has a field '{field}'; {hint}")
+
+
+def refuse_foreign_groups(where: Filter, own: Collection[str]) -> None:
+    """Refuse a filter that would tell a reader which groups they are not in may read a document.
+
+    Raises:
+        UsageError: it compares the groups of documents with other groups than these, or by their order.
+    """
+    match where:
+        case Compare(key=key, op=op, value=value) if key == READERS and (op not in ("=", "!=") or value not in own):
+            raise UsageError(f"'{READERS}' can only be compared, by = or !=, with a group that you are in")
+        case In(key=key, values=values) if key == READERS and not set(values) <= set(own):
+            raise UsageError(f"'{READERS}' can only be compared with groups that you are in")
+        case Not(part=part):
+            refuse_foreign_groups(part, own)
+        case And(parts=parts) | Or(parts=parts):
+            for part in parts:
+                refuse_foreign_groups(part, own)
+        case _:
+            pass
 
 
 def _fields(where: Filter) -> Iterator[str]:

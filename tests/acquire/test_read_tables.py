@@ -293,3 +293,10 @@ def test_types_and_cleans_news_columns(tmp_path: Path):
     }
     assert second.metadata["timestamp"] == "unknown"
     assert second.metadata["authors"] == ("Ann",)
+
+
+def test_text_of_a_record_does_not_name_its_readers(tmp_path: Path) -> None:
+    (document,) = read_table(tmp_path, "Readers,Stone,Price\nhr;board,Basalt,44\n", "prices.csv")
+    assert isinstance(document, Document)
+    assert (document.title, document.text) == ("Basalt", "Stone: Basalt; Price: 44")
+    assert document.metadata["readers"] == ("board", "hr")

@@ -86,10 +86,11 @@ def read_row(
         too_much = is_record and (len(facts) >= MOST_FACTS - _OTHERS or len(str(fact)) > LONGEST_FACT)
         if column.casefold() not in used and fact is not None and not too_much:
             facts[clean(column)] = fact
-    title = " ".join(pick(*columns.title)) or (record_title(fields) if is_record else "")
+    told = without_column(fields, readers)  # a reader of the text need not know who else reads it
+    title = " ".join(pick(*columns.title)) or (record_title(told) if is_record else "")
     return Row(
         key=row_key(fields, columns),
-        text=record_text(fields) if is_record else "\n\n".join(pick(*texts)),
+        text=record_text(told) if is_record else "\n\n".join(pick(*texts)),
         title=" ".join(title.split()),
         url="".join(pick(columns.url)).strip(),
         groups=groups,
@@ -102,10 +103,15 @@ def row_key(fields: dict[str, Json], columns: ColumnSettings) -> str:
     return "".join(_picked(fields, columns, [columns.id]).values()).strip()
 
 
-def text_spans(fields: dict[str, Json], columns: ColumnSettings, *, is_record: bool) -> dict[str, Span]:
-    """Return where the fields of a row stand in its text, by their names as written."""
+def without_column(fields: dict[str, Json], name: str) -> dict[str, Json]:
+    """Return fields without one, whatever its case."""
+    return {column: value for column, value in fields.items() if column.casefold() != name.casefold()}
+
+
+def text_spans(fields: dict[str, Json], columns: ColumnSettings, readers: str, *, is_record: bool) -> dict[str, Span]:
+    """Return where the fields of a row stand in its text, by their names as written; the arguments are `read_row`'s."""
     if is_record:
-        return record_spans(fields)
+        return record_spans(without_column(fields, readers))
     spans, at = dict[str, Span](), 0
     for column, text in _picked(fields, columns, [column.removesuffix("?") for column in columns.text]).items():
         spans[column] = Span(start=at, end=at + len(text))

@@ -248,9 +248,10 @@ def _documents(table: _Table, rows: Iterator[_Row | Skipped]) -> Iterator[Docume
 
 
 def _as_written(table: _Table, row: _Row) -> TableRow:
-    columns, cells = table.file.settings.columns, {name: str(cell) for name, cell in row.fields.items()}
-    text = read_row(row.fields, columns, table.file.settings.access.column, is_record=row.is_record).text
-    spans = text_spans(row.fields, columns, is_record=row.is_record)
+    settings, cells = table.file.settings, {name: str(cell) for name, cell in row.fields.items()}
+    columns, readers = settings.columns, settings.access.column
+    text = read_row(row.fields, columns, readers, is_record=row.is_record).text
+    spans = text_spans(row.fields, columns, readers, is_record=row.is_record)
     return TableRow(id=_id(table, row), text=text, cells=cells, spans=spans)
 
 

@@ -70,6 +70,26 @@ def test_readers_see_neither_paths_nor_foreign_groups(filed: Live) -> None:
     assert root in text
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "readers = board",
+        "readers != board",
+        "not readers = board",
+        "readers in (staff, board)",
+        "readers > a and readers < c",
+        "(kind = md or readers = board)",
+    ],
+)
+def test_filters_tell_no_foreign_group(filed: Live, where: str) -> None:
+    staff = make_key(filed.engine.folder, "clerk", groups=["staff"])
+    for path, body in (("/search", {"query": "canteen"}), ("/query", {"question": "When is the canteen open?"})):
+        refused = filed.http.post(path, json={**body, "where": where}, headers=staff)
+        assert refused.status_code == 400, refused.text
+    own = filed.http.post("/search", json={"query": "canteen", "where": "readers = staff"}, headers=staff)
+    assert len(own.json()["hits"]) == 1
+
+
 def test_listing_finds_no_hidden_path(filed: Live) -> None:
     staff = make_key(filed.engine.folder, "porter", groups=["staff"])
     unrestricted = make_key(filed.engine.folder, "visitor")

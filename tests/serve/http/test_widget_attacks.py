@@ -220,6 +220,7 @@ def test_refuses(here: Scene, name: str) -> None:
         ("GET", "/documents"),
         ("GET", "/documents/house/parking.md"),
         ("GET", "/originals/house/parking.md"),
+        ("GET", "/rows/house/parking.md"),
         ("GET", "/conversations"),
         ("DELETE", "/conversations/a"),
         ("GET", "/responses/a"),
@@ -287,6 +288,17 @@ def test_visitors_rate_their_own_answers(here: Scene) -> None:
     assert voted(here, answers[""], origin=EVIL).status_code == 403
     for more in ({"reason": "spam"}, {"correction": "hr/salaries.md"}):
         assert voted(here, answers[""], **more).status_code == 403
+
+
+def test_the_site_s_page_does_not_vote_by_a_cookie(here: Scene) -> None:
+    page = {**here.cookie, "origin": here.live.url, "x-ragstone": "page"}
+    response = here.live.http.post("/query", json={"question": PUBLIC}, headers=page).json()["response_id"]
+    assert voted(here, response, "down", **here.cookie).status_code == 404
+    form = {"content-type": "text/plain", "origin": SITE, **here.cookie}
+    sent = f'{{"response_id": "{response}", "vote": "down"}}'
+    assert here.live.http.post("/feedback", content=sent, headers=form).status_code == 415
+    kept = here.live.http.get(f"/responses/{response}", headers=page).json()
+    assert kept["feedback"] == []
 
 
 def test_votes_count_toward_the_limits(tmp_path: Path) -> None:
