@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { beforeEach, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { fresh } from "../chat/turns";
 import { Keeper } from "./kept";
 
@@ -9,7 +9,7 @@ const chat = (turns: number) => ({
   turns: Array.from({ length: turns }, (_, n) => ({ ...fresh(String(n), "Why?"), state: "done" as const })),
   loading: false,
 });
-beforeEach(() => sessionStorage.clear());
+afterEach(() => sessionStorage.clear());
 
 it("keeps the last turns of a conversation for the next page", () => {
   new Keeper(SERVER).write(chat(50), "visitor-1");
