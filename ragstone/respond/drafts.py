@@ -88,7 +88,8 @@ def closest_lead(evidence: Evidence, settings: RespondSettings, lacks: Sequence[
 
 def _lack_lines(lacks: Sequence[Lack], texts: Phrases) -> list[str]:
     """Return what no document mentions, and what only others than the closest passage do."""
-    named = {known: [one.requirement.text for one in lacks if _is_known(one) == known] for known in (False, True)}
+    said = [one for one in lacks if one.requirement.text]
+    named = {known: [one.requirement.text for one in said if _is_known(one) == known] for known in (False, True)}
     lines = ((texts.unfound, named[False]), (texts.unmentioned, named[True]))
     return [line.format(what=", ".join(dict.fromkeys(what))) for line, what in lines if what]
 

@@ -18,7 +18,7 @@ from ragstone.respond.requirements.periods import Period, periods
 from ragstone.respond.requirements.places import places
 from ragstone.respond.words import language_of, lexicon, plain
 
-Kind = Literal["year", "quarter", "month", "version", "number", "place", "name"]
+Kind = Literal["year", "quarter", "month", "version", "number", "place", "name", "prose"]
 
 _GLUED = re.compile(r"(?<![\w/])(?=\w*[^\W\d_])(?=[\w-]*\d)\w+(?:[-.]\w+)*(?![\w/])")
 """Letters and digits in one word: H1N1, COVID-19, GPT-4, python3.10."""
@@ -45,7 +45,8 @@ class Requirement:
     """Something that a question fixes, as the question writes it.
 
     A ``place`` has its code as ``value``, a ``number`` or ``version`` the number; ``anchor`` is the word whose number a
-    version is. ``words`` are those of a name or number. An ``unsure`` one may be no name.
+    version is. ``words`` are those of a name or number. An ``unsure`` one may be no name. ``prose`` has no text:
+    it asks for sentences, and not for the lines of a file that programs read.
     """
 
     kind: Kind

@@ -18,6 +18,7 @@ from ragstone.core.protocols import Weigher
 from ragstone.core.records import EXTRACTED_AT, Chunk
 from ragstone.core.request import Request
 from ragstone.respond.facts import Word, alike, words
+from ragstone.respond.requirements.data_files import is_data, names_data
 from ragstone.respond.requirements.names import Names, same_name
 from ragstone.respond.requirements.periods import Periods, ordinal
 from ragstone.respond.requirements.places import places
@@ -181,8 +182,12 @@ def lacking(
         request: who asks.
         linked: chunks that led the search to the first quoted one, or to which it led; what they have is not missing.
     """
+    if not quoted:
+        return []
+    if is_data(quoted[0]) and not names_data(question, quoted[0]):
+        return [Lack(requirement=Requirement(kind="prose", text=""), found=True, known=True)]
     wanted = requirements(question, language)
-    if not wanted or not quoted:
+    if not wanted:
         return []
     best = Passage(quoted[0])
     missing = [one for one in wanted if not best.has(one)]
