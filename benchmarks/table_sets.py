@@ -74,15 +74,20 @@ def documents(data: Path, source: str) -> Iterator[Document]:
     elif source == TRAIN:
         folder = data / "tables/wtq/dev/train"
         titles = {Path(row["table"]).stem: row["title"] for row in _rows(folder / "tables.meta.jsonl")}
-        for path in sorted(folder.glob("tables-*.jsonl")):
-            for row in _rows(path):
-                name = Path(row["table"]).stem
-                yield _written(f"{TRAIN}/{name}", titles.get(name, ""), row["cells"])
+        for name, rows in train_rows(data):
+            yield _written(f"{TRAIN}/{name}", titles.get(name, ""), rows)
     else:
         pages = sorted((folder / "tables").glob("*.html"))
         for found in acquire.read_files(pages, AcquireSettings(), base=folder / "tables"):
             if isinstance(found, Document):
                 yield replace(found, id=f"{source}/{found.id.removesuffix('.html')}")
+
+
+def train_rows(data: Path) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the tables of the training part of WikiTableQuestions: the name of each, and its rows with the headings."""
+    for path in sorted((data / "tables/wtq/dev/train").glob("tables-*.jsonl")):
+        for row in _rows(path):
+            yield Path(row["table"]).stem, row["cells"]
 
 
 def _written(name: str, title: str, rows: Sequence[Sequence[str]]) -> Document:

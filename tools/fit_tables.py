@@ -4,19 +4,21 @@
 
 The questions are those of AIT-QA, TAT-QA and WikiTableQuestions, and those that `tools.filing_questions` makes of
 quarterly reports. Each is asked of its own table, of what an index of all tables finds, and of that without the tables
-that answer. Each set is measured with coefficients fitted to the other
-sets; WikiTableQuestions and its training part count as one. The last lines are the coefficients fitted to all sets.
+that answer; those of the training part of WikiTableQuestions also of the rows of its tables as CSV files. Each set is
+measured with coefficients fitted to the other sets; WikiTableQuestions, its training part and the rows count as one.
+The last lines are the coefficients fitted to all sets.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import csv
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, fields, replace
 from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 import numpy as np
@@ -25,8 +27,9 @@ from numpy.typing import NDArray
 from benchmarks.bases import Parts, opened
 from benchmarks.common import progress
 from benchmarks.logistic import fit, probabilities
-from benchmarks.table_sets import SETS, TRAIN, TableQuestion, documents, normal, questions
+from benchmarks.table_sets import SETS, TRAIN, TableQuestion, documents, normal, questions, train_rows
 from ragstone import chunk
+from ragstone.core.record import file_of, record_of
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
@@ -38,6 +41,8 @@ from ragstone.respond.tables.features import CellFeatures, Found, cells_of, feat
 from ragstone.respond.tables.lookup import are_of_one, of_periods, together
 from tools.filing_questions import SOURCE, company_of, filing_questions
 
+ROWS = "wtq rows"
+"""Tables of the training part of WikiTableQuestions as CSV files, whose rows are documents."""
 How = Literal["given", "found", "without"]
 WEIGHTS: Mapping[tuple[How, bool], float] = {
     ("given", True): 400,
@@ -57,10 +62,12 @@ EVERY: Mapping[tuple[str, bool], int] = {
     ("wtq", False): 8,
     (TRAIN, True): 3,
     (TRAIN, False): 50,
+    (ROWS, True): 3,
+    (ROWS, False): 50,
     (SOURCE, True): 3,
 }
 """Every nth look-up and other question of a set is used."""
-RANKED = ("aitqa", "tatqa", TRAIN, SOURCE)
+RANKED = ("aitqa", "tatqa", TRAIN, ROWS, SOURCE)
 """Sets that the comparison of cells is fitted to; the look-ups of ``wtq`` are few."""
 FIXED = {"length": 2.0, "latest": 0.7, "newest": 1.0, "percent": 2.0, "statement": 1.5}
 """Coefficients that are chosen, because the sets hardly tell: their tables have periods of one length, their questions
@@ -110,6 +117,8 @@ class Fitted:
 def company(hit: Hit) -> str:
     """Return what a table is about: AIT-QA has several tables of each airline, which repeat figures."""
     chunk_ = hit.chunk
+    if record_of(chunk_):
+        return f"{ROWS}/{PurePath(file_of(chunk_)).stem}"
     if " · " in chunk_.title:
         return company_of(chunk_)
     return chunk_.title.partition(",")[0] if chunk_.document_id.startswith("aitqa/") else chunk_.document_id
@@ -140,6 +149,17 @@ async def cases(data: Path, keep: Path) -> list[Case]:
                 if source != TRAIN:
                     out += await _searched(asked, question, subject, search, request)
             progress(f"tables: {len(out)} cases, last of {source}")
+    with opened(keep / "rows", ("index.embedder=minilm", f"rank.top_k={HITS}")) as kb:
+        asks = [replace(one, source=ROWS) for one in questions(data, TRAIN)]
+        some = [replace(one, document=f"{ROWS}/{PurePath(one.document).name}") for one in _some(asks)]
+        await kb.documents.add([str(_written_rows(data, {PurePath(one.document).name for one in some}, keep / "csv"))])
+        parts = Parts(kb)
+        search = Search(parts.version)
+        for asked in some:
+            question = Asked(asked.text, parts.words.weigh, request)
+            if question.items and not extreme(asked.text):
+                out += await _searched(asked, question, asked.document, search, request)
+        progress(f"tables: {len(out)} cases, last of {ROWS}")
     with opened(keep / "filings", ("index.embedder=minilm",)) as kb:
         await kb.documents.add([str(data / "tables/sec10q/dev/pdf")])
         parts = Parts(kb)
@@ -159,6 +179,16 @@ async def _searched(
     hits = (*found.hits, *found.tables)
     others = [hit for hit in hits if company(hit) != subject]
     return [*_cases(asked, "found", question, hits, subject), *_cases(asked, "without", question, others, subject)]
+
+
+def _written_rows(data: Path, names: Set[str], folder: Path) -> Path:
+    """Write tables of the training part of WikiTableQuestions as CSV files, and return their folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in train_rows(data):
+        if name in names:
+            with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows(rows)
+    return folder
 
 
 def _some(asked: Sequence[TableQuestion]) -> Iterator[TableQuestion]:
@@ -286,8 +316,8 @@ def main() -> None:
     keep = parser.parse_args().keep
     some = asyncio.run(cases(Path(os.environ["RAGSTONE_TEST_DATA"]), keep))
     print("set, asked of, look-ups | probability: look-ups right, wrong, other questions answered")
-    for source in (*SETS, SOURCE):
-        held = {"wtq", TRAIN} if source == "wtq" else {source}
+    for source in (*SETS, ROWS, SOURCE):
+        held = {"wtq", TRAIN, ROWS} if source in ("wtq", ROWS) else {source}
         print(f"without {source}")
         report(
             [one for one in some if one.asked.source == source], fitted([o for o in some if o.asked.source not in held])

@@ -61,13 +61,15 @@ class Table:
     """The rows of a chunk below its column headings.
 
     ``columns`` are the headings of each column; ``caption`` is the text above the table; ``unit`` is the part of the
-    caption or headings that gives the unit of the figures, such as "in millions".
+    caption or headings that gives the unit of the figures, such as "in millions". ``file`` is the data file
+    of the only row; empty for the table of a document.
     """
 
     rows: tuple[Row, ...]
     columns: tuple[tuple[str, ...], ...]
     caption: str = ""
     unit: str = ""
+    file: str = ""
 
     @property
     def corner(self) -> tuple[str, ...]:

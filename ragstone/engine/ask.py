@@ -40,6 +40,7 @@ from ragstone.engine.overviews import Overviews
 from ragstone.engine.replied import Replied
 from ragstone.engine.search import Search
 from ragstone.engine.talk import Talking
+from ragstone.engine.whole_tables import with_rows
 from ragstone.review.confidence import FULL, confidence
 from ragstone.review.heuristic import NAME as STAND_IN
 from ragstone.review.judge import PARTIAL, marks, sufficiency
@@ -91,6 +92,7 @@ class Ask:
             checked = Checked(evidence=replied.evidence)
         else:
             evidence = await self._evidence(question, parsed, before, request, timings)
+            evidence = await asyncio.to_thread(with_rows, self._version, evidence, parsed, request)
             checked = await self._checked(evidence, request, timings)
             if not _asked_back(before):
                 replied = await self._talking.clarification(checked.evidence, request)

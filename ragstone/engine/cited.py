@@ -17,7 +17,7 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
     Raises:
         ResponseError: one does not; the answer must be withheld.
     """
-    chunks = {hit.chunk.id: hit.chunk for hit in (*evidence.hits, *evidence.tables)}
+    chunks = {hit.chunk.id: hit.chunk for hit in (*evidence.hits, *evidence.tables, *evidence.rows)}
     for citation in citations:
         chunk = chunks.get(citation.chunk_id)
         if (
@@ -34,8 +34,9 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
 
 def with_cited_tables(evidence: Evidence, citations: Sequence[Citation]) -> Evidence:
     """Return the evidence with the tables that an answer cites below its hits."""
-    cited = {citation.chunk_id for citation in citations}
-    return replace(evidence, hits=(*evidence.hits, *(hit for hit in evidence.tables if hit.chunk.id in cited)))
+    wanted = {citation.chunk_id for citation in citations} - {hit.chunk.id for hit in evidence.hits}
+    cited = {hit.chunk.id: hit for hit in (*evidence.rows, *evidence.tables) if hit.chunk.id in wanted}
+    return replace(evidence, hits=(*evidence.hits, *cited.values()))
 
 
 def sources_of(evidence: Evidence, citations: Sequence[Citation]) -> tuple[Source, ...]:

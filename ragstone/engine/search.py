@@ -15,6 +15,7 @@ from ragstone.core.access import both
 from ragstone.core.answers import Turn
 from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
 from ragstone.core.filters import Compare, Filter
+from ragstone.core.record import record_of
 from ragstone.core.records import Considered, Evidence, Hit, Matches, Question, Trace
 from ragstone.core.request import Request
 from ragstone.core.timing import TimeBudget, Timings
@@ -34,6 +35,8 @@ TABLES = 20
 The table with a figure often differs in wording from the question and ranks below the hits; for nine of ten questions
 that ``tools/fit_tables.py`` makes from quarterly reports, it is among this many.
 """
+ROWS = 40
+"""Candidates among which rows of data files are read for an answer."""
 CONFINED_TABLES = 80
 """The same if a filter limits the question, perhaps to one report: all its statements are read."""
 TABLES_DEPTH = 400
@@ -160,6 +163,8 @@ class Search:
             with self._version.catalog.snapshot():  # all chunks of a document have the same commit
                 read = self._read(fused, max(candidates, shown))
                 tables = self._tables(with_tables, table_rows, CONFINED_TABLES if where else TABLES)
+                if any(record_of(hit.chunk) for hit in read[:candidates]):
+                    tables += self._records(fused)
             ranked, skipped = await self._reranked(asked, read[:candidates], budget, request)
         with timings.stage("steps"):
             first = FirstSearch(
@@ -322,6 +327,13 @@ class Search:
         best = [one for at in np.flatnonzero(is_table)[:most].tolist() for one in fused.candidates(at, at + 1)]
         chunks = self._version.catalog.chunks([one.row for one in best])
         return [Hit(chunk=chunks[one.row], score=one.score, why=one.why) for one in best if one.row in chunks]
+
+    def _records(self, fused: query.Fused) -> list[Hit]:
+        """Return the best rows of data files among the candidates."""
+        best = fused.candidates(0, ROWS)
+        chunks = self._version.catalog.chunks([one.row for one in best])
+        hits = [Hit(chunk=chunks[one.row], score=one.score, why=one.why) for one in best if one.row in chunks]
+        return [hit for hit in hits if record_of(hit.chunk)]
 
     async def _reranked(
         self, asked: Question, hits: Sequence[Hit], budget: TimeBudget, request: Request

@@ -34,6 +34,7 @@ from ragstone.respond.replies import (
     plain_reply,
     tallied,
 )
+from ragstone.respond.tables.comparison import comparison_of
 from ragstone.respond.tables.dates import only_day, year_and_quarter
 from ragstone.respond.words import language_of, replies
 from ragstone.services.models import build_chat_model, choose
@@ -55,6 +56,7 @@ __all__ = [
     "build_chat_model",
     "choose",
     "compared",
+    "comparison_of",
     "counted",
     "courtesy",
     "digest",
@@ -106,7 +108,8 @@ def build_answerer(
     from ragstone.respond.quoting.extractive import ExtractiveAnswerer
     from ragstone.respond.tables import TableReader
 
-    tables = TableReader(known=known, weigh=weigh)
+    least = threshold_for(embedder, settings.risk) if settings.risk else settings.abstain_below
+    tables = TableReader(known=known, weigh=weigh, least=least)
     quoting = ExtractiveAnswerer(
         settings,
         matcher=matcher,
@@ -115,7 +118,7 @@ def build_answerer(
         known=known,
         weigh=weigh,
         estimate=estimate_for(embedder),
-        abstain_below=threshold_for(embedder, settings.risk) if settings.risk else settings.abstain_below,
+        abstain_below=least,
     )
     if model is None:
         return quoting

@@ -10,6 +10,7 @@ from ragstone.core.answers import Draft, Statement
 from ragstone.core.protocols import Weigher
 from ragstone.core.records import Chunk, Evidence
 from ragstone.core.request import Request
+from ragstone.core.table import Cell
 from ragstone.respond.drafts import cite
 from ragstone.respond.facts import Word, words
 from ragstone.respond.remembered import Remembered
@@ -20,9 +21,16 @@ from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import dates
 from ragstone.respond.tables.features import Found, is_figure
 from ragstone.respond.tables.lookup import Looked, look_up
+from ragstone.respond.tables.whole import compared_rows
 
 WORTH_READING = 0.3
 """Probability of a cell from which on a language model is given its table, too."""
+SURE_CELL = 0.7
+"""Probability from which on a cell of a data file is shown even if its row is more sure."""
+SURE_ROW, SURER_ROW = 0.6, 0.8
+"""Probability from which on its row is shown instead: of a cell that would be refused, and of one that is not sure."""
+LONGEST_ROW = 400
+"""Characters of such a row."""
 _PER = re.compile(r"\bper\b", re.IGNORECASE)
 _PER_SHARE = re.compile(r"\b(?:per (?:\w+ ){0,2}share|je (?:\w+ )?aktie|eps)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\bexcept\b", re.IGNORECASE)
@@ -49,10 +57,12 @@ class TableReader:
     Attributes:
         known: says for each word whether any document contains it.
         weigh: weighs words.
+        least: probability from which on a cell or row is an answer.
     """
 
     known: Known
     weigh: Weigher
+    least: float = 0.5
     _looked: Remembered[Looked | None] = field(default_factory=Remembered["Looked | None"], init=False, repr=False)
 
     def read(self, evidence: Evidence, request: Request) -> Looked | None:
@@ -62,6 +72,8 @@ class TableReader:
         return self._looked.keep(evidence, request, self._newly_read(evidence, request))
 
     def _newly_read(self, evidence: Evidence, request: Request) -> Looked | None:
+        if compared := compared_rows(evidence.question, evidence.rows):
+            return compared
         asked = Asked(evidence.question, self.weigh, request)
         looked = look_up(asked, (*evidence.hits, *evidence.tables), FITTED)
         if looked is None:
@@ -75,7 +87,18 @@ class TableReader:
             weigh=self.weigh,
             request=request,
         )
-        return replace(looked, probability=lowered(looked.probability, lacks))
+        looked = replace(looked, probability=lowered(looked.probability, lacks), row=lowered(looked.row, lacks))
+        return self._with_row(looked)
+
+    def _with_row(self, looked: Looked) -> Looked:
+        """Return the whole row if it is surely right and the cell is not, and if it is short."""
+        row = looked.cells[0].row
+        sure = looked.probability >= max(self.least, SURE_CELL)
+        if sure or looked.row < max(self.least, SURE_ROW if looked.probability < self.least else SURER_ROW):
+            return looked
+        if row.span.end - row.span.start > LONGEST_ROW or looked.calculation:
+            return looked
+        return replace(looked, cells=looked.cells[:1], probability=looked.row, whole=True)
 
     def shown(self, evidence: Evidence, request: Request) -> Evidence:
         """Return the evidence for a language model: with the table that likely answers, if it is not among the hits."""
@@ -156,8 +179,10 @@ def _is_amount(word: Word) -> bool:
 def draft_of(looked: Looked) -> Draft:
     """Return the answer: each cell with what names its row and column, and what is calculated from them."""
     cells = looked.cells
+    if looked.whole:
+        return _row_draft(looked)
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
-    lines = [f"{named(one)}: {one.cell.text} [{n}]" for n, one in enumerate(cells, start=1)]
+    lines = [f"{named(one, looked.keys)}: {one.cell.text} [{n}]" for n, one in enumerate(cells, start=1)]
     if looked.calculation:
         lines.append(f"{looked.calculation} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")
     return Draft(
@@ -168,9 +193,27 @@ def draft_of(looked: Looked) -> Draft:
     )
 
 
-def named(one: Found) -> str:
-    """Return what names a cell: section, label, headings and unit, as "Revenue · fiscal 2023 · in millions"."""
+def _row_draft(looked: Looked) -> Draft:
+    """Return the answer that shows a whole row as its file has it."""
+    one = looked.cells[0]
+    citation = cite(1, one.hit, one.row.span)
+    lines = [f"{citation.quote} [1]"]
+    return Draft(
+        text=lines[0],
+        citations=(citation,),
+        answerability=looked.probability,
+        statements=tuple(_statements(lines, 1)),
+    )
+
+
+def named(one: Found, keys: Sequence[Cell] = ()) -> str:
+    """Return what names a cell: section, label, headings and unit, as "Revenue · fiscal 2023 · in millions".
+
+    A cell of a data file is named by some ``keys``, other cells of its row, with the names of their columns.
+    """
     cell = one.cell
+    if keys:
+        return " · ".join([*(f"{' '.join(key.header)} {key.text}" for key in keys if key is not cell), *cell.header])
     label = [part.rstrip(" :,") for part in cell.label] if cell is not one.row.cells[0] else []
     corner = [part for part in one.table.corner if label and dates(part)]
     parts = [*label, *(part.rstrip(" :,") for part in (*corner, *cell.header)), unit_of(one)]

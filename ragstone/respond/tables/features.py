@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from math import log
 
+from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
@@ -111,8 +112,10 @@ class _Known:
 
     def __init__(self, asked: Asked, chunk: Chunk, table: Table) -> None:
         self.asked, self.table = asked, table
-        self.around = asked.found_in(named_in(f"{table.caption} {chunk.title} {chunk.context} {chunk.document_id}"))
-        self.subject = asked.found_in(named_in(f"{chunk.title} {chunk.document_id}"))
+        # The title of a row is its label.
+        title = table.file or f"{chunk.title} {chunk.document_id}"
+        self.around = asked.found_in(named_in(table.file or f"{table.caption} {title} {chunk.context}"))
+        self.subject = asked.found_in(named_in(title))
         headings = [named_in(" ".join(path)) for path in table.columns]
         self.columns = [asked.found_in(one) for one in headings]
         self.wanted = [any(map(one.has, asked.wanted)) for one in headings]
@@ -121,7 +124,7 @@ class _Known:
         self.dates = [dates_of(path) for path in table.columns]
         self.lengths = _lengths(self.dates)
         # The fiscal period in a title is not of the calendar years of columns; `_in_days` compares it.
-        title = chunk.title.replace(_fiscal_period(chunk) or "\n", "")
+        title = table.file or chunk.title.replace(_fiscal_period(chunk) or "\n", "")
         self.about = [dates_of(table.corner), dates(table.caption), dates(title)]
         years = [max(one.years, default=0) for one in self.dates]
         self.latest = [bool(year) and year == max(years) for year in years]
@@ -134,38 +137,42 @@ class _Known:
         ]
         self.when = [asked.dates, *_in_days(asked.dates, chunk)]
         self.statement = log(1 + _measures(table)) if asked.measures and not _is_of_another(asked, table) else 0.0
-        self.date = _date_of(chunk)
+        self.date = () if table.file else _date_of(chunk)
 
 
 def cells_of(hits: Sequence[Hit]) -> list[Found]:
-    """Return the cells of the tables among the hits; those of the best hits if there are more than `MAX_CELLS`."""
+    """Return the cells of the tables among the hits; those of the best hits if there are more than `MAX_CELLS`.
+
+    The rows of one data file have one place.
+    """
     found: list[Found] = []
-    count = place = 0
+    places: dict[str, int] = {}
+    count = 0
     for hit in hits:
         count += hit.chunk.text.count("|")
         if count > MAX_CELLS:
             break
-        if table := table_of(hit.chunk):
+        if table := table_of(hit.chunk) or record_of(hit.chunk):
+            place = places.setdefault(table.file or hit.chunk.id, len(places))
             found += [
                 Found(hit=hit, place=place, table=table, row=row, cell=cell)
                 for row in table.rows
                 for cell in row.cells
                 if cell.text and not _MARK.fullmatch(cell.text)
             ]
-            place += 1
     return found
 
 
 def features_of(asked: Asked, found: Sequence[Found]) -> list[CellFeatures]:
     """Return the features of cells, given table after table and row after row."""
-    tables = {one.place: one for one in reversed(found)}
-    known = {place: _Known(asked, one.hit.chunk, one.table) for place, one in tables.items()}
+    tables = {id(one.table): one for one in reversed(found)}
+    known = {at: _Known(asked, one.hit.chunk, one.table) for at, one in tables.items()}
     newest = _newest([*known.values()])
     out: list[CellFeatures] = []
     row: _RowKnown | None = None
     for one in found:
         if row is None or row.row is not one.row:
-            row = _RowKnown(known[one.place], one.row, newest)
+            row = _RowKnown(known[id(one.table)], one.row, newest)
         out.append(row.features(one.cell, one.place))
     return out
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.records import Hit
-from ragstone.respond.tables.asked import Asked
+from ragstone.core.table import Cell
+from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import Extreme, are_comparable, calculation, extreme, operation, value_of
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.counting import Limit, counted, limit_of
@@ -26,6 +27,8 @@ _YEAR_BEFORE = re.compile(
 )
 _SIGNS = re.compile(r"[\s$€£]")
 _NUMBER = re.compile(r"[\W\d_]+")
+_KEYS = 3
+"""Cells that are shown with the answer, so that a reader knows its row."""
 _WHOLLY = 0.999
 """Share of a question that a table names together with its titles, up to rounding, if it names all."""
 
@@ -46,13 +49,18 @@ class Looked:
     More than one are cells of one row, for the periods that the question names, or those among which the first is the
     largest or smallest; or a part and its total, or measures that are compared. ``figure`` says that the first is a
     figure, and that the question does not ask for a name, place or time. ``calculation`` is what is calculated or
-    counted from the cells, as it is shown; empty if nothing is.
+    counted from the cells, as it is shown; empty if nothing is. ``keys`` are other cells of the row of a data file by
+    which a reader knows it, and ``row`` is the probability that this row answers, whichever cell does; 0 for a table.
+    ``whole`` says that the row is shown, and not the cell.
     """
 
     cells: tuple[Found, ...]
     probability: float
     figure: bool = False
     calculation: str = ""
+    keys: tuple[Cell, ...] = ()
+    row: float = 0.0
+    whole: bool = False
 
 
 def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
@@ -85,7 +93,35 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
         calculation=calculated,
         probability=probability(certainty, model.bias, model.certainty),
         figure=is_figure(found[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
+        keys=_keys(asked, found[best]),
+        row=_of_row(asked, found, known, share, best, model),
     )
+
+
+def _keys(asked: Asked, best: Found) -> tuple[Cell, ...]:
+    """Return the cells of the row of a data file that the question names, and the one that names the row."""
+    if not best.table.file:
+        return ()
+    others = [cell for cell in best.row.cells if cell is not best.cell]
+    named = [cell for cell in others if asked.weight(asked.found_in(named_in(cell.text))) > 0]
+    first = best.row.cells[0]
+    return tuple([*([first] if first in others and first not in named else []), *named][:_KEYS])
+
+
+def _of_row(
+    asked: Asked,
+    found: Sequence[Found],
+    known: Sequence[CellFeatures],
+    share: NDArray[np.float64],
+    best: int,
+    model: Model,
+) -> float:
+    """Return the probability that the row of a data file has the answer in one of its cells; 0 in other tables."""
+    if not found[best].table.file:
+        return 0.0
+    whole = sum(float(part) for part, one in zip(share, found, strict=True) if one.row is found[best].row)
+    certainty = certainty_of(asked, known[best], whole, lone=are_of_one(found))
+    return probability(replace(certainty, mistyped=0.0, first=0.0), model.bias, model.certainty)
 
 
 def _share_of_total(
@@ -212,7 +248,7 @@ def _undated(one: Found) -> tuple[str, ...]:
 
 def are_of_one(found: Sequence[Found]) -> bool:
     """Return whether all cells are of one document."""
-    return len({one.hit.chunk.document_id for one in found}) == 1
+    return len({one.table.file or one.hit.chunk.document_id for one in found}) == 1
 
 
 def together(found: Sequence[Found], share: NDArray[np.float64], cells: Sequence[Found]) -> float:
@@ -231,7 +267,7 @@ def _bare(one: Found) -> str:
 
 def _sources(one: Found) -> Iterator[str]:
     chunk = one.hit.chunk
-    yield chunk.document_id
+    yield one.table.file or chunk.document_id
     if company := chunk.metadata.get("company"):
         yield f"company {company}"
 

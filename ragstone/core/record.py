@@ -1,0 +1,112 @@
+"""Rows of data files in chunks: the fields of a row, each with its exact span, as a table of one row.
+
+The text of such a document is ``name: value; name: value`` on its first line, with long values below. Which names are
+columns is known from the metadata, where the fields stand as facts, so that a value may hold any sign.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Chunk, Span
+from ragstone.core.table import Cell, Row, Table
+
+_BETWEEN = "; "
+_AFTER_NAME = ": "
+_UNKNOWN = re.compile(r"[^\W\d_][^:;\n]{0,80}(?=: )")
+"""The name of a column that is no fact, such as that of the groups that may read a row."""
+_LONGEST_NAME = 200
+"""Characters of the name of a first column."""
+_MIN_COLUMNS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Field:
+    """A field: the name of its column, the span of its value, and whether the metadata have this value."""
+
+    name: str
+    span: Span
+    is_fact: bool
+
+
+def file_of(chunk: Chunk) -> str:
+    """Return the file or table that a row is of: the path of its document."""
+    path = chunk.metadata.get("path")
+    return path if isinstance(path, str) else chunk.document_id.partition("#")[0]
+
+
+def record_of(chunk: Chunk) -> Table | None:
+    """Return the row of a data file as a table of one row, with the cell that names it first; None for other chunks."""
+    if chunk.index or chunk.is_web or _AFTER_NAME not in chunk.text[:_LONGEST_NAME]:
+        return None
+    line, _, below = chunk.text.partition("\n")
+    facts = {" ".join(key.split()): value for key, value in chunk.metadata.items()}
+    found = [*_fields(line, facts)]
+    if not below and chunk.total > 1 and found and not found[-1].is_fact:
+        found.pop()  # the end of the chunk may cut it
+    if len(found) < _MIN_COLUMNS or 2 * sum(one.is_fact for one in found) < len(found):
+        return None
+    naming = next((n for n, one in enumerate(found) if one.span.of(line) == chunk.title), 0)
+    order = [found[naming], *found[:naming], *found[naming + 1 :]]
+    label = (chunk.title or order[0].span.of(line),)
+    columns = tuple((one.name,) for one in order)
+    cells = tuple(
+        Cell(span=one.span, text=one.span.of(line), row=0, column=n, header=columns[n], label=label)
+        for n, one in enumerate(order)
+    )
+    row = Row(span=Span(start=0, end=len(line)), section="", cells=cells)
+    return Table(rows=(row,), columns=columns, file=file_of(chunk))
+
+
+def _fields(line: str, facts: Mapping[str, Scalar | tuple[Scalar, ...]]) -> Iterator[_Field]:
+    """Yield the fields of a line, in order; none after a place where no column begins."""
+    names = sorted(facts, key=len, reverse=True)
+    at = 0
+    while at < len(line):
+        name = next((one for one in names if line.startswith(one + _AFTER_NAME, at)), "")
+        if not name:
+            unknown = _UNKNOWN.match(line, at)
+            if not unknown:
+                return
+            name = unknown[0]
+        start = at + len(name) + len(_AFTER_NAME)
+        fact = facts.get(name)
+        end = _end(line, start, fact, names)
+        yield _Field(name=name, span=Span(start=start, end=end), is_fact=_says(line[start:end], fact))
+        at = end + len(_BETWEEN)
+
+
+def _end(line: str, start: int, fact: Scalar | tuple[Scalar, ...] | None, names: list[str]) -> int:
+    """Return where a value ends: with the fact that it is, or else before the next column that is known."""
+    if isinstance(fact, str) and line.startswith(fact, start):
+        end = start + len(fact)
+        if end == len(line) or line.startswith(_BETWEEN, end):
+            return end
+    at = line.find(_BETWEEN, start)
+    while at >= 0:
+        after = at + len(_BETWEEN)
+        if any(line.startswith(one + _AFTER_NAME, after) for one in names) or _UNKNOWN.match(line, after):
+            return at
+        at = line.find(_BETWEEN, after)
+    return len(line)
+
+
+def _says(text: str, fact: Scalar | tuple[Scalar, ...] | None) -> bool:
+    """Return whether a value is written as the fact that was made of it."""
+    match fact:
+        case None:
+            return False
+        case bool():
+            return text.lower() == str(fact).lower()
+        case int() | float():
+            try:
+                return float(text) == float(fact)
+            except ValueError:
+                return False
+        case tuple():
+            return all(str(one) in text for one in fact)
+        case _:
+            return text == fact

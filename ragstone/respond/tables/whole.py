@@ -1,0 +1,338 @@
+"""Answers from all rows of a table: the row with the largest or smallest value of a column, or how many rows fit.
+
+Nothing is guessed: each word of the question must name a column, the table, or a whole value that some rows have, and
+every value of the column compared must be a number of one unit. Otherwise there is no answer of this kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from ragstone.core.record import file_of, record_of
+from ragstone.core.records import Chunk, Hit
+from ragstone.core.table import Cell, Row, Table, table_of
+from ragstone.respond.facts import Word, alike, words
+from ragstone.respond.tables.calculate import value_of
+from ragstone.respond.tables.comparison import Comparison, comparison_of
+from ragstone.respond.tables.features import NOTHING, Found
+from ragstone.respond.tables.lookup import Looked
+
+EXACT = 0.8
+"""Probability of an answer from all rows: what of it may be wrong is what the question means, not what is compared."""
+SHOWN = 10
+"""Counted rows that are cited."""
+_MIN_ROWS = 2
+_TIES = 3
+"""Rows with the same largest value that are shown."""
+_UNIT = re.compile(r"(?P<before>[$€£¥]?)\s*(?P<figure>[-−–(]?\d[\d,]*(?:\.\d+)?\)?)\s*(?P<after>[^\d\s]{0,12})")
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """A column of a table: its heading, the words of that, and its cells by the number of the row."""
+
+    name: str
+    words: tuple[str, ...]
+    cells: dict[int, Found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole:
+    """All rows of a table, in order, and its columns; ``named`` are the words of what names the table."""
+
+    name: str
+    named: frozenset[str]
+    rows: Sequence[Found]
+    columns: Sequence[_Column]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Condition:
+    """A value that some rows have in a column."""
+
+    column: _Column
+    value: str
+
+    @property
+    def rows(self) -> set[int]:
+        return {n for n, one in self.column.cells.items() if _plain(one.cell.text) == self.value}
+
+
+def key_of(chunk: Chunk) -> str:
+    """Return what the rows of one table have in common; empty for a chunk that is no table."""
+    if record_of(chunk):
+        return file_of(chunk)
+    if chunk.facts.get("is_table"):
+        return "\n".join([chunk.document_id, *(str(chunk.facts.get(one)) for one in ("table_caption", "table_header"))])
+    return ""
+
+
+def compared_rows(question: str, hits: Sequence[Hit]) -> Looked | None:
+    """Return the answer from all rows of a table; None if no table, or more than one, has what the question compares.
+
+    Args:
+        question: as it was understood.
+        hits: all rows of the tables that may be meant.
+    """
+    wanted = comparison_of(question)
+    if wanted is None or not hits:
+        return None
+    groups: dict[str, list[Hit]] = {}
+    for hit in hits:
+        groups.setdefault(key_of(hit.chunk), []).append(hit)
+    found = [one for key, some in groups.items() if key and (whole := _whole(some)) and (one := _answer(wanted, whole))]
+    return found[0] if len(found) == 1 else None
+
+
+def _whole(hits: Sequence[Hit]) -> _Whole | None:
+    """Return the rows of a table; None if one of them cannot be read."""
+    rows: list[Found] = []
+    columns: dict[str, dict[int, Found]] = {}
+    name = ""
+    for hit in hits:
+        table = record_of(hit.chunk) or table_of(hit.chunk)
+        if table is None or (table.file and hit.chunk.total > 1 and "\n" not in hit.chunk.text):
+            return None
+        name = table.file or hit.chunk.title or hit.chunk.document_id
+        for row in table.rows:
+            number = len(rows)
+            rows.append(_found(hit, table, row, row.cells[0]))
+            for cell in row.cells:
+                columns.setdefault(" ".join(cell.header), {})[number] = _found(hit, table, row, cell)
+    if len(rows) < _MIN_ROWS or not columns:
+        return None
+    first = hits[0].chunk
+    title = "" if rows[0].table.file else first.title
+    about = f"{name} {title} {rows[0].table.caption} {first.facts.get('section', '')}"
+    return _Whole(
+        name=name.rpartition("/")[2],
+        named=frozenset(map(_singular, _words(about))),
+        rows=rows,
+        columns=[_Column(name=one, words=tuple(_heading(one)), cells=cells) for one, cells in columns.items()],
+    )
+
+
+def _found(hit: Hit, table: Table, row: Row, cell: Cell) -> Found:
+    return Found(hit=hit, place=0, table=table, row=row, cell=cell)
+
+
+def _answer(wanted: Comparison, whole: _Whole) -> Looked | None:
+    conditions, rest = _conditions(wanted.words, whole)
+    if conditions is None:
+        return None
+    fit = set(range(len(whole.rows))).intersection(*(one.rows for one in conditions))
+    if wanted.wanted in ("count", "distinct"):
+        return _counted(wanted, whole, conditions, rest, fit)
+    return _largest(wanted, whole, conditions, rest, fit)
+
+
+# ---------------------------------------------------------------- what the question names
+
+
+def _conditions(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] | None, list[Word]]:
+    """Return the values that the question names, and the words left; None if it is not clear what a word means.
+
+    A value counts that is the whole of a cell, in one column only, and part of no other value of that column.
+    """
+    said = [_singular(word.lower) for word in asked]
+    values: dict[tuple[str, ...], list[_Column]] = {}
+    for column in whole.columns:
+        for value in {_plain(one.cell.text) for one in column.cells.values()}:
+            values.setdefault(tuple(map(_singular, value.split())), []).append(column)
+    out: list[_Condition] = []
+    rest: list[Word] = []
+    at = 0
+    while at < len(said):
+        size = next((n for n in range(min(6, len(said) - at), 0, -1) if tuple(said[at : at + n]) in values), 0)
+        names_column = any(_singular(said[at]) in column.words for column in whole.columns)
+        if not size or (size == 1 and names_column):
+            rest.append(asked[at])
+            at += 1
+            continue
+        key = tuple(said[at : at + size])
+        columns = values[key]
+        if len(columns) > 1:
+            return None, []
+        (column,) = columns
+        forms = {_plain(one.cell.text) for one in column.cells.values()}
+        own = [form for form in forms if tuple(map(_singular, form.split())) == key]
+        if len(own) != 1 or any(_contains(form, own[0]) for form in forms if form != own[0]):
+            return None, []
+        out.append(_Condition(column=column, value=own[0]))
+        at += size
+    if len({id(one.column) for one in out}) < len(out):
+        return None, []  # two values of one column: either, or the one against the other
+    return out, rest
+
+
+def _measures(rest: Sequence[Word], columns: Iterable[_Column]) -> list[_Column]:
+    """Return the columns whose heading the question names wholly; of one within another the longer."""
+    said = {_singular(word.lower) for word in rest}
+    found = [one for one in columns if one.words and all(any(_same(a, b) for b in said) for a in one.words)]
+    return [one for one in found if not any(set(one.words) < set(other.words) for other in found)]
+
+
+def _is_explained(word: Word, whole: _Whole, columns: Sequence[_Column]) -> bool:
+    """Return whether a word names a column that is used, or the table, or any of its rows."""
+    own = _singular(word.lower)
+    named = [*whole.named, *(one for column in columns for one in column.words)]
+    return any(_same(own, one) for one in named)
+
+
+def _is_figure(word: Word, whole: _Whole, but: Sequence[_Column]) -> bool:
+    """Return whether a word names a column of numbers, other than some."""
+    own = _singular(word.lower)
+    return any(
+        _same(own, one) for column in whole.columns if column not in but and _values(column) for one in column.words
+    )
+
+
+def _subject(rest: Sequence[Word], whole: _Whole) -> _Column | None:
+    """Return the column of which the question wants a cell: the first that it names, else the one that names rows."""
+    for word in rest:
+        for column in whole.columns:
+            if column.words and _same(_singular(word.lower), column.words[-1]) and not _values(column):
+                return column
+    first = whole.rows[0].row.cells[0].header
+    return next((one for one in whole.columns if one.name == " ".join(first)), None)
+
+
+# ---------------------------------------------------------------- the answers
+
+
+def _largest(
+    wanted: Comparison, whole: _Whole, conditions: Sequence[_Condition], rest: Sequence[Word], fit: set[int]
+) -> Looked | None:
+    named = [one for one in _measures(rest, whole.columns) if _values(one)]
+    if not named:
+        named = [one for one in whole.columns if set(one.words) & set(wanted.columns) and _values(one)]
+    subject = _subject(rest, whole)
+    if len(named) != 1 or subject is None:
+        return None
+    (measure,) = named
+    if not all(_is_explained(word, whole, [measure, subject]) for word in rest):
+        return None
+    values = _values(measure)
+    among = {n: value for n, value in values.items() if n in fit}
+    if len(among) < _MIN_ROWS:
+        return None
+    best = max(among.values()) if wanted.wanted == "largest" else min(among.values())
+    rows = [n for n, value in among.items() if value == best]
+    if len(rows) > _TIES or any(n not in subject.cells for n in rows):
+        return None
+    cells = [cell for n in rows for cell in (subject.cells[n], measure.cells[n])]
+    cells = cells if subject is not measure else cells[::2]
+    sign = "max" if wanted.wanted == "largest" else "min"
+    shown = f"{sign}({measure.name}) = {measure.cells[rows[0]].cell.text}"
+    return _looked(cells, f"{_of(whole, conditions, len(among))}: {shown}", conditions)
+
+
+def _counted(
+    wanted: Comparison, whole: _Whole, conditions: Sequence[_Condition], rest: Sequence[Word], fit: set[int]
+) -> Looked | None:
+    subject = _subject(rest, whole)
+    if subject is None:
+        return None
+    used = [subject]
+    said = ""
+    if limit := wanted.limit:
+        named = [one for one in _measures(rest, whole.columns) if _values(one)]
+        if len(named) != 1:
+            return None
+        values = _values(named[0])
+        beyond = {n for n, one in values.items() if (one > limit.value if limit.above else one < limit.value)}
+        beyond |= {n for n, one in values.items() if limit.included and one == limit.value}
+        fit = fit & beyond
+        used += named
+        sign = (">" if limit.above else "<") if not limit.included else ("≥" if limit.above else "≤")
+        said = f"{named[0].name} {sign} {limit.value:,}"
+    if not conditions and not said and wanted.wanted == "count" and not any(map(wanted.subject, rest)):
+        return None  # it may ask for a figure that a row has
+    others = [word for word in rest if not wanted.subject(word)]
+    if not fit or not all(_is_explained(word, whole, used) for word in others):
+        return None
+    if any(_is_figure(word, whole, used) for word in others):
+        return None  # "the number of deaths" is a figure
+    rows = sorted(n for n in fit if n in subject.cells)
+    if len(rows) < len(fit):
+        return None
+    count = len(rows)
+    if wanted.wanted == "count" and others and len({_plain(subject.cells[n].cell.text) for n in rows}) < count:
+        return None  # several rows of one thing
+    if wanted.wanted == "distinct":
+        rows = [*{_plain(subject.cells[n].cell.text): n for n in reversed(rows)}.values()][::-1]
+        count, said = len(rows), ", ".join(filter(None, [said, subject.name]))
+    head = _of(whole, conditions, len(whole.rows), said)
+    return _looked([subject.cells[n] for n in rows[:SHOWN]], f"{head}: {count:,}", conditions)
+
+
+def _of(whole: _Whole, conditions: Sequence[_Condition], rows: int, said: str = "") -> str:
+    """Return what was compared, as "stations.csv (52 rows), Country = Germany"."""
+    shown = [f"{one.column.name} = {next(iter(_texts(one)))}" for one in conditions]
+    return ", ".join(filter(None, [f"{whole.name} ({rows:,} rows)", *shown, said]))
+
+
+def _texts(condition: _Condition) -> Iterator[str]:
+    return (one.cell.text for n, one in condition.column.cells.items() if n in condition.rows)
+
+
+def _looked(cells: Sequence[Found], said: str, conditions: Sequence[_Condition]) -> Looked:
+    rows = {id(one.row): one.row for one in cells}
+    keys = [one.column.cells for one in conditions]
+    first = next(iter(rows.values()))
+    named = [cell for cell in first.cells if any(cell is one.cell for some in keys for one in some.values())]
+    return Looked(cells=tuple(cells), probability=EXACT, calculation=said, keys=tuple(named))
+
+
+def _values(column: _Column) -> dict[int, Decimal]:
+    """Return the numbers of a column by row; none if a cell is no number, or if they have several units."""
+    out: dict[int, Decimal] = {}
+    units = set[tuple[str, str]]()
+    for n, one in column.cells.items():
+        text = one.cell.text
+        if NOTHING.fullmatch(text):
+            continue
+        found = _UNIT.fullmatch(text)
+        value = value_of(found["figure"]) if found else None
+        if found is None or value is None:
+            return {}
+        units.add((found["before"], found["after"].lower()))
+        out[n] = value
+    return out if len(units) == 1 else {}
+
+
+# ---------------------------------------------------------------- words
+
+
+@lru_cache(maxsize=8192)
+def _plain(text: str) -> str:
+    return " ".join(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower for word in words(text.lower())]
+
+
+def _heading(name: str) -> list[str]:
+    """Return the words of a heading, without units in brackets and words that name nothing."""
+    bare = _IN_BRACKETS.sub(" ", name).replace("_", " ")
+    return [_singular(word.lower) for word in words(bare.lower()) if not word.stop]
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or (len(one) > 4 and len(other) > 4 and alike(one, other, name=True))
+
+
+def _contains(text: str, part: str) -> bool:
+    return f" {part} " in f" {text} "

@@ -1,0 +1,130 @@
+"""Answers from rows of data files: the cell or the row that is asked for, and comparisons over all rows."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragstone.core.access import OWNER, Reader
+from ragstone.core.answers import Answer
+from ragstone.engine import whole_tables
+from ragstone.engine.knowledge_base import KnowledgeBase
+
+STATIONS = """Station,Country,Capacity (kW),Opened,Price
+Alpha,Germany,"1,200",2001,$4.50
+Beta,Poland,940,2004,$3.10
+Gamma,Germany,310,2010,$2.00
+Delta,Lithuania,2200,2015,$9.90
+Epsilon,Lithuania,150,2019,$1.20
+"""
+SESSIONS = {
+    "paths": {"/session": {"get": {"summary": "How long a session lasts", "operationId": "session_length"}}},
+    "sessions": {"description": "How long does a session last?", "ttl": 30},
+}
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
+    folder = tmp_path_factory.mktemp("rows")
+    (folder / "stations.csv").write_text(STATIONS)
+    made = KnowledgeBase.open(folder / "kb", create=True)
+    asyncio.run(made.documents.add([str(folder / "stations.csv")]))
+    yield made
+    made.close()
+
+
+def asked(kb: KnowledgeBase, question: str, reader: Reader = OWNER) -> Answer:
+    answer = asyncio.run(kb.ask(question, reader=reader))
+    for one in answer.citations:
+        text = kb.documents.get(one.document_id, reader=OWNER).text
+        assert text[one.start : one.end] == one.quote
+    return answer
+
+
+def test_cites_the_cell_of_a_row(kb: KnowledgeBase):
+    found = asked(kb, "When was Delta opened?")
+    assert found.answer == "Station Delta · Opened: 2015 [1]"
+    assert found.citations[0].document_id == "stations.csv#4"
+
+
+def test_shows_the_row_when_no_column_is_sure(kb: KnowledgeBase):
+    found = asked(kb, "Tell me about Gamma")
+    assert found.answer.startswith("Station: Gamma; Country: Germany; Capacity (kW): 310")
+
+
+@pytest.mark.parametrize(
+    ("question", "quotes", "compared"),
+    [
+        ("Which station has the highest capacity?", ["Delta", "2200"], "(5 rows): max(Capacity (kW)) = 2200"),
+        ("What is the lowest price?", ["Epsilon", "$1.20"], "(5 rows): min(Price) = $1.20"),
+        ("Which is the cheapest station?", ["Epsilon", "$1.20"], "(5 rows): min(Price) = $1.20"),
+        ("How many stations are in Germany?", ["Alpha", "Gamma"], "(5 rows), Country = Germany: 2"),
+        ("How many stations have a capacity above 500?", ["Alpha", "Beta", "Delta"], "Capacity (kW) > 500: 3"),
+        ("How many different countries are there?", ["Germany", "Poland", "Lithuania"], "Country: 3"),
+    ],
+)
+def test_compares_all_rows_of_a_file(kb: KnowledgeBase, question: str, quotes: list[str], compared: str):
+    found = asked(kb, question)
+    assert sorted(one.quote for one in found.citations) == sorted(quotes)
+    assert compared in found.answer.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many stations are in France?",
+        "Which station has the highest staff?",
+        "How many countries joined the union?",
+        "How many stations in Germany are closed?",
+    ],
+)
+def test_refuses_what_no_column_has(kb: KnowledgeBase, question: str):
+    assert "rows)" not in asked(kb, question).answer
+
+
+def test_counts_only_rows_that_may_be_read(tmp_path: Path):
+    lines = ["Station,Country,readers", "Alpha,Germany,hr", "Beta,Germany,it", "Gamma,Germany,hr"]
+    (tmp_path / "stations.csv").write_text("\n".join(lines))
+    kb = KnowledgeBase.open(tmp_path / "kb", create=True)
+    asyncio.run(kb.documents.add([str(tmp_path / "stations.csv")]))
+    reader = Reader(name="k", groups=frozenset({"hr"}))
+    assert asked(kb, "How many stations are in Germany?", reader).answer.endswith("Country = Germany: 2 [1][2]")
+    assert "Germany: 3" in asked(kb, "How many stations are in Germany?").answer
+    kb.close()
+
+
+def test_compares_all_parts_of_a_large_sheet(tmp_path: Path):
+    rows = "\n".join(f"| Pump {n} | Model {n} | {7 * n % 1000} |" for n in range(1, 120))
+    (tmp_path / "pumps.md").write_text(f"# Pumps\n\n| Pump | Model | Pressure |\n|---|---|---|\n{rows}\n")
+    kb = KnowledgeBase.open(tmp_path / "kb", create=True)
+    asyncio.run(kb.documents.add([str(tmp_path / "pumps.md")]))
+    found = asked(kb, "Which pump has the highest pressure?")
+    best = max(range(1, 120), key=lambda n: 7 * n % 1000)
+    assert [one.quote for one in found.citations] == [f"Pump {best}", str(7 * best % 1000)]
+    assert "(119 rows)" in found.answer
+    kb.close()
+
+
+def test_reads_no_table_of_too_many_rows(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(whole_tables, "MOST_ROWS", 4)
+    assert "rows)" not in asked(kb, "How many of the stations are in Lithuania?").answer
+
+
+def test_quotes_prose_and_not_data_files(tmp_path: Path):
+    (tmp_path / "openapi.json").write_text(json.dumps(SESSIONS))
+    (tmp_path / "guide.md").write_text("# Signing in\n\nA session lasts thirty days. Then you sign in again.\n")
+    kb = KnowledgeBase.open(tmp_path / "kb", create=True)
+    asyncio.run(kb.documents.add([str(tmp_path)]))
+    found = asked(kb, "How long does a session last?")
+    assert {one.document_id for one in found.citations} == {"guide.md"}
+    kb.close()
+
+
+def test_refuses_rather_than_quote_a_data_file(tmp_path: Path):
+    (tmp_path / "openapi.json").write_text(json.dumps(SESSIONS))
+    kb = KnowledgeBase.open(tmp_path / "kb", create=True)
+    asyncio.run(kb.documents.add([str(tmp_path / "openapi.json")]))
+    assert asked(kb, "How long does a session last?").abstained
+    kb.close()
