@@ -23,6 +23,7 @@ from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.search import Search
+from ragstone.engine.whole_tables import with_rows
 from ragstone.respond import drafted
 from ragstone.respond.tables.calculate import extreme
 
@@ -81,8 +82,10 @@ async def _lookups(options: Options) -> list[tuple[str, str, list[Outcome]]]:
                 if one.document not in own:
                     continue
                 hits = tuple(Hit(chunk=piece, score=1.0) for piece in own[one.document])
-                alone = Evidence(question=one.text, hits=hits, method="given")
+                rows = tuple(hit for hit in hits if hit.chunk.facts.get("is_table"))
+                alone = Evidence(question=one.text, hits=hits, rows=rows, method="given")
                 found = await search.evidence(one.text, None, HITS, request, Timings())
+                found = with_rows(parts.version, found, None, request)
                 for how, evidence in zip(outcomes, (alone, found), strict=True):
                     outcomes[how].append(_outcome(one, await drafted(answerer, evidence, request)))
             out += [(source, how, some) for how, some in outcomes.items()]

@@ -10,7 +10,7 @@ from benchmarks.table_sets import TableQuestion
 from ragstone.catalog.protocol import Catalog
 from ragstone.core.records import Chunk
 from ragstone.core.table import Row, table_of
-from ragstone.respond.tables.features import is_figure
+from ragstone.respond.tables.cell_kinds import is_figure
 
 SOURCE = "filings"
 COUNT = 400

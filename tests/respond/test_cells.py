@@ -15,8 +15,8 @@ from ragstone.core.table import Cell, as_markdown, table_of
 from ragstone.respond.requirements.unmet import CAP
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.respond.tables.calculate import calculation, value_of
+from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.dates import Dates, only_day
-from ragstone.respond.tables.features import is_figure
 from ragstone.respond.tables.lookup import Looked
 
 HEADER = (
@@ -524,3 +524,26 @@ def test_probability_is_only_ever_lowered(question: str, quoted: list[str], prob
         <= READER.lowered(probability, question, [(one, GAMES.chunk) for one in quoted], Request.by_owner())
         <= probability
     )
+
+
+CHANGED = hit(
+    "Product | 2023 | 2022 | 2023 vs. 2022 variance\nSoftware | 812 | 798 | 14\nServices | 310 | 290 | 20",
+    "Sales of Acme",
+    1,
+)
+RACE = hit(
+    "Pos | Driver | Constructor | Time\n1 | Ann Lee | BMW | 1:36:24.227\n2 | Bo Roth | Audi | 1:36:40.010",
+    "Canadian Grand Prix",
+    1,
+)
+
+
+def test_a_column_of_changes_answers_alone():
+    found = looked("What was the variance of Services for 2023 vs. 2022?", CHANGED)
+    assert [one.cell.text for one in found.cells] == ["20"]
+    assert found.probability > 0.5
+
+
+def test_how_long_asks_for_a_time_and_no_rank():
+    found = looked("How long did Bo Roth take to complete the race?", RACE)
+    assert [one.cell.text for one in found.cells] == ["1:36:40.010"]

@@ -14,12 +14,13 @@ from ragstone.core.table import Cell
 from ragstone.respond.drafts import cite
 from ragstone.respond.facts import Word, words
 from ragstone.respond.remembered import Remembered
-from ragstone.respond.requirements.unmet import CAP, Known, lacking, lowered
-from ragstone.respond.tables.asked import Asked, Named
+from ragstone.respond.requirements.unmet import CAP, Known, Lack, lacking, lowered
+from ragstone.respond.tables.asked import Asked, Named, items, terms
+from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.coefficients import FITTED
 from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import dates
-from ragstone.respond.tables.features import Found, is_figure
+from ragstone.respond.tables.features import Found
 from ragstone.respond.tables.lookup import Looked, look_up
 from ragstone.respond.tables.whole import compared_rows
 
@@ -87,6 +88,7 @@ class TableReader:
             weigh=self.weigh,
             request=request,
         )
+        lacks = [one for one in lacks if not _is_named(one, looked.cells[0].hit.chunk)]
         looked = replace(looked, probability=lowered(looked.probability, lacks), row=lowered(looked.row, lacks))
         return self._with_row(looked)
 
@@ -154,6 +156,16 @@ class TableReader:
         said = {word.value for word in words(question)}
         new = (word for text, _ in quoted for word in words(text) if word.value and word.value not in said)
         return looked.figure and not any(_is_amount(word) for word in new)
+
+
+def _is_named(lack: Lack, chunk: Chunk) -> bool:
+    """Return whether a table names what looks like a name by a synonym, as "CASM", or whether it is none, as "Tell"."""
+    around = Named(f"{chunk.title}\n{chunk.headed}\n{chunk.facts.get('table_header', '')}")
+    named = items(lack.requirement.text) if lack.requirement.kind == "name" else ()
+    frame = terms().frame
+    return bool(named) and all(
+        around.has(one) if one.concept >= 0 else all(word.lower in frame for word in one.words) for one in named
+    )
 
 
 def _says_amount(asked: Asked, quote: str, chunk: Chunk) -> bool:

@@ -25,8 +25,26 @@ _WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|season|month)\b")
 _HOW_HIGH = re.compile(r"(?<=\bhow )(?:high|large|big|great|low|small)\b", re.IGNORECASE)
 """Words that ask how much, and name nothing."""
+_HOW_LONG = re.compile(
+    r"\bhow (?:(?P<long>long)|(?P<high>high|tall)|(?P<deep>deep)|(?P<far>far)|(?P<fast>fast|quick\w*)|(?P<old>old)"
+    r"|(?P<heavy>heavy)|(?P<wide>wide)|(?P<large>large|big))\b"
+)
+_QUALITIES = {
+    "long": re.compile(r"\b(?:time|duration|length|long|runtime|minutes?|hours?|days?|term|tenure)\b"),
+    "high": re.compile(r"\b(?:height|elevation|altitude|high)\b"),
+    "deep": re.compile(r"\b(?:depth|deep)\b"),
+    "far": re.compile(r"\b(?:distance|km|miles?|length)\b"),
+    "fast": re.compile(r"\b(?:speed|time|kph|mph)\b|\bkm/h\b"),
+    "old": re.compile(r"\bage\b"),
+    "heavy": re.compile(r"\b(?:weight|mass)\b"),
+    "wide": re.compile(r"\bwidth\b"),
+    "large": re.compile(r"\b(?:size|area|population|capacity)\b"),
+}
+"""The headings of columns that say how long, high or old something is."""
 _INSTANT = re.compile(r"\b(?:on|at|as of|as at|am|zum|per)\s+(?:the end of\s+)?(?:[a-z]+\.? )?\d{1,2}\b")
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bwie ?viele?\b|\bkiek\b|\bberapa (?:banyak|ramai|orang|buah)\b")
+_MONEY = re.compile(r"\b(?:price[sd]?|costs?|fees?|salary|salaries|wages?|money|paid|dollars?|euros?)\b|[$€£]")
+"""Words of questions that only an amount of money answers."""
 _ROWS = re.compile(r"\bhow many (?!points|people|goals|votes|seats|employees)")
 """Questions that may ask how many rows there are."""
 _AMOUNT = re.compile(
@@ -164,7 +182,10 @@ class Asked:
         self.calculates = terms().calculates.search(lower) is not None
         self.total = terms().total.search(lower) is not None
         self.compares = _COMPARES.search(lower) is not None
+        how = _HOW_LONG.search(lower)
+        self.quality = _QUALITIES[how.lastgroup] if how and how.lastgroup else None
         self.counts = _HOW_MANY.search(lower) is not None
+        self.money = not self.counts and _MONEY.search(lower) is not None
         self.rows = _ROWS.search(undated) is not None
         self.orders = terms().orders.search(undated) is not None
 

@@ -32,8 +32,9 @@ class Certainty:
     ``time`` is -1 if the cell is of another time than the question asks for.
     ``mistyped`` is 1 if the cell is no number although the question asks for one, or the other way round.
     ``calculates`` and ``orders`` are 1 if the question asks for what several cells give together, or for a first or
-    largest, or for how many there are and no heading of the cell says that it counts; ``words`` is the logarithm of the
-    things it names. ``first`` is 1 for a cell of the first column, ``lone`` if all tables are of one document.
+    largest; ``rows`` is 1 if it asks how many there are and no heading of the cell says that it counts; ``words`` is
+    the logarithm of the things it names. ``first`` is 1 for a cell of the first column, ``lone`` if all tables are of
+    one document.
     """
 
     lead: float
@@ -43,6 +44,7 @@ class Certainty:
     mistyped: float
     calculates: float
     orders: float
+    rows: float
     words: float
     first: float
     lone: float
@@ -50,11 +52,11 @@ class Certainty:
     @property
     def calculated(self) -> Certainty:
         """The same for an answer with the calculation that the question asks for."""
-        return replace(self, calculates=0.0, orders=0.0)
+        return replace(self, calculates=0.0, orders=0.0, rows=0.0)
 
     def compared(self, measures: float) -> Certainty:
         """The same for an answer with all measures that are compared, which have this share of the question."""
-        return replace(self, open=max(0.0, self.open - measures), calculates=0.0, orders=0.0)
+        return replace(self, open=max(0.0, self.open - measures), calculates=0.0, orders=0.0, rows=0.0)
 
 
 def scores(features: Sequence[CellFeatures], coefficients: Mapping[str, float]) -> NDArray[np.float64]:
@@ -86,7 +88,8 @@ def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool) 
         time=-float(-1.0 in (best.year, best.day, best.length)),
         mistyped=float(best.kind < 0),
         calculates=float(asked.calculates),
-        orders=float(asked.orders or (asked.rows and best.asks <= 0)),
+        orders=float(asked.orders),
+        rows=float(asked.rows and best.asks <= 0),
         words=math.log(1 + len(asked.items)),
         first=best.first,
         lone=float(lone),

@@ -14,16 +14,9 @@ from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
-from ragstone.respond.tables.calculate import MAX_FIGURE
+from ragstone.respond.tables.cell_kinds import INDEX, MONEY, NOTHING, TOTAL, fits, is_figure, is_quantity
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of
 
-_FIGURE = re.compile(r"[(\-–−+~<>$€£¥\s]*\d[\d,.]*(?:\s\d{3}(?!\d))*[)%\s]*(?:[a-zA-Z%¢]{0,3}|million|billion)[)\s]*")
-NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
-_PLACES = re.compile(r"\b(?:venue|location|city|place|country|stadium|site|town|state|headquarters|ort|vieta|lokasi)\b")
-_COUNTS = re.compile(r"\b(?:numbers?|n|counts?|anzahl|skaičius|bilangan)\b|\bno\.|#")
-_PEOPLE = re.compile(
-    r"\b(?:name|player|driver|rider|winner|artist|actor|director|author|candidate|person|president|nation|team|producer)\b"
-)
 MAX_CELLS = 20_000
 """Cells compared for a question; the tables of later hits are left out."""
 _PLACED = 0.5
@@ -40,7 +33,6 @@ _MARK = re.compile(r"\(?[^\W\d_]{1,2}\)|[*†‡•▪·$€£%()\s]+")
 _NOTES = re.compile(r"(?<!\s)\s*\([^()]*\)|[*†‡]")
 """What a label says in brackets: footnotes, units, abbreviations."""
 _WHOLE = re.compile(r"100(?:\.0+)?\s*%?$")
-TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,16 +55,18 @@ class CellFeatures:
     in the title of the document, ``own`` that in the cell itself. Words of the title count only in the latter three.
     ``label`` is the share of the words of the label that the question has, ``heading`` the same of the headings;
     ``section`` is minus the share of the words of the section that it lacks; ``literal`` is 1 if the question has the
-    label as it is written. ``asks`` is 1 if the headings name what "which", "who", "where" or "how many"
-    asks for, ``dated`` 1 if the question asks when and the cell is a date, -1 if it is none.
+    label as it is written, and ``said`` is 1 if it has the cell, which then rarely answers. ``money`` is 1 for an
+    amount if the question asks for a price, -1 if it asks how many there are. ``asks`` is 1 if the headings name what
+    "which", "who", "where", "how many" or "how long" asks for, ``dated`` 1 if the question asks when and the cell is a
+    date, -1 if it is none.
 
     ``year``, ``day`` and ``length`` say how far the cell is of the year, the day, month or quarter, and the length of
     time asked for, -1 if it is of another, or of any where a point in time is asked for; ``latest`` is 1 in the latest
     column if no year is asked for. ``kind`` is 1 if the cell is a number or none as the question asks, -1 if not;
-    ``percent`` and ``change`` the same for percentages and changes. ``first`` is 1 in the first column, ``nothing`` for
-    a dash. ``total`` is 1 for a total if the question asks for one, -1 for another cell, ``whole`` 1 for a total if it
-    does not. ``place`` is the logarithm of the place among the tables found, counted from 1, and less if a measure is
-    asked for.
+    ``percent`` and ``change`` the same for percentages and changes. ``first`` is 1 in the first column, ``index`` in a
+    column of ranks or numbers of rows that the question does not name, ``nothing`` for a dash. ``total`` is 1 for a
+    total if the question asks for one, -1 for another cell, ``whole`` 1 for a total if it does not. ``place`` is the
+    logarithm of the place among the tables found, counted from 1, and less if a measure is asked for.
 
     ``statement`` is the logarithm of how many measures the rows of the table have, if the question asks for one: an
     income statement has more than a note on one of them. ``newest`` is 1 in the latest document about what the question
@@ -88,6 +82,8 @@ class CellFeatures:
     heading: float
     literal: float
     own: float
+    said: float
+    money: float
     asks: float
     dated: float
     year: float
@@ -98,6 +94,7 @@ class CellFeatures:
     percent: float
     change: float
     first: float
+    index: float
     nothing: float
     total: float
     whole: float
@@ -119,8 +116,10 @@ class _Known:
         headings = [named_in(" ".join(path)) for path in table.columns]
         self.columns = [asked.found_in(one) for one in headings]
         self.wanted = [any(map(one.has, asked.wanted)) for one in headings]
-        self.places = [_fits(asked, " ".join(path).lower()) for path in table.columns]
-        self.headings = [_share(asked, one) for one in headings]
+        self.places = [fits(asked, " ".join(path).lower()) for path in table.columns]
+        self.headings = [_share(asked, named_in(_NOTES.sub("", " ".join(path)))) for path in table.columns]
+        self.indices = [bool(path) and INDEX.fullmatch(path[-1]) is not None for path in table.columns]
+        self.money = [bool(MONEY.search(" ".join(path))) for path in table.columns]
         self.dates = [dates_of(path) for path in table.columns]
         self.lengths = _lengths(self.dates)
         # The fiscal period in a title is not of the calendar years of columns; `_in_days` compares it.
@@ -135,6 +134,7 @@ class _Known:
             n in percents or bool(terms().percents.search(" ".join(path).lower()))
             for n, path in enumerate(table.columns)
         ]
+        self.plain = f" {_plain(asked.text)} "
         self.when = [asked.dates, *_in_days(asked.dates, chunk)]
         self.statement = log(1 + _measures(table)) if asked.measures and not _is_of_another(asked, table) else 0.0
         self.date = () if table.file else _date_of(chunk)
@@ -244,7 +244,7 @@ class _RowKnown:
         self.found = asked.found_in(named) | asked.found_in(section)
         self.total = bool(TOTAL.search(label)) or row.cells[0].column > 0
         self.label, self.section = _share(asked, named), _share(asked, section) - 1 if section.items else 0.0
-        self.literal = any(map(_tells, named.items)) and f" {_plain(label)} " in f" {_plain(asked.text)} "
+        self.literal = any(map(_tells, named.items)) and f" {_plain(label)} " in known.plain
         self.cells = {cell.column: self._found_in(cell) for cell in row.cells[1:]}
         self.dates = [
             dates(label),
@@ -288,16 +288,21 @@ class _RowKnown:
             heading=known.headings[n],
             literal=float(self.literal and not is_label),
             own=asked.weight(own - known.subject),
+            said=float(not figure and f" {_plain(cell.text)} " in known.plain),
+            money=self._money(cell),
             asks=max(float(known.wanted[n]), known.places[n]),
             dated=(1.0 if dates(cell.text).years or dates(cell.text).months else -1.0) if asked.time else 0.0,
             year=year,
             day=day,
             length=length,
             latest=float(wants_now and known.latest[n]),
-            kind=(1.0 if figure == wants_number else -1.0) if wants_number or asked.name else 0.0,
+            kind=(1.0 if (figure or is_quantity(cell.text)) == wants_number else -1.0)
+            if wants_number or asked.name
+            else 0.0,
             percent=(1.0 if percent == asked.percent else -1.0) if percent or asked.percent else 0.0,
             change=-1.0 if known.changes[n] and not asked.change else float(known.changes[n]),
             first=float(is_label),
+            index=float(known.indices[n] and not known.headings[n]),
             nothing=float(bool(NOTHING.fullmatch(cell.text))),
             total=(1.0 if total else -1.0) if asked.total else 0.0,
             whole=float(total and not asked.total),
@@ -307,16 +312,14 @@ class _RowKnown:
             newest=float(self.newest and wants_now) * (_RECENT if asked.recent else 1.0),
         )
 
-
-def is_figure(text: str) -> bool:
-    """Return whether a cell is a number, an amount or a share."""
-    return len(text) <= MAX_FIGURE and _FIGURE.fullmatch(text) is not None
-
-
-def _fits(asked: Asked, heading: str) -> float:
-    """Return 1 if a heading is one of people, places or counts, and the question asks who, where or how many."""
-    kinds = ((asked.person, _PEOPLE), (asked.place, _PLACES), (asked.counts, _COUNTS))
-    return float(any(wanted and pattern.search(heading) for wanted, pattern in kinds))
+    def _money(self, cell: Cell) -> float:
+        """Return 1 for an amount of money if the question asks for one, -1 if it asks how many there are."""
+        known, asked = self.known, self.known.asked
+        if not (asked.money or asked.counts) or not is_figure(cell.text):
+            return 0.0
+        if MONEY.search(cell.text) or known.money[cell.column]:
+            return 1.0 if asked.money else -1.0
+        return 0.0
 
 
 def _plain(text: str) -> str:

@@ -14,10 +14,11 @@ from ragstone.core.records import Hit
 from ragstone.core.table import Cell
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import Extreme, are_comparable, calculation, extreme, operation, value_of
+from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.counting import Limit, counted, limit_of
 from ragstone.respond.tables.dates import dates, dates_of
-from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of, is_figure
+from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of
 from ragstone.respond.tables.related import compared_with, whole_of, without_totals
 
 _RANGE = re.compile(r"\d{4}\s*(?:-|–|to|until|through)\s*(?:\w+ )?\d{4}|\bfrom\b.*\bto\b", re.IGNORECASE)
@@ -277,9 +278,12 @@ def of_periods(
 ) -> tuple[Found, ...]:
     """Return the best cell; if the question names several years, the best of its row for each, the latest first.
 
+    A cell that says how much something changed between these years answers alone.
     A sum or mean "from 2017 to 2019" is that of all years between, too; "the year before" is that before the one named.
     """
     years = asked.dates.years
+    if known[best].change > 0 or (len(years) > 1 and years <= _years(found[best])):
+        return (found[best],)
     if len(years) == 1 and _YEAR_BEFORE.search(asked.text):
         years = {*years, min(years) - 1}
     if len(years) < 2:

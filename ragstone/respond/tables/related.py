@@ -9,7 +9,8 @@ from decimal import Decimal
 from ragstone.core.table import Cell, Row
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import value_of
-from ragstone.respond.tables.features import NOTHING, TOTAL, Found
+from ragstone.respond.tables.cell_kinds import NOTHING, TOTAL
+from ragstone.respond.tables.features import Found
 
 _ROUNDED = Decimal("0.51")
 """How far each figure may be rounded, in units of its last digit."""

@@ -17,8 +17,9 @@ from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.respond.facts import Word, alike, words
 from ragstone.respond.tables.calculate import value_of
+from ragstone.respond.tables.cell_kinds import NOTHING
 from ragstone.respond.tables.comparison import Comparison, comparison_of
-from ragstone.respond.tables.features import NOTHING, Found
+from ragstone.respond.tables.features import Found
 from ragstone.respond.tables.lookup import Looked
 
 EXACT = 0.8
@@ -29,6 +30,8 @@ _MIN_ROWS = 2
 _TIES = 3
 """Rows with the same largest value that are shown."""
 _UNIT = re.compile(r"(?P<before>[$€£¥]?)\s*(?P<figure>[-−–(]?\d[\d,]*(?:\.\d+)?\)?)\s*(?P<after>[^\d\s]{0,12})")
+_TOTAL = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sum|average)\b", re.IGNORECASE)
+"""The label of a row that sums up others."""
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -63,15 +66,6 @@ class _Condition:
         return {n for n, one in self.column.cells.items() if _plain(one.cell.text) == self.value}
 
 
-def key_of(chunk: Chunk) -> str:
-    """Return what the rows of one table have in common; empty for a chunk that is no table."""
-    if record_of(chunk):
-        return file_of(chunk)
-    if chunk.facts.get("is_table"):
-        return "\n".join([chunk.document_id, *(str(chunk.facts.get(one)) for one in ("table_caption", "table_header"))])
-    return ""
-
-
 def compared_rows(question: str, hits: Sequence[Hit]) -> Looked | None:
     """Return the answer from all rows of a table; None if no table, or more than one, has what the question compares.
 
@@ -82,31 +76,40 @@ def compared_rows(question: str, hits: Sequence[Hit]) -> Looked | None:
     wanted = comparison_of(question)
     if wanted is None or not hits:
         return None
-    groups: dict[str, list[Hit]] = {}
+    groups: dict[str, list[tuple[Hit, Table | None]]] = {}
     for hit in hits:
-        groups.setdefault(key_of(hit.chunk), []).append(hit)
-    found = [one for key, some in groups.items() if key and (whole := _whole(some)) and (one := _answer(wanted, whole))]
+        table = record_of(hit.chunk) or table_of(hit.chunk)
+        groups.setdefault(_key(hit.chunk), []).append((hit, table))
+    found = [one for some in groups.values() if (whole := _whole(some)) and (one := _answer(wanted, whole))]
     return found[0] if len(found) == 1 else None
 
 
-def _whole(hits: Sequence[Hit]) -> _Whole | None:
+def _key(chunk: Chunk) -> str:
+    """Return what the rows of one table have in common."""
+    if not chunk.facts.get("is_table"):
+        return file_of(chunk)
+    return "\n".join([chunk.document_id, *(str(chunk.facts.get(one)) for one in ("table_caption", "table_header"))])
+
+
+def _whole(parts: Sequence[tuple[Hit, Table | None]]) -> _Whole | None:
     """Return the rows of a table; None if one of them cannot be read."""
     rows: list[Found] = []
     columns: dict[str, dict[int, Found]] = {}
     name = ""
-    for hit in hits:
-        table = record_of(hit.chunk) or table_of(hit.chunk)
+    for hit, table in parts:
         if table is None or (table.file and hit.chunk.total > 1 and "\n" not in hit.chunk.text):
             return None
         name = table.file or hit.chunk.title or hit.chunk.document_id
         for row in table.rows:
+            if _TOTAL.match(row.label):
+                continue
             number = len(rows)
             rows.append(_found(hit, table, row, row.cells[0]))
             for cell in row.cells:
                 columns.setdefault(" ".join(cell.header), {})[number] = _found(hit, table, row, cell)
     if len(rows) < _MIN_ROWS or not columns:
         return None
-    first = hits[0].chunk
+    first = parts[0][0].chunk
     title = "" if rows[0].table.file else first.title
     about = f"{name} {title} {rows[0].table.caption} {first.facts.get('section', '')}"
     return _Whole(

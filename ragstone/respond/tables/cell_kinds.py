@@ -1,0 +1,41 @@
+"""What a cell or a heading is by its looks: a figure, money, a quantity, a column of people, places or row numbers."""
+
+from __future__ import annotations
+
+import re
+
+from ragstone.respond.tables.asked import Asked
+from ragstone.respond.tables.calculate import MAX_FIGURE
+
+_FIGURE = re.compile(r"[(\-–−+~<>$€£¥\s]*\d[\d,.]*(?:\s\d{3}(?!\d))*[)%\s]*(?:[a-zA-Z%¢]{0,3}|million|billion)[)\s]*")
+NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
+_PLACES = re.compile(r"\b(?:venue|location|city|place|country|stadium|site|town|state|headquarters|ort|vieta|lokasi)\b")
+_COUNTS = re.compile(r"\b(?:numbers?|n|counts?|anzahl|skaičius|bilangan)\b|\bno\.|#")
+INDEX = re.compile(
+    r"\W*(?:#|№|nos?|nrs?|numbers?|ranks?|pos|positions?|place|id|index|pick|seed|fin|rk)?\W*", re.IGNORECASE
+)
+"""The heading of a column that counts or orders the rows."""
+_QUANTITY = re.compile(r"[~<>≈±+\-−–]?\s?\d[\d.,:']*(?:\s?[a-zA-Z°%/²³]{1,8}\.?){0,2}")
+"""A number with its unit, or a time: 232 kg, 1 week, 1:34:45.026."""
+_PEOPLE = re.compile(
+    r"\b(?:name|player|driver|rider|winner|artist|actor|director|author|candidate|person|president|nation|team|producer)\b"
+)
+MONEY = re.compile(r"[$€£¥]|\b(?:USD|EUR|GBP|dollars?|euros?|pounds?)\b", re.IGNORECASE)
+TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b", re.IGNORECASE)
+
+
+def is_figure(text: str) -> bool:
+    """Return whether a cell is a number, an amount or a share."""
+    return len(text) <= MAX_FIGURE and _FIGURE.fullmatch(text) is not None
+
+
+def is_quantity(text: str) -> bool:
+    """Return whether a cell is a number with its unit, an ordinal number or a time."""
+    return len(text) <= MAX_FIGURE and _QUANTITY.fullmatch(text) is not None
+
+
+def fits(asked: Asked, heading: str) -> float:
+    """Return 1 if a heading is of people, places, counts or times, and the question asks who, where or how many."""
+    kinds = ((asked.person, _PEOPLE), (asked.place, _PLACES), (asked.counts, _COUNTS))
+    own = asked.quality is not None and asked.quality.search(heading)
+    return float(bool(own) or any(wanted and pattern.search(heading) for wanted, pattern in kinds))
