@@ -26,4 +26,4 @@ def test_naming_the_class_loads_no_engine():
 
 def test_opening_loads_no_model_and_no_other_interface():
     found = imported_by("import ragstone.engine.knowledge_base")
-    assert found & {"tantivy", "onnxruntime", "torch", "mlflow", "fastapi", "typer", "rich"} == set()
+    assert found & {"tantivy", "onnxruntime", "torch", "mlflow", "fastapi", "typer", "rich", "httpcore2"} == set()
