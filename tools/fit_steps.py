@@ -110,8 +110,8 @@ def _choices(case: Case, weights: NDArray[np.float64], weight: float) -> list[Ch
         right = np.array([case.right[place] and case.documents[place] not in there for place in rest])
         if not right.any():
             break
-        covered = case.joining.covered(chosen)
-        features = np.array([astuple(case.joining.features(place, chosen, covered)) for place in rest])
+        covered, leads = case.joining.covered(chosen), case.joining.leads(chosen)
+        features = np.array([astuple(case.joining.features(place, leads, covered)) for place in rest])
         out.append(Choice(features=features, right=right, weight=weight))
         chosen.append(Chosen(place=rest[int((features @ weights).argmax())]))
     return out

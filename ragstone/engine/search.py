@@ -16,7 +16,7 @@ from ragstone.core.answers import Turn
 from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
 from ragstone.core.filters import Compare, Filter
 from ragstone.core.record import record_of
-from ragstone.core.records import Considered, Evidence, Hit, Matches, Question, Trace
+from ragstone.core.records import Chunk, Considered, Evidence, Hit, Matches, Question, Trace
 from ragstone.core.request import Request
 from ragstone.core.timing import TimeBudget, Timings
 from ragstone.engine.caching import note_question
@@ -161,7 +161,8 @@ class Search:
         with timings.stage("rank"):
             candidates = max(settings.rank.pool, k)
             with self._version.catalog.snapshot():  # all chunks of a document have the same commit
-                read = self._read(fused, max(candidates, shown))
+                chunks = dict[int, Chunk]()
+                read = self._read(fused, max(candidates, shown), chunks)
                 tables = self._tables(with_tables, table_rows, CONFINED_TABLES if where else TABLES)
                 if any(record_of(hit.chunk) for hit in read[:candidates]):
                     tables += self._records(fused)
@@ -171,7 +172,7 @@ class Search:
                 asked=asked,
                 hits=ranked,
                 k=k,
-                more=lambda count: self._read(fused, count),
+                more=lambda count: self._read(fused, count, chunks),
                 also=lambda text: self._also(text, asked, allowed, request),
                 where=allowed,
             )
@@ -208,7 +209,7 @@ class Search:
         other = replace(asked, asked=text, text=text, variations=(), context="")
         room = query.allocate(other.analysis, ALSO, self._settings.query.allocation)
         found, _ = await self._legs.search(other, room, where, request)
-        return self._read(query.fuse(found, self._legs.weights(other, found), self._settings.query, room), FURTHER)
+        return self._read(query.fuse(found, self._legs.weights(other, found), self._settings.query, room), FURTHER, {})
 
     def _documents(
         self, found: Mapping[str, Matches], order: Sequence[int], room: Mapping[str, int]
@@ -299,20 +300,22 @@ class Search:
         # The first question reads word lists, which would block the event loop.
         return await asyncio.to_thread(self.understand, question, request, analysed=analysed)
 
-    def _read(self, fused: query.Fused, count: int) -> list[Hit]:
+    def _read(self, fused: query.Fused, count: int, known: dict[int, Chunk]) -> list[Hit]:
         """Return the best ``count`` candidates with their texts; of chunks with the same text, only the best.
 
-        With one chunk per document they are the best of ``count`` documents.
+        With one chunk per document they are the best of ``count`` documents. ``known`` has the chunks that were read
+        for this question so far, by row, and gets the others.
         """
         diversify, catalog = self._settings.rank.diversify, self._version.catalog
         hits: dict[str, Hit] = {}
         for start in range(0, len(fused), count):
             part = fused.candidates(start, start + count)
             rows = [candidate.row for candidate in part]
-            chunks = catalog.chunks(rows)
+            if new := [row for row in rows if row not in known]:
+                known |= catalog.chunks(new)
             vectors = catalog.vectors(rows) if diversify == "mmr" else {}
             for candidate in part:
-                if chunk := chunks.get(candidate.row):
+                if chunk := known.get(candidate.row):
                     hit = Hit(chunk=chunk, score=candidate.score, why=candidate.why, vector=vectors.get(candidate.row))
                     hits.setdefault(chunk.document_id if diversify == "one_per_document" else chunk.headed, hit)
             if len(hits) >= count:

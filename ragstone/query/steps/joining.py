@@ -7,13 +7,15 @@ neither adds a word nor is linked keeps the place that the search gave it relati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import dataclass
+from itertools import islice
 from math import exp, log
 from typing import Literal
 
-from ragstone.query.steps.names import words
+from ragstone.query.steps.names import beginning, words
 from ragstone.query.steps.passages import Passage, Sentence, Weighed
 
 TITLE_RARE, NAME_RARE = 2.0, 3.0
@@ -47,6 +49,10 @@ class Link:
     kind: LinkKind
     name: tuple[str, ...]
     near: float
+
+
+Leads = Mapping[int, Sequence[tuple[Link, int]]]
+"""What leads to candidates by their places: each link with the place that it comes from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,18 +123,18 @@ class Joining:
         self._titles = [one.passage.title if one.passage.title in rare else () for one in candidates]
         question = Sentence(asked.text)
         self._named = [bool(title) and question.mentions(title) for title in self._titles]
-        self._links: dict[int, list[tuple[Link, ...]]] = {}
+        self._links: dict[int, dict[int, tuple[Link, ...]]] = {}
 
     def choose(self, count: int) -> list[Chosen]:
         """Return the candidates that belong together, at most ``count``; the best one of the search is the first."""
         chosen = [Chosen(place=0)] if self._candidates else []
         while chosen and len(chosen) < min(count, len(self._candidates)):
-            covered = self.covered(chosen)
+            covered, leads = self.covered(chosen), self.leads(chosen)
             taken = {one.place for one in chosen}
             rest = [place for place in range(len(self._candidates)) if place not in taken]
-            values = [product(self.features(place, chosen, covered), self._weigh) for place in rest]
-            best = max(range(len(rest)), key=lambda at: (values[at], -at))
-            chosen.append(self._chosen(rest[best], chosen, covered))
+            values = [product(self.features(place, leads, covered), self._weigh) for place in rest]
+            best = rest[values.index(max(values))]
+            chosen.append(self._chosen(best, leads, covered))
         return chosen
 
     def covered(self, chosen: Iterable[Chosen]) -> frozenset[str]:
@@ -141,11 +147,19 @@ class Joining:
         other._weigh = coefficients
         return other
 
-    def features(self, place: int, chosen: Sequence[Chosen], covered: frozenset[str]) -> Coefficients:
-        """Return the features of a candidate, given those chosen and the words that they have."""
+    def leads(self, chosen: Iterable[Chosen]) -> Leads:
+        """Return what leads from these to each candidate that any of them leads to."""
+        found = defaultdict[int, list[tuple[Link, int]]](list)
+        for one in chosen:
+            for place, links in self._from(one.place).items():
+                found[place] += [(link, one.place) for link in links]
+        return found
+
+    def features(self, place: int, leads: Leads, covered: frozenset[str]) -> Coefficients:
+        """Return the features of a candidate, given what leads to each from those chosen and the words they have."""
         adds = self._asked.share(self._has[place] - covered)
         score, named = self._scores[place], float(self._named[place])
-        links = [link for link, _ in self._links_from(chosen, place)]
+        links = [link for link, _ in leads.get(place, ())]
         if not links:
             return Coefficients(score=score, named=named, linked=0.0, near=0.0, back=0.0, shared=0.0, adds=adds)
         near = {kind: [link.near for link in links if link.kind == kind] for kind in ("title", "back", "name")}
@@ -159,33 +173,29 @@ class Joining:
             adds=adds,
         )
 
-    def _chosen(self, place: int, chosen: Sequence[Chosen], covered: frozenset[str]) -> Chosen:
+    def _chosen(self, place: int, leads: Leads, covered: frozenset[str]) -> Chosen:
         """Return a candidate as the next one, with what leads to it from those before."""
         adds = self._has[place] - covered
-        links = self._links_from(chosen, place)
+        links = leads.get(place)
         if not links:
             return Chosen(place=place, adds=adds)
         link, by = max(links, key=lambda some: (some[0].kind == "title", some[0].near))
         return Chosen(place=place, adds=adds, by=by, link=link)
 
-    def _links_from(self, chosen: Sequence[Chosen], place: int) -> list[tuple[Link, int]]:
-        """Return what leads from those chosen to a candidate, each with the place that it comes from."""
-        return [(link, one.place) for one in chosen for link in self._from(one.place)[place]]
-
-    def _from(self, place: int) -> list[tuple[Link, ...]]:
-        """Return how a candidate leads to each other one."""
+    def _from(self, place: int) -> dict[int, tuple[Link, ...]]:
+        """Return how a candidate leads to the other ones; those that it does not lead to are left out."""
         if place not in self._links:
-            one = self._candidates[place].passage
-            shared = self._shared_names(one)
-            self._links[place] = [
-                ()
-                if number == place or same_title(one, other.passage)
-                else tuple(self._links_to(place, number, shared))
+            one, shared = self._candidates[place].passage, self._shared_names(self._candidates[place].passage)
+            beginnings = {beginning(link.name) for link in shared}
+            self._links[place] = {
+                number: links
                 for number, other in enumerate(self._candidates)
-            ]
+                if number != place and not same_title(one, other.passage)
+                if (links := tuple(self._links_to(place, number, shared, beginnings)))
+            }
         return self._links[place]
 
-    def _links_to(self, place: int, other: int, shared: Sequence[Link]) -> Iterable[Link]:
+    def _links_to(self, place: int, other: int, shared: Sequence[Link], beginnings: Set[str]) -> Iterable[Link]:
         one, to = self._candidates[place].passage, self._candidates[other].passage
         titles: Sequence[tuple[LinkKind, tuple[str, ...], Passage]] = (
             ("title", self._titles[other], one),
@@ -196,9 +206,8 @@ class Joining:
                 near = [self._near(text, some) for some in text.sentences if some.mentions(title)]
                 if near:
                     yield Link(kind=kind, name=title, near=max(near))
-        found = next((link for link in shared if to.all.has(link.name)), None)
-        if found:
-            yield found
+        if not to.all.beginnings.isdisjoint(beginnings):
+            yield from islice((link for link in shared if to.all.has(link.name)), 1)
 
     def _shared_names(self, passage: Passage) -> list[Link]:
         """Return the rare names of a passage that the question has not, those nearest to the question first."""

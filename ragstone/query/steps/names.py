@@ -66,11 +66,12 @@ class Mentions:
     def __init__(self, text: str) -> None:
         self.words = words(text)
         self._beginnings = [word[:_STEM] for word in self.words]
-        self._known = frozenset(self._beginnings)
+        self.beginnings = frozenset(self._beginnings)
+        """What its words begin with; it has no name whose `beginning` is not among them."""
 
     def has(self, name: Sequence[str]) -> bool:
         """Return whether the words of a name follow each other in the text."""
-        if not name or name[0][:_STEM] not in self._known:  # most names that are looked for are not there
+        if not name or name[0][:_STEM] not in self.beginnings:  # most names that are looked for are not there
             return False
         return next(self.places(name), None) is not None
 
@@ -78,12 +79,17 @@ class Mentions:
         """Yield where the words of a name begin."""
         if not name:
             return
-        beginning, place = name[0][:_STEM], -1
-        for _ in range(self._beginnings.count(beginning)):
-            place = self._beginnings.index(beginning, place + 1)
+        first, place = beginning(name), -1
+        for _ in range(self._beginnings.count(first)):
+            place = self._beginnings.index(first, place + 1)
             there = self.words[place : place + len(name)]
             if len(there) == len(name) and all(map(_same, there, name)):
                 yield place
+
+
+def beginning(name: Sequence[str]) -> str:
+    """Return what a text has at the beginning of a word if it has the name in any form."""
+    return name[0][:_STEM]
 
 
 def _same(one: str, other: str) -> bool:

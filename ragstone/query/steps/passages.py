@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ragstone.query.steps.names import Mentions, bare, names, sentences, words
+from ragstone.query.steps.names import Mentions, bare, beginning, names, sentences, words
 
 LONG_NAME = 2
 """Words from which a title is recognised in running text; a shorter one must stand there as a name of its own."""
@@ -119,9 +120,17 @@ class Weighed:
     def _total(self) -> float:
         return sum(self.weights.values())
 
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[str]]:
+        found = defaultdict[str, list[str]](list)
+        for word in self.weights:
+            found[beginning((word,))].append(word)
+        return found
+
     def words_in(self, text: Mentions) -> frozenset[str]:
         """Return the content words of the question that a text has, in any form."""
-        return frozenset(word for word in self.weights if text.has((word,)))
+        own = self._by_beginning
+        return frozenset(word for start in text.beginnings & own.keys() for word in own[start] if text.has((word,)))
 
     def share(self, words: Iterable[str]) -> float:
         """Return the share of the question, by weight, that these of its words are; 0 to 1."""
