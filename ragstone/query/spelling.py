@@ -64,6 +64,11 @@ def distance(one: str, other: str, most: int) -> int:
         return most + 1
     if one == other:
         return 0
+    # What is equal at the beginning and the end costs nothing, and most words that look alike differ in the middle.
+    start = _alike(one, other)
+    one, other = one[start:], other[start:]
+    end = _alike(one[::-1], other[::-1])
+    one, other = one[: len(one) - end], other[: len(other) - end]
     far = most + 1
     before: list[int] = []
     row = [min(j, far) for j in range(len(other) + 1)]
@@ -81,6 +86,11 @@ def distance(one: str, other: str, most: int) -> int:
         if best > most:
             return far
     return min(row[-1], far)
+
+
+def _alike(one: str, other: str) -> int:
+    """Return how many letters two words have in common at their beginning."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _nearest(word: str, vocabulary: Vocabulary) -> str:

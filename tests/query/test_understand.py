@@ -157,3 +157,24 @@ def test_never_corrects_document_words(text: str, words: list[str]) -> None:
 def test_edit_distance(one: str, other: str, errors: int) -> None:
     assert distance(one, other, 2) == min(errors, 3)
     assert distance(other, one, 2) == min(errors, 3)
+
+
+_AB = st.text("ab", max_size=6)
+
+
+@given(_AB, _AB, _AB, _AB)
+def test_equal_ends_leave_edit_distance_unchanged(start: str, one: str, other: str, end: str) -> None:
+    assert distance(f"{start}{one}{end}", f"{start}{other}{end}", 2) == distance(one, other, 2)
+    assert distance(one, other, 9) == _edits(one, other)
+
+
+def _edits(one: str, other: str) -> int:
+    """Return the distance by its definition."""
+    if not one or not other:
+        return len(one) + len(other)
+    least = min(
+        _edits(one[1:], other) + 1, _edits(one, other[1:]) + 1, _edits(one[1:], other[1:]) + (one[0] != other[0])
+    )
+    if one[:2] == other[1::-1] and len(one) > 1:
+        least = min(least, _edits(one[2:], other[2:]) + 1)
+    return least
