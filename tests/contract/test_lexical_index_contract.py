@@ -197,7 +197,7 @@ def test_scores_are_bm25(name: str, terms: list[str], indexes, catalog: Catalog,
 @each_engine
 @pytest.mark.parametrize("below", [0, 3, 200, 1999, 2001, 2500, 2600])
 def test_a_filter_leaves_the_order_and_always_enough(name: str, below: int, indexes, catalog: Catalog):
-    """Both ways to filter, by a set of rows and by reading on, are reached; each keeps the unfiltered order."""
+    """Every way to filter is reached: by rows, by blocks of rows, by reading on; each keeps the unfiltered order."""
     terms, where = ["w1", "w4"], Compare(key="n", op="<", value=below)
     allowed = set(catalog.select(where).tolist())
     if name in ("tantivy", "postgres", "qdrant", "qdrant, own engine"):

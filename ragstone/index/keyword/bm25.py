@@ -33,7 +33,7 @@ from ragstone.index.keyword.segment_files import (
     writing,
 )
 from ragstone.index.keyword.statistics import Statistics
-from ragstone.index.keyword.term_query import any_of, best_first, filtered, hits, searched
+from ragstone.index.keyword.term_query import BLOCK, any_of, best_first, filtered, hits, searched
 from ragstone.index.keyword.terms import count_word, known_words, language_of, most_scored, weights
 from ragstone.index.keyword.wordbook import Gathering, Wordbook, clear
 from ragstone.storage.disk import clear_away, make_folder
@@ -53,6 +53,8 @@ WORN = 0.1
 Also tantivy's mean length is that of all chunks in its segments."""
 DRIFTED = 0.01
 """How far tantivy's mean length may be from the chunks' own. One percent changes a score by less than one."""
+MOST_WEIGHTS = 50_000
+"""Words whose weights are kept for the next questions, about 5 MB."""
 MOST_TERMS = 1024
 """A longer question is cut: no more clauses than the engine searches in milliseconds."""
 
@@ -61,7 +63,8 @@ MOST_TERMS = 1024
 class _Seen:
     """What was read of the index when its files had these identities; nothing if there are no statistics.
 
-    The files are the manifest and tantivy's list of segments: merging segments changes scores slightly.
+    The files are the manifest and tantivy's list of segments: merging segments changes scores slightly. ``weights`` are
+    those of the words that were weighed since.
     """
 
     files: tuple[tuple[int, int, int], ...] = ()
@@ -69,6 +72,7 @@ class _Seen:
     statistics: Statistics | None = None
     languages: Mapping[str, float] = field(default_factory=dict[str, float])
     book: Wordbook = field(default_factory=Wordbook)
+    weights: dict[str, float] = field(default_factory=dict[str, float])
 
 
 class TermIndex:
@@ -100,12 +104,14 @@ class TermIndex:
             b: BM25 length normalisation.
         """
         self._folder, self._catalog, self._analyzer, self._detect = folder, catalog, analyzer, detect
+        self._manifest, self._segments = folder / "manifest.json", folder / "meta.json"
         self._k1, self._b = k1, b
         self._schema = (
             tantivy.SchemaBuilder()
             .add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
             .add_text_field("language", tokenizer_name="raw", index_option="basic")
             .add_integer_field("row", indexed=True, fast=True)
+            .add_integer_field("block", indexed=True)
             .add_integer_field("length", fast=True)
             .build()
         )
@@ -128,15 +134,14 @@ class TermIndex:
 
     def _looked(self) -> _Seen:
         """Return the index as it is now, from memory unless it was changed since."""
-        manifest = self._folder / "manifest.json"
-        now, seen = (identity(manifest), identity(self._folder / "meta.json")), self._seen
+        now, seen = (identity(self._manifest), identity(self._segments)), self._seen
         if seen.statistics is not None and seen.files == now:
             return seen
-        is_fixed = manifest.exists() and not is_writable(manifest)
+        is_fixed = self._manifest.exists() and not is_writable(self._manifest)
         if is_fixed:
             self._index = None  # it was opened through links, which name the files of that moment
         index = self._index = self._index or self._opened()
-        about = read_json(manifest)
+        about = read_json(self._manifest)
         if index is None:
             return _Seen()
         try:
@@ -164,11 +169,16 @@ class TermIndex:
 
         Without an index, all words weigh the same.
         """
-        counted = self._looked().statistics
-        if counted is None:
+        seen = self._looked()
+        if seen.statistics is None:
             return [1.0] * len(words)
+        known = seen.weights  # words are only added, because other threads read them too
+        new = [word for word in dict.fromkeys(words) if word not in known]
         with self._sound():
-            return weights(counted, self._analyzer, words)
+            found = dict(zip(new, weights(seen.statistics, self._analyzer, new), strict=True))
+        if len(known) < MOST_WEIGHTS:
+            known.update(found)
+        return [found[word] if word in found else known[word] for word in words]
 
     def unseen(self) -> float:
         """Return the weight that `weigh` gives a word that no chunk has."""
@@ -283,7 +293,7 @@ class TermIndex:
     def _write(self, index: tantivy.Index, now: Stamp, since: Stamp, removed: Sequence[int]) -> None:
         """Write what was added and removed since a commit; everything, in one step, since the stamp before all."""
         later = since.generation > 0
-        languages = set(read_json(self._folder / "manifest.json").get("languages", []) if later else [])
+        languages = set(read_json(self._manifest).get("languages", []) if later else [])
         gathering = Gathering(self._looked().book if later else Wordbook())
         clear_killed(self._folder)
         with writing(index) as writer:
@@ -298,7 +308,9 @@ class TermIndex:
                 languages.add(language)
                 gathering.take(chunk.headed, language)
                 terms = " ".join(analysed := self._analyzer(chunk.headed, language))
-                writer.add_document(tantivy.Document(row=row, length=len(analysed), terms=terms, language=language))
+                writer.add_document(
+                    tantivy.Document(row=row, block=row // BLOCK, length=len(analysed), terms=terms, language=language)
+                )
             writer.commit()
             index.reload()
             book = gathering.written(self._folder, now.generation)
@@ -306,7 +318,7 @@ class TermIndex:
             # that was committed and not described is not believed, and made again.
             about = {"stamp": asdict(now), "analyzer": self._analyzer.fingerprint}
             about |= {"languages": sorted(languages - {""}), "words": book.told()}
-            write_json(self._folder / "manifest.json", about | {"chunks": index.searcher().num_docs})
+            write_json(self._manifest, about | {"chunks": index.searcher().num_docs})
         index.reload()
         clear(self._folder, book)
 

@@ -32,20 +32,13 @@ class Statistics:
             held: chunks in all segments, removed ones included.
         """
         self.searcher, self._schema = searcher, schema
-        self._held = max(held, searcher.num_docs)
+        self.chunks = searcher.num_docs
+        """The number of chunks."""
+        self.removed = max(0, held - self.chunks)
+        """The number of removed chunks that the segments still hold."""
         self._counts: dict[tuple[str, str], int] = {}
         self._corrections: dict[str, float] = {}
         self._mean: float | None = None
-
-    @property
-    def chunks(self) -> int:
-        """The number of chunks."""
-        return self.searcher.num_docs
-
-    @property
-    def removed(self) -> int:
-        """The number of removed chunks that the segments still hold."""
-        return self._held - self.chunks
 
     def prepare(self, terms: Iterable[str]) -> None:
         """Do nothing: each count is a look-up."""
@@ -79,7 +72,7 @@ class Statistics:
         if known is None:
             if len(self._corrections) >= _REMEMBERED:
                 self._corrections.clear()
-            engine = idf(self.searcher.doc_freq("terms", term), self._held)
+            engine = idf(self.searcher.doc_freq("terms", term), self.chunks + self.removed)
             known = self._corrections[term] = self.rarity(term) / engine if self.having(term) else 0.0
         return known
 
