@@ -76,6 +76,8 @@ class SqlCatalog:
         return Counts(documents=documents, chunks=chunks, vectors=vectors, generation=self.generation())
 
     def select(self, where: Filter) -> Rows:
+        if (known := self.selected(where)) is not None:
+            return known
         with self.snapshot() as now:
             return self.selections.rows(where, now)
 
@@ -392,8 +394,7 @@ class SqlCatalog:
     # ------------------------------------------------------------ the database
 
     def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        ((value,),) = self.database.rows(sql, values)
-        return value
+        return self.database.rows(sql, values)[0][0]
 
     def _numbers(self, rows: Sequence[int]) -> object:
         return self._dialect.values(map(int, rows))

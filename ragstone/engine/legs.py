@@ -95,9 +95,9 @@ class Legs:
             return dict.fromkeys(legs, 1.0)
         vector, embedder = self._settings.vector_weight, self._version.models.embedder()
         if vector == "auto":
-            measured = isinstance(embedder, WeighedEmbedder)
-            coverage = self.coverage(asked, legs["bm25"]) if measured else 0.0
-            vector = embedder.vector_weight(coverage) if isinstance(embedder, WeighedEmbedder) else UNMEASURED_WEIGHT
+            vector = UNMEASURED_WEIGHT
+            if isinstance(embedder, WeighedEmbedder):
+                vector = embedder.vector_weight(self.coverage(asked, legs["bm25"]))
         if self._settings.adapt:
             vector *= min(1.0, embedder.familiarity(asked.text) / FAMILIAR)
         return {"vector": vector, "bm25": 1 - vector}

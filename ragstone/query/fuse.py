@@ -224,7 +224,7 @@ def _combined(legs: Legs, weights: Weights, scale: _Scale, rule: str, combine: n
         rows = legs[names[0]].rows  # a stable sort keeps the order of a single leg, ties included
     else:
         rows = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *(legs[name].rows for name in names)]))
-        rows = rows[np.diff(rows, prepend=-1) > 0]
+        rows = rows[np.append(True, rows[1:] > rows[:-1])] if len(rows) else rows
     total = np.full(len(rows), combine.identity if combine.identity is not None else -np.inf)
     places: dict[str, NDArray[np.intp]] = {}
     for name in names:

@@ -17,9 +17,9 @@ from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index.vectors import embedded
 
-DOCUMENTS = [Document(id=f"d{i}", text=f"word{i} common place{i % 5}") for i in range(24)]
+DOCUMENTS = [Document(id=f"d{i}", text=f"word{i} common place{i % 5}") for i in range(embedded.EXACT)]
 """Few enough that every similarity is exact, however the vectors are kept."""
-QUESTIONS = ["word7", "common place3", "place1 word22 word23"]
+QUESTIONS = ["word7", "common place3", "place1 word14 word15"]
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embedded, "LEAST_UNWRITTEN", 0)
         engine = open_fast(folder, "index.exact_limit=5")
-        add(engine, *DOCUMENTS[:16])
-        add(engine, *DOCUMENTS[16:])
+        add(engine, *DOCUMENTS[:10])
+        add(engine, *DOCUMENTS[10:])
         engine.close()
     return folder
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 LEAST_UNWRITTEN = 2000
 """Changes to keep in memory before the files are written."""
-EXACT = 24
-"""Candidates by codes to compare by their vectors. Codes misplace few: with 32 the ten best are the same."""
+EXACT = 16
+"""Candidates by codes to compare by their vectors. Codes misplace few: with 12 or 24 the ten best are the same."""
 OUTGROWN = 10
 """Growth after which all codes are computed again, around a new mean."""
 SAMPLED = 20_000
