@@ -7,7 +7,8 @@ a name may be a plain noun there; whoever uses names weighs them by how rare the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
 
 from ragstone.query.words import lexicon
@@ -65,23 +66,22 @@ class Mentions:
 
     def __init__(self, text: str) -> None:
         self.words = words(text)
-        self._beginnings = [word[:_STEM] for word in self.words]
-        self.beginnings = frozenset(self._beginnings)
-        """What its words begin with; it has no name whose `beginning` is not among them."""
+        self._places = defaultdict[str, list[int]](list)
+        for place, word in enumerate(self.words):
+            self._places[word[:_STEM]].append(place)
+
+    @property
+    def beginnings(self) -> Set[str]:
+        """What the words begin with; the text has no name whose `beginning` is not among them."""
+        return self._places.keys()
 
     def has(self, name: Sequence[str]) -> bool:
         """Return whether the words of a name follow each other in the text."""
-        if not name or name[0][:_STEM] not in self.beginnings:  # most names that are looked for are not there
-            return False
         return next(self.places(name), None) is not None
 
     def places(self, name: Sequence[str]) -> Iterator[int]:
         """Yield where the words of a name begin."""
-        if not name:
-            return
-        first, place = beginning(name), -1
-        for _ in range(self._beginnings.count(first)):
-            place = self._beginnings.index(first, place + 1)
+        for place in self._places.get(beginning(name), ()) if name else ():
             there = self.words[place : place + len(name)]
             if len(there) == len(name) and all(map(_same, there, name)):
                 yield place
