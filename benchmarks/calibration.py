@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import FITTED, SMALL, UNSEEN, Case, cases
+from benchmarks.cases import FITTED, SMALL, UNSEEN, Case, Way, cases
 from benchmarks.common import Options, Result, Table
 from benchmarks.judge import auc
 from benchmarks.logistic import fit, probabilities
 from benchmarks.question_sets import is_there
 from ragstone.index import build_embedder
-from ragstone.respond.quoting.answerability import NEVER, Features, above, estimate_for, threshold_for
+from ragstone.respond.quoting.answerability import NEVER, estimate_for, inputs, is_read, threshold_for
 from ragstone.settings.load import load
 
 BINS = 10
@@ -28,18 +27,38 @@ COLUMNS = ("set", "cases", "right", "stated", "calibration error", "AUC", "Brier
 
 
 async def measure(options: Options) -> Result:
-    """Measure the shipped coefficients, and on each set those that were fitted to the others."""
+    """Measure the shipped coefficients, and on each set those that were fitted to the others.
+
+    The figures are those of passages that the trained reader reads, if it stands next to the embedder.
+    """
     assert options.data is not None
     embedder = options.embedders[0]
     fingerprint = build_embedder(load([f"index.embedder={embedder}"]).settings.index).fingerprint
     every = QUICK if options.quick else 1
 
-    async def read(names: Sequence[str]) -> dict[str, list[Case]]:
+    async def read(names: Sequence[str]) -> dict[str, Mapping[Way, list[Case]]]:
         assert options.data is not None
         there = [name for name in names if is_there(options.data, name)]
         return {name: await cases(options.data, options.keep, name, embedder, every=every) for name in there}
 
     sets, unseen = await read(QUICK_SETS if options.quick else FITTED), await read(() if options.quick else UNSEEN)
+    ways: list[Way] = ["compared", "read"] if is_read(fingerprint) else ["compared"]
+    tables: list[Table] = []
+    figures: dict[str, object] = {}
+    for way in ways:
+        more, figures = _measured(fingerprint, way, _of(sets, way), _of(unseen, way))
+        tables += more
+    return Result(tables=tables, figures=figures)
+
+
+def _of(sets: Mapping[str, Mapping[Way, list[Case]]], way: Way) -> dict[str, list[Case]]:
+    """Return the cases of one way to read, without sets that have none."""
+    return {name: some[way] for name, some in sets.items() if some[way]}
+
+
+def _measured(
+    fingerprint: str, way: Way, sets: Mapping[str, Sequence[Case]], unseen: Mapping[str, Sequence[Case]]
+) -> tuple[list[Table], dict[str, object]]:
     estimate = estimate_for(fingerprint)
     shipped = {name: np.array([estimate(one.features) for one in some]) for name, some in sets.items()}
     right = {name: np.array([one.right for one in some], dtype=float) for name, some in sets.items()}
@@ -51,39 +70,35 @@ async def measure(options: Options) -> Result:
     judged = [name for name in apart if len(right[name]) >= SMALL]
     errors = [calibration_error(apart[name], right[name]) for name in judged]
     mean = float(np.mean(errors)) if errors else None
+    how = "read by the trained reader" if way == "read" else "words compared"
     tables = [
         Table(
-            title="the probability that an answer is right, on sets it was not fitted to",
+            title=f"the probability that an answer is right, on sets it was not fitted to; {how}",
             columns=COLUMNS,
             rows=[[name, *_row(p, right[name])] for name, p in apart.items()],
         ),
         Table(
-            title="as shipped, fitted to all of these sets",
+            title=f"as shipped, fitted to all of these sets; {how}",
             columns=COLUMNS,
             rows=[[name, *_row(p, right[name])] for name, p in shipped.items()],
         ),
         Table(
-            title="respond.risk, on sets it was not fitted to",
+            title=f"respond.risk, on sets it was not fitted to; {how}",
             columns=["risk accepted", "threshold", "answered", "wrong, of those answered"],
             rows=[_risk(share, apart or shipped, right, threshold_for(fingerprint, share)) for share in RISKS],
         ),
     ]
-    figures = {
+    figures: dict[str, object] = {
         "confidence_error_left_out": None if mean is None else round(mean, 4),
         "worst_set": round(max(errors), 4) if errors else None,
         "cases": sum(map(len, right.values())),
     }
-    return Result(tables=tables if apart else tables[1:], figures=figures)
+    return (tables if apart else tables[1:]), figures
 
 
 def table(some: Sequence[Case], usual: float) -> NDArray[np.float64]:
     """Return the features as the coefficients see them, shape (cases, coefficients without bias)."""
-    return np.array([_seen(one.features, usual) for one in some])
-
-
-def _seen(features: Features, usual: float) -> tuple[float, ...]:
-    _, _, _, *rest = astuple(features)
-    return (above(features, usual), *rest)
+    return np.array([inputs(one.features, usual) for one in some])
 
 
 def usual_similarity(some: Sequence[Case]) -> float:

@@ -13,11 +13,14 @@ from benchmarks.bases import Parts, filled
 from benchmarks.common import Options, progress
 from benchmarks.question_sets import Asked, question_set
 from ragstone import chunk
+from ragstone.core.readings import Reading
 from ragstone.core.records import Evidence, TokenMatches
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.search import Search
+from ragstone.index import build_pair_model
 from ragstone.respond import build_answerer, facts
+from ragstone.respond.quoting.answerability import is_read
 from ragstone.respond.quoting.extractive import ExtractiveAnswerer
 from ragstone.respond.requirements.stated import requirements
 from ragstone.respond.requirements.unmet import NOWHERE, lookup
@@ -50,18 +53,27 @@ class Found:
 class Recorded:
     """Evidence for the questions of a set, and everything the answerer needs to read it again without any model.
 
-    It stands in for the matcher, the weigher and the word lists of a knowledge base.
+    It stands in for the matcher, the reader, the weigher and the word lists of a knowledge base.
     """
 
     fingerprint: str
     found: list[Found] = field(default_factory=list[Found])
     matches: dict[tuple[str, str], TokenMatches] = field(default_factory=dict[tuple[str, str], TokenMatches])
+    readings: dict[tuple[str, str], Reading] = field(default_factory=dict[tuple[str, str], Reading])
+    familiar: dict[str, float] = field(default_factory=dict[str, float])
     weights: dict[str, float] = field(default_factory=dict[str, float])
     words: dict[str, bool] = field(default_factory=dict[str, bool])
 
     async def match(self, question: str, texts: Sequence[str], request: Request) -> list[TokenMatches]:
         del request
         return [self.matches[question, text] for text in texts]
+
+    def familiarity(self, text: str) -> float:
+        return self.familiar[text]
+
+    async def read(self, question: str, passages: Sequence[str], request: Request) -> list[Reading]:
+        del request
+        return [self.readings[question, passage] for passage in passages]
 
     def weigh(self, words: Sequence[str], request: Request) -> list[float]:
         del request
@@ -71,8 +83,8 @@ class Recorded:
         del request
         return [self.words[word] for word in words]
 
-    def answerer(self, settings: RespondSettings) -> ExtractiveAnswerer:
-        """Return an answerer that reads the recorded questions as the knowledge base did."""
+    def answerer(self, settings: RespondSettings, *, reads: bool = True) -> ExtractiveAnswerer:
+        """Return an answerer that reads the recorded questions as the knowledge base did, or only compares words."""
         built = build_answerer(
             settings,
             matcher=self,
@@ -80,6 +92,7 @@ class Recorded:
             weigh=self.weigh,
             known=self.known,
             embedder=self.fingerprint,
+            reader=(lambda: self) if reads else None,
         )
         assert isinstance(built, ExtractiveAnswerer)
         return built
@@ -108,7 +121,7 @@ async def recorded(data: Path, keep: Path, name: str, embedder: str) -> Recorded
     request = Request.by_owner()
     async with filled(options, questions.dataset, chosen) as engine:
         parts = Parts(engine)
-        model, words, search = parts.embedder, parts.words, Search(parts.version)
+        model, words, search, reader = parts.embedder, parts.words, Search(parts.version), build_pair_model()
         record = Recorded(fingerprint=model.fingerprint)
         for number, one in enumerate(questions.asked):
             found = await search.follow_up(one.text, one.before, None, request, Timings())
@@ -118,6 +131,12 @@ async def recorded(data: Path, keep: Path, name: str, embedder: str) -> Recorded
             for headed, match in zip(texts, await parts.matcher.match(text, texts, request), strict=True):
                 small = replace(match, similarity=match.similarity.astype(np.float16))
                 record.matches[text, headed] = small
+            if is_read(model.fingerprint):
+                record.familiar |= {one: reader.familiarity(one) for one in (text, *texts)}
+                record.readings |= {
+                    (text, headed): one
+                    for headed, one in zip(texts, await reader.read(text, texts, request), strict=True)
+                }
             named = {word for one in requirements(text, found.language) for word in lookup(one)}
             asked = sorted({word.lower for word in facts.words(text)} | set(_WORD.findall(text)) | named | {NOWHERE})
             record.weights |= zip(asked, words.weigh(asked, request), strict=True)

@@ -12,7 +12,7 @@ import argparse
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import exp, lgamma, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,13 +23,14 @@ from benchmarks.calibration import calibration_error, fitted, left_out, usual_si
 from benchmarks.cases import ACROSS, FITTED, MARKED, SMALL, Case, cases
 from benchmarks.judge import auc
 from benchmarks.question_sets import is_there
+from ragstone.respond.quoting.answerability import Coefficients
 
 RISKS = (0.05, 0.1, 0.15, 0.2, 0.3)
 DOUBT = 0.1
 """The largest probability that a threshold promises too much."""
 FIRST = 8
 """The first threshold tried allows this many wrong answers, so that it can pass."""
-NAMES = ("bias", "above", "covered", "mistyped", "words", "foreign")
+NAMES = tuple(one.name for one in fields(Coefficients))[1:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,9 @@ def main() -> None:
         for embedder in given.embedders.split(","):
             fitted_to = (*FITTED, ACROSS) if embedder == "e5-small" else FITTED
             there = [name for name in fitted_to if is_there(data, name)]
-            report(embedder, {name: asyncio.run(cases(data, keep, name, embedder)) for name in there})
+            sets = {name: asyncio.run(cases(data, keep, name, embedder)) for name in there}
+            for way in next(iter(sets.values())):
+                report(f"{embedder}, {way}", {name: some[way] for name, some in sets.items() if some[way]})
 
 
 def report(embedder: str, sets: Mapping[str, Sequence[Case]]) -> None:

@@ -1,10 +1,11 @@
 """Fit `ragstone.respond.quoting.evidence_model`: the probability that a sentence belongs to the evidence for an answer.
 
-    RAGSTONE_TEST_DATA=... python -m tools.fit_evidence [--keep DIR] [--embedder minilm]
+    RAGSTONE_TEST_DATA=... python -m tools.fit_evidence [--keep DIR] [--embedder minilm] [--compared]
 
 The sentences are those that people marked in sets of questions. Each set is measured with coefficients fitted to the
-other sets, at several prices of a sentence, as quotes of the product are chosen. The last line has the coefficients
-fitted to all sets.
+other sets, at several rules of what is quoted, as quotes of the product are chosen. The last line has the coefficients
+fitted to all sets. With ``--compared`` nothing is read by the trained reader, which knows many rows of some sets; the
+others are fitted to otherwise.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,22 +32,24 @@ from ragstone.respond.quoting.quotes import passages as joined
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.review.citations import touches
 
-FITTED = ("clapnq", "qed_nq_dev", "selqa", "hotpotqa")
-MEASURED = (*FITTED, "2wikimultihop", "condaqa")
+COMPARED = ("clapnq", "qed_nq_dev", "selqa", "hotpotqa")
+READ = ("clapnq", "qed_nq_dev", "covidqa", "xquad en")
+"""Sets that the reader was not trained on."""
+FURTHER = ("2wikimultihop", "condaqa", "tatqa_text")
 """Passages of condaqa are edited versions of each other, so a right sentence often stands in the wrong one."""
-
-
-class OperatingPoint(NamedTuple):
-    """Price of a sentence, probability of one apart, and the most sentences."""
-
-    price: float
-    apart: float
-    limit: int
-
-
-OPERATING_POINTS = tuple(
-    OperatingPoint(*values)
-    for values in ((0.2, 0.5, 3), (0.1, 0.4, 3), (0.1, 0.35, 4), (0.07, 0.4, 4), (0.07, 0.35, 4), (0.05, 0.3, 4))
+LIMIT = 4
+"""The most sentences."""
+RULES = tuple(
+    passages.Rule(longest=longest, characters=characters, price=price, apart=apart)
+    for longest, characters, price, apart in (
+        (3, 700, 0.2, 0.5),
+        (3, 700, 0.1, 0.4),
+        (3, 700, 0.07, 0.4),
+        (3, 700, 0.05, 0.3),
+        (4, 900, 0.04, 0.2),
+        (4, 900, 0.02, 0.3),
+        (5, 1200, 0.02, 0.2),
+    )
 )
 
 
@@ -62,20 +64,17 @@ class Reading:
     marked: np.ndarray
 
 
-async def readings(record: Recorded) -> list[Reading]:
+async def readings(record: Recorded, *, reads: bool) -> list[Reading]:
     """Read the sentences of every question whose evidence is marked."""
     request, out = Request.by_owner(), list[Reading]()
     for one in record.cases(without=False):
-        if not one.answerable or not one.asked.evidence:
+        if not one.answerable or not (one.asked.evidence or one.asked.answers):
             continue
-        sentences = await read(one.evidence, record, chunk.sentences, request)
+        sentences = await read(one.evidence, record, chunk.sentences, request, record if reads else None)
         if not sentences:
             continue
         known = features_of(one.evidence.question, sentences, record.weigh, request)
-        marked = [
-            any(touches(cite(1, sentence.hit, sentence.span), places) for places in one.asked.evidence)
-            for sentence in sentences
-        ]
+        marked = [one.asked.is_answered_by([cite(1, sentence.hit, sentence.span)]) for sentence in sentences]
         out.append(
             Reading(
                 found=one,
@@ -97,23 +96,24 @@ def fitted(sets: Mapping[str, Sequence[Reading]], names: Sequence[str]) -> np.nd
     return fit(x, y, np.concatenate([np.full(count, 1000 / count) for count in counts])).round(2)
 
 
-def measured(readings: Sequence[Reading], b: np.ndarray, point: OperatingPoint) -> str:
+def measured(readings: Sequence[Reading], b: np.ndarray, rule: passages.Rule) -> str:
     """Return how far the quotes touch what people marked, as text."""
     quotes = right = answers = touching = evidence = cited = sentences = characters = 0
     for one in readings:
         likely = likely_of(one.sentences, one.known, probabilities(b, one.features).tolist(), one.found.evidence.hits)
-        chosen = passages.chosen(likely, point.limit, price=point.price, apart=point.apart)
+        chosen = passages.chosen(likely, LIMIT, rule)
         shown = joined([some.quote for some in chosen])
         citations = [cite(marker, quote.hit, quote.span) for marker, quote in enumerate(shown, start=1)]
         places = one.found.asked.evidence
-        touched = [any(touches(citation, some) for some in places) for citation in citations]
+        touched = [one.found.asked.is_answered_by([citation]) for citation in citations]
         quotes, right = quotes + len(citations), right + sum(touched)
         answers, touching = answers + 1, touching + any(touched)
         evidence += len(places)
         cited += sum(any(touches(citation, some) for citation in citations) for some in places)
         sentences, characters = sentences + len(chosen), characters + sum(len(quote.text) for quote in shown)
     return (
-        f"precision {right / quotes:.3f} recall {cited / evidence:.3f} answers touching {touching / answers:.3f}"
+        f"precision {right / quotes:.3f} recall {cited / max(evidence, 1):.3f}"
+        f" answers touching {touching / answers:.3f}"
         f" sentences {sentences / answers:.2f} quotes {quotes / answers:.2f} characters {characters / answers:.0f}"
     )
 
@@ -122,18 +122,20 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what was read in DIR for the next run")
     parser.add_argument("--embedder", default="minilm")
+    parser.add_argument("--compared", action="store_true", help="without the trained reader")
     given, data = parser.parse_args(), Path(os.environ["RAGSTONE_TEST_DATA"])
+    fitted_to = COMPARED if given.compared else READ
+    names = tuple(dict.fromkeys((*fitted_to, *COMPARED, *FURTHER)))
     with TemporaryDirectory() as folder:
         keep = given.keep or Path(folder)
-        sets = {
-            name: asyncio.run(readings(asyncio.run(recorded(data, keep, name, given.embedder)))) for name in MEASURED
-        }
-    for name in MEASURED:
-        b = fitted(sets, [other for other in FITTED if other != name])
+        records = {name: asyncio.run(recorded(data, keep, name, given.embedder)) for name in names}
+        sets = {name: asyncio.run(readings(one, reads=not given.compared)) for name, one in records.items()}
+    for name in names:
+        b = fitted(sets, [other for other in fitted_to if other != name])
         print(f"{name}: {len(sets[name])} questions, fitted to the others")
-        for point in OPERATING_POINTS:
-            print(f"  {point}: {measured(sets[name], b, point)}", flush=True)
-    named = zip(("bias", *(one.name for one in fields(SentenceFeatures))), fitted(sets, FITTED), strict=True)
+        for rule in RULES:
+            print(f"  {rule}: {measured(sets[name], b, rule)}", flush=True)
+    named = zip(("bias", *(one.name for one in fields(SentenceFeatures))), fitted(sets, fitted_to), strict=True)
     print(", ".join(f"{name}={value:.2f}" for name, value in named))
 
 

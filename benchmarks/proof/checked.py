@@ -11,7 +11,8 @@ from benchmarks.common import Options, progress
 from benchmarks.proof.planted import Claim
 from ragstone import chunk
 from ragstone.core.access import OWNER
-from ragstone.core.records import Document, Hit, Judgement, Span
+from ragstone.core.readings import Judgement
+from ragstone.core.records import Document, Hit, Span
 from ragstone.core.request import Request
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index import build_pair_model

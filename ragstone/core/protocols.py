@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from ragstone.core.answers import Adequacy, Draft, JudgeScores, Message, Piece, SentenceClosed, TextWritten, Turn
 from ragstone.core.filters import Filter
-from ragstone.core.records import Document, Evidence, Hit, Judgement, Matches, Span, TokenMatches, TokenVectors
+from ragstone.core.readings import Judgement, Reading
+from ragstone.core.records import Document, Evidence, Hit, Matches, Span, TokenMatches, TokenVectors
 from ragstone.core.request import Request
 
 if TYPE_CHECKING:
@@ -164,6 +165,18 @@ class Entailment(Protocol):
 
     async def judge(self, claims: Sequence[str], evidence: Sequence[str], request: Request) -> list[Judgement]:
         """Return the reading of each claim against the evidence text paired with it."""
+        ...
+
+
+class PassageReader(Protocol):
+    """Reads a question together with each passage that may answer it."""
+
+    def familiarity(self, text: str) -> float:
+        """Return the share of the words of a text that the model knows, 0 to 1."""
+        ...
+
+    async def read(self, question: str, passages: Sequence[str], request: Request) -> list[Reading]:
+        """Return what the model says of each passage."""
         ...
 
 

@@ -382,18 +382,3 @@ class TokenMatches:
         """Return the mean over question tokens, by weight, of the best cosine with a token of the text or a part."""
         part = [within is None or within.start <= s.start < within.end for s in self.spans]
         return float(self.weights @ self.similarity[:, part].max(axis=1)) if any(part) else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """The verdict of a model that read a claim and its evidence.
-
-    ``supported``, ``contradicted`` and ``unknown`` are probabilities that sum to 1. ``unsupported`` (tokens,) is the
-    probability, for each token of the claim, that nothing in the evidence supports it; ``spans`` locate the tokens.
-    """
-
-    supported: float
-    contradicted: float
-    unknown: float
-    unsupported: Vector
-    spans: tuple[Span, ...]

@@ -273,6 +273,7 @@ def _models(
             known=lambda asked, request: words().known(asked, "", request),
             embedder=tokens().fingerprint,
             entailment=pairs,
+            reader=pairs,
         )
 
     def answerer() -> Answerer:

@@ -13,7 +13,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.core.errors import Damaged
-from ragstone.core.protocols import Answerer, ChatModel, Entailment, SentenceSplitter, TokenMatcher, Weigher
+from ragstone.core.protocols import (
+    Answerer,
+    ChatModel,
+    Entailment,
+    PassageReader,
+    SentenceSplitter,
+    TokenMatcher,
+    Weigher,
+)
 from ragstone.core.request import Request
 from ragstone.respond.drafts import abstained, drafted, replayed, summary
 from ragstone.respond.overview.comparison import compared
@@ -91,6 +99,7 @@ def build_answerer(
     embedder: str,
     model: ChatModel | None = None,
     entailment: Callable[[], Entailment] | None = None,
+    reader: Callable[[], PassageReader] | None = None,
 ) -> Answerer:
     """Build the answerer: one that quotes the documents, or one whose model writes and whose sentences are checked.
 
@@ -103,13 +112,21 @@ def build_answerer(
         embedder: fingerprint of the embedder whose token vectors the matcher compares.
         model: writes the answer; without one the answer quotes.
         entailment: returns the model that judges what ``model`` writes; without one its words are compared.
+        reader: returns the model that reads passages for a question; without one their words are compared.
     """
-    from ragstone.respond.quoting.answerability import estimate_for, threshold_for
+    from ragstone.respond.quoting.answerability import estimate_for, is_read, threshold_for
     from ragstone.respond.quoting.extractive import ExtractiveAnswerer
     from ragstone.respond.tables import TableReader
 
     least = threshold_for(embedder, settings.risk) if settings.risk else settings.abstain_below
     tables = TableReader(known=known, weigh=weigh, least=least)
+    reading: PassageReader | None = None
+    unread: tuple[str, ...] = ()
+    if reader is not None and is_read(embedder):
+        try:
+            reading = reader()
+        except Damaged as damage:
+            unread = (f"Passages are compared by their words alone: {damage}",)
     quoting = ExtractiveAnswerer(
         settings,
         matcher=matcher,
@@ -119,6 +136,8 @@ def build_answerer(
         weigh=weigh,
         estimate=estimate_for(embedder),
         abstain_below=least,
+        reader=reading,
+        notices=unread,
     )
     if model is None:
         return quoting

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragstone.core.errors import Damaged
-from ragstone.core.records import Judgement
+from ragstone.core.readings import Judgement, Reading
+from ragstone.core.records import Span
 from ragstone.core.request import Request
 from ragstone.index import build_pair_model
 from ragstone.index.embed.minilm import pairs
@@ -56,6 +59,43 @@ def test_nothing_and_too_much_are_read_too(model: PairModel) -> None:
     assert len(one.spans) == len(one.unsupported) == LONGEST_FIRST
     [cut] = judged(model, "Vilnius is a capital.", evidence="word " * 2000)
     assert cut.supported < 0.5
+
+
+def test_reads_which_passage_and_sentence_answer(model: PairModel) -> None:
+    other = "Kaunas is a city on two rivers. It has a castle. Its theatre opened in the nineteenth century."
+    answering, not_answering = asyncio.run(
+        model.read("When was Vilnius first mentioned?", [PASSAGE, other], Request.by_owner())
+    )
+    assert answering.answers > not_answering.answers
+    sentences = [Span(start=0, end=36), Span(start=37, end=68), Span(start=69, end=len(PASSAGE))]
+    likely = [answering.of(one) for one in sentences]
+    assert max(likely) == likely[1]
+    assert max(likely, key=lambda one: one[1]) == likely[1]
+
+
+def test_reading_ends_at_the_longest_pair(model: PairModel) -> None:
+    long = PASSAGE + " word" * 1000
+    [one] = asyncio.run(model.read("When was Vilnius first mentioned?", [long], Request.by_owner()))
+    assert len(one.spans) == len(one.evidence) == len(one.starts) == len(one.ends) < 448
+    unread = one.of(Span(start=len(long) - 4, end=len(long)))
+    assert unread == pytest.approx((one.evidence.min(), one.starts.min() + one.ends.min()))
+    assert asyncio.run(model.read("When?", [], Request.by_owner())) == []
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(0, 60), st.integers(0, 60))
+def test_a_part_of_a_reading_has_its_tokens(lengths: list[int], start: int, end: int) -> None:
+    ends = np.cumsum([length + 1 for length in lengths]) - 1
+    spans = tuple(Span(start=int(b) - length, end=int(b)) for b, length in zip(ends, lengths, strict=True))
+    values = np.arange(len(spans), dtype=np.float32)
+    reading = Reading(answers=0.0, evidence=values, starts=values, ends=-values, spans=spans)
+    start, end = min(start, end), max(start, end)
+    inside = [n for n, span in enumerate(spans) if span.start < end and start < span.end and start < end]
+    evidence, short = reading.of(Span(start=start, end=end))
+    if inside:
+        assert evidence == pytest.approx(np.mean(inside))
+        assert short == max(inside) - min(inside)
+    elif start < end:
+        assert (evidence, short) == (0.0, 1.0 - len(spans))
 
 
 def test_damaged_or_missing_weights_say_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

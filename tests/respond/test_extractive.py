@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -11,17 +12,22 @@ from hypothesis import strategies as st
 
 from ragstone import chunk
 from ragstone.core.answers import Draft
+from ragstone.core.errors import Damaged
+from ragstone.core.protocols import PassageReader
 from ragstone.core.records import Document, Evidence, Hit, Mark
 from ragstone.core.request import Request
+from ragstone.index import build_pair_model
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
 from ragstone.respond.quoting.answerability import FITTED, Features, estimate_for
 from ragstone.respond.quoting.extractive import TITLED, ExtractiveAnswerer
+from ragstone.respond.quoting.scored import Told
 from ragstone.respond.tables import TableReader
 from ragstone.respond.words import phrases
 from ragstone.settings import ChunkSettings, RespondSettings
 
+READER = cache(build_pair_model)
 ORDINARY = Features(best=0.7, others=0.35, sentences=20, covered=0.9, mistyped=0.0, words=1.6, foreign=0.0)
 """A question whose answer was found."""
 MASKS = Document(
@@ -58,6 +64,7 @@ def answer(model: MiniLM, question: str, found: tuple[Hit, ...], **settings: flo
         weigh=lambda words, _request: [1.0] * len(words),
         known=lambda words, _request: [True] * len(words),
         embedder=model.fingerprint,
+        reader=READER,
     )
     return asyncio.run(
         drafted(answerer, Evidence(question=question, hits=found, method="test"), request=Request.by_owner())
@@ -67,7 +74,7 @@ def answer(model: MiniLM, question: str, found: tuple[Hit, ...], **settings: flo
 def test_quotes_the_answering_sentence_exactly(model: MiniLM):
     draft = answer(model, "Where are masks sold?", hits(model, HOURS, MASKS))
     assert not draft.abstained
-    assert "Masks are sold at the entrance for two euros. [" in draft.text
+    assert "Masks are sold at the entrance for two euros." in draft.text
     for citation in draft.citations:
         document = {"masks": MASKS, "hours": HOURS}[citation.document_id]
         assert document.text[citation.start : citation.end] == citation.quote
@@ -207,6 +214,54 @@ def test_a_single_sentence_can_answer(model: MiniLM):
     document = Document(id="one", text="Masks are sold at the entrance for two euros.")
     draft = answer(model, "Where are masks sold?", hits(model, document))
     assert draft.outcome == "answer"
+
+
+@pytest.mark.parametrize(
+    ("question", "is_read"), [("Where are the masks sold?", True), ("Wo bekommt man Schutzmasken?", False)]
+)
+def test_reads_only_what_it_knows(model: MiniLM, question: str, is_read: bool):
+    answerer = build_answerer(
+        RespondSettings(),
+        matcher=build_matcher(model, lambda words, _request: [1.0] * len(words)),
+        sentences=chunk.sentences,
+        weigh=lambda words, _request: [1.0] * len(words),
+        known=lambda words, _request: [True] * len(words),
+        embedder=model.fingerprint,
+        reader=build_pair_model,
+    )
+    assert isinstance(answerer, ExtractiveAnswerer)
+    evidence = Evidence(question=question, hits=hits(model, MASKS, HOURS), method="test")
+    features = asyncio.run(answerer.features(evidence, Request.by_owner()))
+    assert features
+    assert (features.told is not None) == is_read
+    assert (features.behind != 0) <= is_read
+
+
+def test_damaged_reader_is_reported(model: MiniLM):
+    def damaged() -> PassageReader:
+        raise Damaged("pairs.bin is damaged")
+
+    answerer = build_answerer(
+        RespondSettings(),
+        matcher=build_matcher(model, lambda words, _request: [1.0] * len(words)),
+        sentences=chunk.sentences,
+        weigh=lambda words, _request: [1.0] * len(words),
+        known=lambda words, _request: [True] * len(words),
+        embedder=model.fingerprint,
+        reader=damaged,
+    )
+    evidence = Evidence(question="Where are masks sold?", hits=hits(model, MASKS, HOURS), method="test")
+    draft = asyncio.run(drafted(answerer, evidence, Request.by_owner()))
+    assert draft.outcome == "answer"
+    assert draft.notices == ("Passages are compared by their words alone: pairs.bin is damaged",)
+
+
+def test_reader_lowers_what_does_not_answer(model: MiniLM):
+    told = Told(answers=3.0, evidence=1.0, short=2.0)
+    estimate = estimate_for(model.fingerprint)
+    sure = estimate(replace(ORDINARY, odds=1.0, total=1.0, told=told))
+    assert estimate(replace(ORDINARY, odds=1.0, total=1.0, told=replace(told, answers=-3.0))) < sure
+    assert estimate(replace(ORDINARY, odds=1.0, total=0.2, told=told)) < sure
 
 
 def test_counts_words_that_no_document_has(model: MiniLM):

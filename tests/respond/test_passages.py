@@ -1,5 +1,6 @@
 """Which sentences become a quote, and how the quotes read."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,11 +12,11 @@ from ragstone.core.records import Chunk, Hit, Span
 from ragstone.respond.drafts import cite
 from ragstone.respond.facts import words
 from ragstone.respond.quoting.labels import labels_of
-from ragstone.respond.quoting.passages import LONGEST, Likely, chosen
+from ragstone.respond.quoting.passages import COMPARED, READ, Likely, chosen
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, are_neighbours, passages, quote_of
 from ragstone.respond.quoting.references import refers_back
-from ragstone.respond.quoting.scored import Sentence
+from ragstone.respond.quoting.scored import Sentence, Told
 from ragstone.respond.words import languages, references
 
 STAFF = (
@@ -92,10 +93,20 @@ def test_quotes_are_exact_and_within_the_limit(probabilities: list[float], limit
     quotes = passages([one.quote for one in some])
     assert all(cite(1, one.hit, one.span).quote == STAFF[one.span.start : one.span.end] for one in quotes)
     assert all(one.span.end <= other.span.start for one, other in pairwise(quotes))
-    assert max(len(chunk.sentences(one.text)) for one in quotes) <= max(LONGEST, limit)
+    assert max(len(chunk.sentences(one.text)) for one in quotes) <= max(COMPARED.longest, limit)
     text, statements = written([cite(n, one.hit, one.span) for n, one in enumerate(quotes, 1)], [""] * len(quotes), ())
     for statement, quote in zip(statements, quotes, strict=True):
         assert text[statement.start : statement.end].startswith(quote.text)
+
+
+def test_quotes_more_of_what_was_read():
+    told = Told(answers=1.0, evidence=1.0, short=1.0)
+    likely = likely_sentences(hit(STAFF), [0.3, 0.05, 0.05, 0.05, 0.05])
+    assert len(chosen(likely, 5)) == 1
+    assert len(chosen([replace(one, told=told) for one in likely], 5)) == READ.longest
+    assert chosen([replace(one, told=told) for one in likely], 5, COMPARED) == chosen(
+        [replace(one, told=told) for one in likely], 1
+    )
 
 
 def test_parts_of_a_document_are_joined_by_an_ellipsis():

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import chunk
-from ragstone.core.records import Document, Hit, Judgement, Span
+from ragstone.core.readings import Judgement
+from ragstone.core.records import Document, Hit, Span
 from ragstone.core.request import Request
 from ragstone.index import build_pair_model
 from ragstone.index.embed.local import MiniLM

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.protocols import Entailment
-from ragstone.core.records import Hit, Judgement, Span
+from ragstone.core.readings import Judgement
+from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.proof.by_words import THRESHOLD, UNSUPPORTED, Alignment, Proof, SupportChecker, probability
 

@@ -1,8 +1,9 @@
 """The probability of each sentence that it belongs to the evidence for an answer.
 
-A logistic model of a few features, fitted by ``tools/fit_evidence.py`` on sentences that people marked in four sets of
-questions (CLAP NQ, QED, SelQA, HotpotQA). Similarities are standardised over the sentences read, so the same
-coefficients serve every embedder.
+A logistic model of a few features, fitted by ``tools/fit_evidence.py`` on sentences that people marked in sets of
+questions. Similarities are standardised over the sentences read, so the same coefficients serve every embedder. Where
+the trained reader has read the passages, what it says of a sentence comes on top, with coefficients of their own that
+are fitted to sets which the reader was not trained on.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ragstone.core.request import Request
 from ragstone.respond.facts import Word, words
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.references import language_at_start, refers_back
-from ragstone.respond.quoting.scored import Sentence
+from ragstone.respond.quoting.scored import Sentence, Told
 from ragstone.respond.words import lexicon, plain
 
 _LEAST_SPREAD = 1e-3
@@ -34,7 +35,8 @@ class SentenceFeatures:
     own. ``covered`` is the share of the question's words, by weight, in the sentence, ``covered_titled`` that with the
     title and headings. ``number`` and ``name`` are 1 if the question asks for one and the sentence has one beyond those
     of the question, -1 if it has none. ``refers`` is 1 if it refers to the sentence before, ``opens`` if it begins its
-    document. ``length`` is the logarithm of its words.
+    document. ``length`` is the logarithm of its words. ``answers``, ``evidence`` and ``short`` are what the reader says
+    of it (`Told`), less the largest of all sentences; 0 without a reader.
     """
 
     behind: float
@@ -49,14 +51,17 @@ class SentenceFeatures:
     refers: float
     opens: float
     length: float
+    answers: float = 0.0
+    evidence: float = 0.0
+    short: float = 0.0
 
 
 class EvidenceModel:
-    """Bias and coefficients."""
+    """Bias and coefficients; a feature without a coefficient has no effect."""
 
     def __init__(self, bias: float, coefficients: Mapping[str, float]) -> None:
         self._bias = bias
-        self._coefficients = np.array([coefficients[one.name] for one in fields(SentenceFeatures)])
+        self._coefficients = np.array([coefficients.get(one.name, 0.0) for one in fields(SentenceFeatures)])
 
     def probabilities(self, features: Sequence[SentenceFeatures]) -> NDArray[np.float64]:
         """Return the probability of each sentence, shape (sentences,)."""
@@ -74,6 +79,8 @@ def features_of(
     own = np.array([one.own for one in sentences])
     top, mean, spread = own.max(), own.mean(), max(float(own.std()), _LEAST_SPREAD)
     at = {(one.place, one.number): (one.own - mean) / spread for one in sentences}
+    told = [one.told for one in sentences if one.told]
+    surest = [max(values) for values in zip(*map(astuple, told), strict=True)]
     titles: dict[int, tuple[list[Word], str]] = {}
     out: list[SentenceFeatures] = []
     for one in sentences:
@@ -83,6 +90,7 @@ def features_of(
         title, language = titles[one.place]
         found = words(one.text)
         match = asked.match(found)
+        answers, evidence, short = _behind(one.told, surest)
         out.append(
             SentenceFeatures(
                 behind=float(top - one.own) / spread,
@@ -97,9 +105,17 @@ def features_of(
                 refers=float(refers_back(one.text, found, language)),
                 opens=float(chunk.index == 0 and one.number == 0),
                 length=math.log(1 + len(found)),
+                answers=answers,
+                evidence=evidence,
+                short=short,
             )
         )
     return out
+
+
+def _behind(told: Told | None, surest: Sequence[float]) -> Sequence[float]:
+    """Return how far a sentence falls behind the largest of all sentences by what the reader says; 0 without one."""
+    return [one - best for one, best in zip(astuple(told), surest, strict=True)] if told else (0.0, 0.0, 0.0)
 
 
 DEFAULT = 1.2
@@ -134,3 +150,29 @@ EVIDENCE = EvidenceModel(
         "length": -0.37,
     },
 )
+READ_EVIDENCE = EvidenceModel(
+    -1.34,
+    {
+        "behind": -0.15,
+        "similar": 0.98,
+        "before": 0.23,
+        "after": 0.02,
+        "place": -1.0,
+        "covered": -1.12,
+        "covered_titled": 1.65,
+        "number": 0.27,
+        "name": -0.03,
+        "refers": 0.34,
+        "opens": 0.52,
+        "length": -0.17,
+        "answers": 0.36,
+        "evidence": 0.08,
+        "short": 0.13,
+    },
+)
+"""The same where the reader has read the passages."""
+
+
+def evidence_model(sentences: Sequence[Sentence]) -> EvidenceModel:
+    """Return the model for sentences that the reader has read, or has not."""
+    return READ_EVIDENCE if any(one.told for one in sentences) else EVIDENCE

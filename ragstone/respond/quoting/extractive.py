@@ -1,7 +1,8 @@
 """Answers without a language model: the sentences that answer, quoted exactly.
 
 Every sentence of the best chunks is scored by late interaction, its tokens embedded within their paragraph so
-that "it" is read in context (`scored`). A fitted model says of each how likely it is evidence, and the most likely
+that "it" is read in context, and a trained model reads English chunks together with the question (`scored`). A fitted
+model says of each how likely it is evidence, and the most likely
 passage is quoted, with what it needs to be understood (`passages`). Whether the evidence answers at all is a
 probability (`answerability`); below a threshold the answer says what was looked for, and that it was not found.
 """
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from ragstone.core.answers import Draft, Outcome, SentenceClosed, TextWritten, Turn
 from ragstone.core.kinds import Kind
-from ragstone.core.protocols import SentenceSplitter, TokenMatcher, Weigher
+from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.records import Chunk, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond import facts
@@ -32,7 +33,7 @@ from ragstone.respond.drafts import (
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.chain import Chain
 from ragstone.respond.quoting.dated import SURE, dated_line
-from ragstone.respond.quoting.evidence_model import EVIDENCE, SentenceFeatures, features_of, raised
+from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of, raised
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import Likely, best, chosen
 from ragstone.respond.quoting.question_words import QuestionWords, lacks_count
@@ -55,6 +56,8 @@ what the article leaves open: the estimate alone refused none of 67 such abstrac
 WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 """The kinds of question that ask for a whole list, or for all steps."""
 
+_SURE = 1 - 1e-6
+"""The largest probability of a sentence whose odds are finite."""
 _RISK_TOO_SMALL = (
     "respond.risk is smaller than this embedder can guarantee, so no question is answered; raise it or set it to 0"
 )
@@ -83,6 +86,8 @@ class ExtractiveAnswerer:
         weigh: Weigher,
         estimate: Estimate,
         abstain_below: float,
+        reader: PassageReader | None = None,
+        notices: Sequence[str] = (),
     ) -> None:
         """Take the parts of other stages.
 
@@ -95,10 +100,13 @@ class ExtractiveAnswerer:
             weigh: weighs words.
             estimate: estimates the probability of an answer; fitted to the matcher's embedder.
             abstain_below: least probability of an answer; above 1 to refuse every question.
+            reader: reads the passages; without one their words are compared alone.
+            notices: what a reader of every answer should know.
         """
         self._settings, self._matcher, self._sentences = settings, matcher, sentences
         self._known, self._weigh = known, weigh
         self._estimate, self._abstain_below = estimate, abstain_below
+        self._reader, self._notices = reader, tuple(notices)
         self._tables, self._found = tables, Remembered[_Found | None]()
 
     async def stream(
@@ -109,6 +117,7 @@ class ExtractiveAnswerer:
     ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
         """Yield quotes that answer the question, or a refusal; earlier turns have no effect."""
         draft = await self._draft(evidence, request)
+        draft = replace(draft, notices=(*draft.notices, *self._notices))
         for event in replayed(draft):
             yield event
         yield draft
@@ -208,7 +217,8 @@ class ExtractiveAnswerer:
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate
 
     def _features(self, found: _Found, evidence: Evidence, request: Request) -> Features:
-        chunk = best(found.quoted).quote.hit.chunk
+        surest = best(found.quoted)
+        chunk = surest.quote.hit.chunk
         own_quotes = _quotes([one for one in found.quoted if one.quote.hit.chunk.document_id == chunk.document_id])
         chunk = own_quotes[0].hit.chunk
         asked = QuestionWords(evidence.question, self._weigh, request)
@@ -216,6 +226,7 @@ class ExtractiveAnswerer:
         match = asked.match(said, facts.words(f"{chunk.context} {chunk.title}"))
         words = _WORD.findall(evidence.question)
         known = sum(self._known(words, request)) / len(words) if words else 1.0
+        likelihood = min(surest.probability, _SURE)
         top, *others = sorted((one.own for one in found.scored), reverse=True)
         return Features(
             best=top,
@@ -225,6 +236,12 @@ class ExtractiveAnswerer:
             mistyped=float(match.number < 0 or match.name < 0),
             words=math.log(1 + len(asked)),
             foreign=max(0.0, 1 - known / HALF),
+            odds=math.log(likelihood / (1 - likelihood)),
+            total=sum(one.probability for one in found.quoted),
+            told=surest.told,
+            behind=max(one.told.answers for one in found.scored if one.told) - surest.told.answers
+            if surest.told
+            else 0.0,
         )
 
     async def _read(self, evidence: Evidence, request: Request) -> _Found | None:
@@ -234,11 +251,11 @@ class ExtractiveAnswerer:
         return self._found.keep(evidence, request, await self._newly_read(evidence, request))
 
     async def _newly_read(self, evidence: Evidence, request: Request) -> _Found | None:
-        scored = await read(evidence, self._matcher, self._sentences, request)
+        scored = await read(evidence, self._matcher, self._sentences, request, self._reader)
         if not scored:
             return None
         features = features_of(evidence.question, scored, self._weigh, request)
-        probabilities = raised(evidence.question, scored, EVIDENCE.probabilities(features))
+        probabilities = raised(evidence.question, scored, evidence_model(scored).probabilities(features))
         likely = likely_of(scored, features, probabilities.tolist(), evidence.hits)
         if dated := dated_line(evidence.question, evidence.hits, self._weigh, request):
             return _Found(scored=scored, likely=likely, quoted=[dated])
@@ -259,6 +276,7 @@ def likely_of(
             quote=quote_of(one, hits) or Quote(hit=one.hit, place=one.place, span=one.span),
             probability=float(probability),
             refers=bool(known.refers),
+            told=one.told,
         )
         for one, known, probability in zip(scored, features, probabilities, strict=True)
     ]

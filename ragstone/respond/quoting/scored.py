@@ -1,4 +1,7 @@
-"""The sentences of the best chunks, each with how well it matches the question."""
+"""The sentences of the best chunks, each with how well it matches the question, and what a trained model says of it.
+
+The model reads English only, so questions and passages in other languages have their words compared alone.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ragstone.core.protocols import SentenceSplitter, TokenMatcher
+from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher
+from ragstone.core.readings import Reading
 from ragstone.core.records import Chunk, Evidence, Hit, Span, TokenMatches
 from ragstone.core.request import Request
 from ragstone.core.table import table_of
@@ -16,16 +20,31 @@ from ragstone.respond.passage_structure import is_caption
 PASSAGES = 3
 """Best chunks that are read sentence by sentence."""
 
+FAMILIAR = 0.7
+"""Share of the words of the question, and of the best passage, that the reader must know."""
 _MARKUP = ("", "|", "`", "~", "<")
 _BULLET = re.compile(r"(?:[-*+>:]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
 _EDGE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the reader says of a sentence, as log odds.
+
+    ``answers``: its passage answers; ``evidence``: it is part of the evidence; ``short``: it holds a short answer.
+    """
+
+    answers: float
+    evidence: float
+    short: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
     """A sentence of the hit at this place among the hits.
 
-    ``number`` counts the sentences of the hit; ``own`` is the similarity to the question.
+    ``number`` counts the sentences of the hit; ``own`` is the similarity to the question; ``told`` is None if no model
+    has read the passages.
     """
 
     hit: Hit
@@ -33,32 +52,49 @@ class Sentence:
     number: int
     span: Span
     own: float
+    told: Told | None = None
 
     @property
     def text(self) -> str:
         return self.span.of(self.hit.chunk.text)
 
 
-async def read(evidence: Evidence, matcher: TokenMatcher, split: SentenceSplitter, request: Request) -> list[Sentence]:
+async def read(
+    evidence: Evidence,
+    matcher: TokenMatcher,
+    split: SentenceSplitter,
+    request: Request,
+    reader: PassageReader | None = None,
+) -> list[Sentence]:
     """Return the sentences of the best chunks, and of web pages, with their scores; tables have cells instead."""
     prose = [hit for hit in evidence.hits if table_of(hit.chunk) is None]
     best, more = prose[:PASSAGES], prose[PASSAGES:]
     hits = (*best, *(hit for hit in more if hit.chunk.is_web))
-    matches = await matcher.match(evidence.question, [hit.chunk.headed for hit in hits], request)
+    question, texts = evidence.question, [hit.chunk.headed for hit in hits]
+    matches = await matcher.match(question, texts, request)
+    readings: Sequence[Reading | None] = [None] * len(texts)
+    if reader and texts and min(map(reader.familiarity, (question, texts[0]))) >= FAMILIAR:
+        readings = await reader.read(question, texts, request)
     return [
         sentence
-        for place, (hit, match) in enumerate(zip(hits, matches, strict=True))
-        for sentence in _scored(hit, match, place, split)
+        for place, (hit, match, reading) in enumerate(zip(hits, matches, readings, strict=True))
+        for sentence in _scored(hit, match, reading, place, split)
     ]
 
 
-def _scored(hit: Hit, match: TokenMatches, place: int, split: SentenceSplitter) -> list[Sentence]:
+def _scored(
+    hit: Hit, match: TokenMatches, reading: Reading | None, place: int, split: SentenceSplitter
+) -> list[Sentence]:
     """Return the sentences of a chunk with their scores; spans refer to the chunk's text."""
     offset = len(hit.chunk.headed) - len(hit.chunk.text)
     scored: list[Sentence] = []
     for number, span in enumerate(_quotable(split(hit.chunk.text), hit.chunk)):
-        own = match.score(Span(start=span.start + offset, end=span.end + offset))
-        scored.append(Sentence(hit=hit, place=place, number=number, span=span, own=own))
+        within = Span(start=span.start + offset, end=span.end + offset)
+        told = None
+        if reading:
+            likely, short = reading.of(within)
+            told = Told(answers=reading.answers, evidence=likely, short=short)
+        scored.append(Sentence(hit=hit, place=place, number=number, span=span, own=match.score(within), told=told))
     return scored
 
 

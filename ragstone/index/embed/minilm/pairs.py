@@ -1,9 +1,8 @@
-"""The packaged model that reads a claim together with its evidence.
+"""The packaged model that reads two texts together: a claim and its evidence, or a question and a passage.
 
 Words and the lowest layers are those of all-MiniLM-L6-v2 (`weights`); the layers above and the heads were trained for
 this (``training/``), and come with Ragstone as ``pairs.bin``: int8, with a scale for each column. The heads are linear,
-so NumPy computes them. The file also has heads for questions and passages: what they add does not pay for their time
-yet (``training/README.md``).
+so NumPy computes them.
 
 Pairs in one input: Devlin et al. 2019, "BERT" (arXiv 1810.04805).
 """
@@ -17,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.core.records import Judgement, Span
+from ragstone.core.readings import Judgement, Reading
+from ragstone.core.records import Span
 from ragstone.core.request import Request
 from ragstone.index.embed.encoder import Encoded, Network, batches
 from ragstone.index.embed.local import BATCH_TOKENS, CLS, SEP, MiniLM
@@ -71,7 +71,7 @@ class PairWeights:
 
 
 class PairModel:
-    """Judges claims by evidence. English; knows little of other languages."""
+    """Judges claims by evidence, and reads passages for a question. English; knows little of other languages."""
 
     def __init__(
         self,
@@ -137,6 +137,29 @@ class PairModel:
                 spans=spans,
             )
         return [found[number] for number in range(len(claims))]
+
+    async def read(
+        self,
+        question: str,
+        passages: Sequence[str],
+        request: Request,  # noqa: ARG002
+    ) -> list[Reading]:
+        """Read the question together with each passage; what exceeds `LONGEST` tokens is not read."""
+        return await asyncio.to_thread(self._read, question, passages)
+
+    def _read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        found: dict[int, Reading] = {}
+        seconds = self._embedder.encode(passages)
+        for number, second, rows in self._run(self._embedder.encode([question]) * len(passages), seconds):
+            _, evidence, starts, ends = self._head("places", rows[second:-1]).T
+            found[number] = Reading(
+                answers=float(self._head("answers", _pooled(rows, second))[0]),
+                evidence=evidence,
+                starts=starts,
+                ends=ends,
+                spans=tuple(Span(start=a, end=b) for a, b in seconds[number].offsets[: len(evidence)]),
+            )
+        return [found[number] for number in range(len(passages))]
 
     def _run(self, firsts: Sequence[Encoded], seconds: Sequence[Encoded]) -> list[tuple[int, int, Vector]]:
         """Return for each pair its number, where its second text begins, and its token vectors (tokens, 384)."""
