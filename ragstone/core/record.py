@@ -1,13 +1,14 @@
 """Rows of data files in chunks: the fields of a row, each with its exact span, as a table of one row.
 
 The text of such a document is ``name: value; name: value`` on its first line, with long values below. Which names are
-columns is known from the metadata, where the fields stand as facts, so that a value may hold any sign.
+columns is known from the metadata, where the fields stand as facts, so that a value may hold any sign. A row with much
+text below its line is an article: its text answers, and its line only describes it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragstone.core.filters import Scalar
@@ -21,6 +22,8 @@ _UNKNOWN = re.compile(r"[^\W\d_][^:;\n]{0,80}(?=: )")
 _LONGEST_NAME = 200
 """Characters of the name of a first column."""
 _MIN_COLUMNS = 2
+_PROSE = 800
+"""Characters below the line of fields from which on a row is an article; a longer line fills a chunk by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +43,11 @@ def file_of(chunk: Chunk) -> str:
 
 def record_of(chunk: Chunk) -> Table | None:
     """Return the row of a data file as a table of one row, with the cell that names it first; None for other chunks."""
-    if chunk.index or chunk.is_web or _AFTER_NAME not in chunk.text[:_LONGEST_NAME]:
-        return None
     line, _, below = chunk.text.partition("\n")
-    facts = {" ".join(key.split()): value for key, value in chunk.metadata.items()}
-    found = [*_fields(line, facts)]
+    found = _fields_of(chunk, line)
     if not below and chunk.total > 1 and found and not found[-1].is_fact:
         found.pop()  # the end of the chunk may cut it
-    if len(found) < _MIN_COLUMNS or 2 * sum(one.is_fact for one in found) < len(found):
+    if not _is_row(found) or _is_article(chunk, line, below):
         return None
     naming = next((n for n, one in enumerate(found) if one.span.of(line) == chunk.title), 0)
     order = [found[naming], *found[:naming], *found[naming + 1 :]]
@@ -59,6 +59,30 @@ def record_of(chunk: Chunk) -> Table | None:
     )
     row = Row(span=Span(start=0, end=len(line)), section="", cells=cells)
     return Table(rows=(row,), columns=columns, file=file_of(chunk))
+
+
+def prose_start(chunk: Chunk) -> int:
+    """Return where the text of a row begins that is an article, after its fields; 0 for every other chunk."""
+    line, _, below = chunk.text.partition("\n")
+    if not _is_article(chunk, line, below) or not _is_row(_fields_of(chunk, line)):
+        return 0
+    start = len(chunk.text) - len(below.lstrip())
+    name = _UNKNOWN.match(chunk.text, start)
+    return start + len(name[0]) + len(_AFTER_NAME) if name else start
+
+
+def _fields_of(chunk: Chunk, line: str) -> list[_Field]:
+    if chunk.index or chunk.is_web or _AFTER_NAME not in line[:_LONGEST_NAME]:
+        return []
+    return [*_fields(line, {" ".join(key.split()): value for key, value in chunk.metadata.items()})]
+
+
+def _is_article(chunk: Chunk, line: str, below: str) -> bool:
+    return len(below) >= _PROSE or (chunk.total > 1 and len(line) < _PROSE)
+
+
+def _is_row(found: Sequence[_Field]) -> bool:
+    return len(found) >= _MIN_COLUMNS and 2 * sum(one.is_fact for one in found) >= len(found)
 
 
 def _fields(line: str, facts: Mapping[str, Scalar | tuple[Scalar, ...]]) -> Iterator[_Field]:

@@ -1,10 +1,12 @@
 """Rows of data files as tables: each value is found at its exact place, whatever signs it holds."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.acquire.readers.rows import read_row
-from ragstone.core.record import record_of
+from ragstone.core.record import prose_start, record_of
 from ragstone.core.records import Chunk
 from ragstone.settings.acquire import ColumnSettings
 
@@ -57,3 +59,16 @@ def test_reads_no_row_in_prose():
     text = "author: Ada; the notes say: nothing is certain; and so on"
     chunk = Chunk(id="1", document_id="notes.txt", index=0, total=1, start=0, end=len(text), text=text)
     assert record_of(chunk) is None
+
+
+def test_quotes_the_article_of_a_row():
+    article = "The ground shook at seven. " * 40
+    chunk = row({"id": "7", "title": "Earthquake", "source": "The Daily", "content": article})
+    assert record_of(chunk) is None
+    assert chunk.text[prose_start(chunk) :] == article.strip()
+    line = replace(chunk, text=chunk.text.partition("\n")[0], total=3)
+    assert record_of(line) is None
+    assert prose_start(line) == len(line.text)
+    short = row({"id": "7", "title": "Earthquake", "source": "The Daily", "content": "The ground shook at seven. " * 8})
+    assert record_of(short)
+    assert prose_start(short) == 0

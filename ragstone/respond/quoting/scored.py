@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher
 from ragstone.core.readings import Reading
+from ragstone.core.record import prose_start
 from ragstone.core.records import Chunk, Evidence, Hit, Span, TokenMatches
 from ragstone.core.request import Request
 from ragstone.core.table import table_of
@@ -99,7 +100,12 @@ def _scored(
 
 
 def _quotable(spans: Sequence[Span], chunk: Chunk) -> list[Span]:
-    """Return the sentences that can be quoted: complete, without markup in front, no captions, tables or code."""
+    """Return the sentences that can be quoted: complete, without markup in front, no captions, tables or code.
+
+    Of an article that is the row of a table, they are those of its text, and not its other fields.
+    """
+    begin = prose_start(chunk)
+    spans = [replace(span, start=max(span.start, begin)) for span in spans if span.end > begin]
     said = [span for span in spans if not is_caption(chunk.text, span)]
     kept = [span for span in map(partial(_bare, chunk.text), said) if span.of(chunk.text)[:1] not in _MARKUP]
     # The edges of a chunk may cut its first and last sentence.
