@@ -63,7 +63,7 @@ def test_a_citation_tells_the_section_and_page_of_its_own_words_not_those_its_ch
     )
     add(engine, Document(id="mill", text=first + second, marks=marks))
     for _ in range(2):  # the second time from the cache
-        answer = asyncio.run(engine.ask("Where do visitors park?", reader=OWNER))
+        answer = asyncio.run(engine.ask("Where do visitors park behind the old mill?", reader=OWNER))
         assert [(one.section, one.page) for one in answer.citations] == [("Parking", "5")]
     answer = asyncio.run(engine.ask("Which mill opens at nine in May?", reader=OWNER))
     assert [(one.section, one.page) for one in answer.citations] == [("Opening", "4")]

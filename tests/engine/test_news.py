@@ -77,7 +77,11 @@ def test_a_model_writes_and_judges_and_the_web_is_searched_for_what_the_articles
             f"services.openai.base_url={model.url}",
             f"services.openai.api_key={KEY}",
         ]
-        questions = ("Bilakah Agrobank ditubuhkan?", "Berapakah harga petrol RON95 minggu ini?", "How deep is Baikal?")
+        questions = (
+            "Agrobank ditubuhkan pada tahun apa?",
+            "Berapakah harga petrol RON95 minggu ini?",
+            "How deep is Baikal?",
+        )
         stored, outside, refused = asked(articles, settings, *questions)
     assert stored.answer == "Agrobank ditubuhkan pada tahun 1969 di Kuala Lumpur. [Source 1]"
     assert stored.judge_scores
