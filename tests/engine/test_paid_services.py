@@ -158,7 +158,7 @@ def test_the_dimensions_are_asked_for_once(opened: Callable[..., Any], server: O
     server.dimensions = 16
     with (
         opened("respond.model.name=extractive") as kb,
-        pytest.raises(EmbeddingError, match="16 dimensions, and 32 before"),
+        pytest.raises(EmbeddingError, match="16 dimensions, but 32 before"),
     ):
         add(kb, OTHER)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LEAST_UNWRITTEN = 2000
 """Changes to keep in memory before the files are written."""
-EXACT = 16
+EXACT = 24
 """Candidates by codes to compare by their vectors. Codes misplace few: with 12 or 24 the ten best are the same."""
 OUTGROWN = 10
 """Growth after which all codes are computed again, around a new mean."""

@@ -209,7 +209,7 @@ def test_stays_closed_without_valid_keys(keys: Keys) -> None:
     keys.revoke("bob")
     assert keys.ring()
     assert keys.ring().find(text) is None
-    with pytest.raises(NotFound, match="in force"):
+    with pytest.raises(NotFound, match="valid"):
         keys.revoke("bob")
 
 
