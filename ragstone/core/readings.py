@@ -51,8 +51,7 @@ class Reading:
         first = bisect_right(self.spans, within.start, key=lambda span: span.end)
         last = bisect_left(self.spans, within.end, key=lambda span: span.start)
         if first >= last:
-            return float(self.evidence.min(initial=0.0)), float(
-                self.starts.min(initial=0.0) + self.ends.min(initial=0.0)
-            )
+            evidence, starts, ends = (one.min(initial=0.0) for one in (self.evidence, self.starts, self.ends))
+            return float(evidence), float(starts + ends)
         evidence, starts, ends = (one[first:last] for one in (self.evidence, self.starts, self.ends))
         return float(evidence.mean()), float(starts.max() + ends.max())

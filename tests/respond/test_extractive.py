@@ -1,7 +1,7 @@
 """The extractive answerer, with the embedded model and real sentences."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -55,20 +55,23 @@ def hits(model: MiniLM, *documents: Document, **cut: int) -> tuple[Hit, ...]:
     return tuple(Hit(chunk=piece, score=1 - n / 100) for n, piece in enumerate(pieces))
 
 
-def answer(model: MiniLM, question: str, found: tuple[Hit, ...], **settings: float) -> Draft:
-    matcher = build_matcher(model, lambda words, _request: [float(len(word) > 3) for word in words])
+def built(model: MiniLM, reader: Callable[[], PassageReader] = READER, **settings: float) -> ExtractiveAnswerer:
     answerer = build_answerer(
         RespondSettings(**settings),  # pyright: ignore
-        matcher=matcher,
+        matcher=build_matcher(model, lambda words, _request: [float(len(word) > 3) for word in words]),
         sentences=chunk.sentences,
         weigh=lambda words, _request: [1.0] * len(words),
         known=lambda words, _request: [True] * len(words),
         embedder=model.fingerprint,
-        reader=READER,
+        reader=reader,
     )
-    return asyncio.run(
-        drafted(answerer, Evidence(question=question, hits=found, method="test"), request=Request.by_owner())
-    )
+    assert isinstance(answerer, ExtractiveAnswerer)
+    return answerer
+
+
+def answer(model: MiniLM, question: str, found: tuple[Hit, ...], **settings: float) -> Draft:
+    evidence = Evidence(question=question, hits=found, method="test")
+    return asyncio.run(drafted(built(model, **settings), evidence, Request.by_owner()))
 
 
 def test_quotes_the_answering_sentence_exactly(model: MiniLM):
@@ -220,18 +223,8 @@ def test_a_single_sentence_can_answer(model: MiniLM):
     ("question", "is_read"), [("Where are the masks sold?", True), ("Wo bekommt man Schutzmasken?", False)]
 )
 def test_reads_only_what_it_knows(model: MiniLM, question: str, is_read: bool):
-    answerer = build_answerer(
-        RespondSettings(),
-        matcher=build_matcher(model, lambda words, _request: [1.0] * len(words)),
-        sentences=chunk.sentences,
-        weigh=lambda words, _request: [1.0] * len(words),
-        known=lambda words, _request: [True] * len(words),
-        embedder=model.fingerprint,
-        reader=build_pair_model,
-    )
-    assert isinstance(answerer, ExtractiveAnswerer)
     evidence = Evidence(question=question, hits=hits(model, MASKS, HOURS), method="test")
-    features = asyncio.run(answerer.features(evidence, Request.by_owner()))
+    features = asyncio.run(built(model).features(evidence, Request.by_owner()))
     assert features
     assert (features.told is not None) == is_read
     assert (features.behind != 0) <= is_read
@@ -241,17 +234,8 @@ def test_damaged_reader_is_reported(model: MiniLM):
     def damaged() -> PassageReader:
         raise Damaged("pairs.bin is damaged")
 
-    answerer = build_answerer(
-        RespondSettings(),
-        matcher=build_matcher(model, lambda words, _request: [1.0] * len(words)),
-        sentences=chunk.sentences,
-        weigh=lambda words, _request: [1.0] * len(words),
-        known=lambda words, _request: [True] * len(words),
-        embedder=model.fingerprint,
-        reader=damaged,
-    )
     evidence = Evidence(question="Where are masks sold?", hits=hits(model, MASKS, HOURS), method="test")
-    draft = asyncio.run(drafted(answerer, evidence, Request.by_owner()))
+    draft = asyncio.run(drafted(built(model, damaged), evidence, Request.by_owner()))
     assert draft.outcome == "answer"
     assert draft.notices == ("Passages are compared by their words alone: pairs.bin is damaged",)
 

@@ -7,10 +7,11 @@ to unlike sets of questions together, each set with the same weight; where a set
 asked a second time without the documents that answer it. What the probability is worth elsewhere is measured by leaving
 each set out whole: ``docs/benchmarks.md`` has the figures.
 
-The features compare what was found with the rest of what was read. The score of a sentence says little by itself: a
-high score of one embedder, or in one language, is a low one in another. The lead over other documents, the ranks of the
-two searches and the embedder's familiarity with the words were tried: they help on the sets they are fitted to, and
-mislead on others, where several documents answer.
+Where the trained reader has read the passages, what it says of the best sentence is added, with coefficients fitted to
+the questions that it reads. The other features compare what was found with the rest of what was read. The score of a
+sentence says little by itself: a high score of one embedder, or in one language, is a low one in another. The lead over
+other documents, the ranks of the two searches and the embedder's familiarity with the words were tried: they help on
+the sets they are fitted to, and mislead on others, where several documents answer.
 
 A threshold keeps the share of wrong answers below an accepted risk. They follow Learn then Test with fixed sequence
 testing (Angelopoulos et al. 2021, arXiv 2110.01052), on questions that the coefficients did not see: lower the
@@ -155,7 +156,7 @@ READ = {
         short=0.01,
     )
 }
-"""The same where the reader has read the passages; for other embedders it reads nothing."""
+"""The same for passages that the reader has read. It reads nothing for other embedders."""
 
 THRESHOLDS: Mapping[str, Mapping[float, float | None]] = {
     "minilm": {0.05: None, 0.1: None, 0.15: 0.85, 0.2: 0.66, 0.3: 0.36},

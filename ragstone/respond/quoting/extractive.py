@@ -56,7 +56,7 @@ what the article leaves open: the estimate alone refused none of 67 such abstrac
 WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 """The kinds of question that ask for a whole list, or for all steps."""
 
-_SURE = 1 - 1e-6
+_MOST_LIKELY = 1 - 1e-6
 """The largest probability of a sentence whose odds are finite."""
 _RISK_TOO_SMALL = (
     "respond.risk is smaller than this embedder can guarantee, so no question is answered; raise it or set it to 0"
@@ -226,7 +226,7 @@ class ExtractiveAnswerer:
         match = asked.match(said, facts.words(f"{chunk.context} {chunk.title}"))
         words = _WORD.findall(evidence.question)
         known = sum(self._known(words, request)) / len(words) if words else 1.0
-        likelihood = min(surest.probability, _SURE)
+        likelihood = min(surest.probability, _MOST_LIKELY)
         top, *others = sorted((one.own for one in found.scored), reverse=True)
         return Features(
             best=top,
