@@ -324,8 +324,13 @@ def images(log: Log, chance: random.Random, each: int) -> Iterator[tuple[dict[Pa
 
 
 def lay_out(image: Mapping[Path, bytes | None], home: Path, folder: Path) -> None:
-    """Write an image of ``home`` to another folder, emptied first."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Write an image of ``home`` to another folder, emptied first.
+
+    For half a second after it was closed, an index of tantivy looks for a newer commit and locks the folder to read it,
+    so a file may appear in a folder while it is emptied.
+    """
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path, content in image.items():
         place = folder / path.relative_to(home)
