@@ -244,17 +244,30 @@ def _list_ends(text: str, start: int) -> Iterator[int]:
 
 
 def _unmarked_ends(text: str, start: int) -> list[int]:
-    """Return the end of each of the short lines from there on, if they are a list that has lost its marks."""
+    """Return the end of each of the short lines from there on, if they are a list that has lost its marks.
+
+    A single line between blank lines is one, too, if no other short line follows: a command.
+    """
     ends: list[int] = []
-    while start < len(text):
-        line_end = _line_end(text, start)
-        line = _ASIDE.sub("", text[start:line_end]).strip()
-        is_marked = _HASHES.match(line) or _FENCE.match(line) or line.startswith((*_TABLE, ".. "))
-        if is_marked or not 0 < len(line.split()) <= HEADING_WORDS or line.rstrip(_CLOSING).endswith(_ENDS):
-            break
-        ends.append(line_end)
-        start = line_end + 1
-    return ends if len(ends) >= _LEAST_ITEMS else []
+    while start < len(text) and _is_unmarked(text[start : _line_end(text, start)]):
+        ends.append(_line_end(text, start))
+        start = ends[-1] + 1
+    is_list = len(ends) >= _LEAST_ITEMS or (ends and _stands_alone(text, ends[0]))
+    return ends if is_list else []
+
+
+def _is_unmarked(line: str) -> bool:
+    line = _ASIDE.sub("", line).strip()
+    is_marked = _HASHES.match(line) or _FENCE.match(line) or line.startswith((*_TABLE, ".. "))
+    return not is_marked and 0 < len(line.split()) <= HEADING_WORDS and not line.rstrip(_CLOSING).endswith(_ENDS)
+
+
+def _stands_alone(text: str, end: int) -> bool:
+    """Return whether blank lines are around the line that ends here, and the next one is no short line or label."""
+    start = text.rfind("\n", 0, end) + 1
+    after = _after_blank(text, end)
+    apart = text[:start].endswith("\n\n") and not text[end : _line_end(text, end + 1)].strip()
+    return apart and not _is_label(text[start:end]) and not _is_unmarked(text[after : _line_end(text, after)])
 
 
 def _indented_ends(text: str, start: int) -> Iterator[int]:

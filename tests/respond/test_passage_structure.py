@@ -107,6 +107,16 @@ def test_quotes_lead_in_with_list_without_marks() -> None:
     assert not has_lines("A rope\nTwo lamps")
 
 
+def test_quotes_lead_in_with_a_command() -> None:
+    text = "Use this command:\n\ndpkg --purge linux-image-NNN\n\nReplace NNN with your kernel version."
+    quote = with_introduced(text, Span(start=0, end=17)).of(text)
+    assert quote == "Use this command:\n\ndpkg --purge linux-image-NNN"
+    assert has_lines(quote)
+    for rest in ("C++\n\nint main() {}", "A rope\n\nTwo lamps\n\nAll else is sold here."):
+        alone = f"Use this command:\n\n{rest}"
+        assert with_introduced(alone, Span(start=0, end=17)).of(alone) == "Use this command:"
+
+
 def test_other_sentences_stay_unchanged() -> None:
     for words in ("The old harbour opens at six.", "sudo rm it:"):
         assert with_introduced(GUIDE, at(words)) == at(words)
