@@ -116,6 +116,13 @@ def test_reads_how_many_from_a_column_that_counts():
     assert found.probability > 0.7
 
 
+def test_money_does_not_say_how_many():
+    table = hit("Product | July 1, 2023\niPhone | $39,669\niPad | 5,791", "Acme, quarter ended July 1, 2023", 1)
+    assert looked("What did iPhone earn in the quarter ended July 1, 2023?", table).probability > CAP
+    assert looked("How many iPhone units were shipped in the quarter ended July 1, 2023?", table).probability <= CAP
+    assert looked("How many dollars did iPhone earn in the quarter ended July 1, 2023?", table).probability > CAP
+
+
 def test_cites_the_cell_exactly():
     draft = answer("What were Apple's Services net sales in the three months ended July 1, 2023?", REPORT)
     assert draft.text == "Net sales · Services · Three Months Ended · July 1, 2023 · in millions: 21,213 [1]"

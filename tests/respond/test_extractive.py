@@ -156,6 +156,12 @@ def test_quotes_sentence_with_code_of_next_chunk(model: MiniLM):
     assert "To count masks" not in alone.text
 
 
+def test_price_is_not_answered_without_an_amount(model: MiniLM):
+    told = replace(MASKS, text="Masks with the seal of the museum are sold at the entrance.")
+    assert answer(model, "What do masks with the seal of the museum cost?", hits(model, told)).abstained
+    assert not answer(model, "Where are masks with the seal of the museum sold?", hits(model, told)).abstained
+
+
 def test_skips_sentence_cut_by_chunk_edge(model: MiniLM):
     found = hits(model, MASKS, size=100, overlap=0, strategy="sliding_window")
     draft = answer(model, "museum masks sold entrance", found, abstain_below=0, sentences=9)

@@ -41,6 +41,7 @@ from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
+from ragstone.respond.requirements.prices import asks_price, says_price
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, lacking, lowered, of_one_step
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.settings import RespondSettings
@@ -180,6 +181,8 @@ class ExtractiveAnswerer:
         probability = lowered(self._probability(found, evidence, request), lacks)
         if chain.is_cut:
             probability = of_one_step(probability)
+        if asks_price(evidence.question) and not says_price(one.quote.text for one in found.quoted):
+            probability = min(CAP, probability)
         return self._tables.lowered(probability, evidence.question, _with_chunks(found), request), lacks
 
     def _with_all(self, found: _Found, evidence: Evidence, request: Request) -> _Found | None:

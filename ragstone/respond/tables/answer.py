@@ -16,7 +16,7 @@ from ragstone.respond.facts import Word, words
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms
-from ragstone.respond.tables.cell_kinds import is_figure
+from ragstone.respond.tables.cell_kinds import MONEY, is_figure
 from ragstone.respond.tables.coefficients import FITTED
 from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import dates
@@ -90,6 +90,8 @@ class TableReader:
         )
         lacks = [one for one in lacks if not _is_named(one, looked.cells[0].hit.chunk)]
         looked = replace(looked, probability=lowered(looked.probability, lacks), row=lowered(looked.row, lacks))
+        if asked.counts and not asked.calculates and _is_money(asked, looked.cells[0].cell):
+            looked = replace(looked, probability=min(CAP, looked.probability), row=min(CAP, looked.row))
         return self._with_row(looked)
 
     def _with_row(self, looked: Looked) -> Looked:
@@ -156,6 +158,11 @@ class TableReader:
         said = {word.value for word in words(question)}
         new = (word for text, _ in quoted for word in words(text) if word.value and word.value not in said)
         return looked.figure and not any(_is_amount(word) for word in new)
+
+
+def _is_money(asked: Asked, cell: Cell) -> bool:
+    """Return whether a cell is an amount of money, though the question names neither a measure nor money."""
+    return MONEY.search(cell.text) is not None and not asked.measures and MONEY.search(asked.text) is None
 
 
 def _is_named(lack: Lack, chunk: Chunk) -> bool:
