@@ -46,7 +46,7 @@ def dated_line(question: str, hits: Sequence[Hit], weigh: Weigher, request: Requ
             covered = asked.match(said, facts.words(f"{chunk.context} {chunk.title}")).covered
             if covered > most:
                 quote, most = Quote(hit=hit, place=place, span=span), covered
-                best = Likely(quote=quote, probability=SURE, refers=False, is_dated=True)
+                best = Likely(quote=quote, probability=SURE, refers=False, sure=SURE)
     return best
 
 

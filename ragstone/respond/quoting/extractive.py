@@ -32,7 +32,8 @@ from ragstone.respond.drafts import (
 )
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.chain import Chain
-from ragstone.respond.quoting.dated import SURE, dated_line
+from ragstone.respond.quoting.dated import dated_line
+from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of, raised
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import Likely, best, chosen
@@ -214,8 +215,8 @@ class ExtractiveAnswerer:
         said = [word for one in found.quoted for word in facts.words(one.quote.text)]
         if lacks_count(evidence.question, said):
             estimate = min(CAP, estimate)
-        if any(one.is_dated for one in found.quoted):
-            return SURE
+        if sure := max(one.sure for one in found.quoted):
+            return sure
         titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate
 
@@ -260,8 +261,9 @@ class ExtractiveAnswerer:
         features = features_of(evidence.question, scored, self._weigh, request)
         probabilities = raised(evidence.question, scored, evidence_model(scored).probabilities(features))
         likely = likely_of(scored, features, probabilities.tolist(), evidence.hits)
-        if dated := dated_line(evidence.question, evidence.hits, self._weigh, request):
-            return _Found(scored=scored, likely=likely, quoted=[dated])
+        dated = dated_line(evidence.question, evidence.hits, self._weigh, request)
+        if ruled := dated or entry_of(evidence.question, evidence.hits):
+            return _Found(scored=scored, likely=likely, quoted=[ruled])
         under_title = {one.hit.chunk.id for one in _under_title(evidence.question, scored)}
         likely = [one for one in likely if one.quote.hit.chunk.id in under_title] or likely
         return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))

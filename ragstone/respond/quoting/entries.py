@@ -1,0 +1,76 @@
+"""The entry of a name in reference documentation: "connect_timeout" on a line of its own, and what is said below it.
+
+Manuals list options and settings so: a name, then its type, its default and what it does. The sentence that is most
+like a question about one of them is often that of another one, whose entry says nearly the same. If the question names
+one, and the entry has everything else that the question says, the entry is quoted whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ragstone.core.records import Hit, Span
+from ragstone.respond import facts
+from ragstone.respond import passage_structure as structure
+from ragstone.respond.quoting.passages import Likely
+from ragstone.respond.quoting.quotes import Quote
+
+SURE = 0.9
+"""Probability that an entry answers. All of 67 were right that two manuals have for the names in them; it is less sure
+what people ask."""
+_NAME = r"--?[A-Za-z][\w-]+|[A-Za-z]\w*(?:[_.][A-Za-z]\w*)+|[A-Za-z]\w*_\w+"
+_NAMES = re.compile(rf"(?<![\w./-])(?:{_NAME})(?![\w/-]|\.\w)")
+"""Names that only programs write: connect_timeout, SECRET_KEY, server.port, --verbose."""
+_MARKED = r"[ \t]*(?:#{1,6}[ \t]+|[-*+•][ \t]+|\.\.[ \t]+[\w:-]+::[ \t]+)?[`*\"']{0,3}(?:-\w,[ \t]+)?"
+"""What may stand before the name: the mark of a heading, of an item or of a directive, quotes, a short option."""
+_REST = r"[`*\"']{0,3}(?:[ \t]*[(\[<={:,][^\n]*|[ \t]+[A-Z]+)?[`*\"':]{0,3}[ \t]*"
+"""What may follow it in its line: a type, a value, a default; no sentence."""
+_HEAD = re.compile(rf"^{_MARKED}(?:{_NAME}){_REST}$", re.MULTILINE)
+_VALUED = re.compile(r"[:=\d]")
+_LONGEST, _LEAST_WORDS = 800, 4
+"""Characters of an entry, and words below its name."""
+
+
+def entry_of(question: str, hits: Sequence[Hit]) -> Likely | None:
+    """Return the entry of the name in a question, from the best chunk that has it; None without one.
+
+    None, too, if the question has another name, or a word that neither the entry nor what stands above it has.
+    """
+    names = {match[0] for match in _NAMES.finditer(question)}
+    if len(names) != 1:
+        return None
+    (name,) = names
+    rest = [word for word in facts.words(question.replace(name, " ")) if not word.stop]
+    for place, hit in enumerate(hits):
+        chunk = hit.chunk
+        above = facts.words(f"{chunk.context} {chunk.title} {re.sub(r'[_/.]', ' ', chunk.document_id)}")
+        for span in _entries(chunk.text, name):
+            said = facts.Vocabulary([*facts.words(span.of(chunk.text)), *above])
+            if all(map(said.forms, rest)):
+                return Likely(quote=Quote(hit=hit, place=place, span=span), probability=SURE, refers=False, sure=SURE)
+    return None
+
+
+def _entries(text: str, name: str) -> Iterator[Span]:
+    """Yield what stands below each line that is the name, with that line, up to the next such line or heading."""
+    for head in re.finditer(rf"^{_MARKED}{re.escape(name)}{_REST}$", text, re.MULTILINE):
+        following = (match.start() for match in _HEAD.finditer(text, head.end() + 1) if _begins(text, match.start()))
+        end = min(next(following, len(text)), _heading_after(text, head.end()))
+        end = head.start() + len(text[head.start() : end].rstrip())
+        if end - head.start() <= _LONGEST and len(text[head.end() : end].split()) >= _LEAST_WORDS:
+            yield Span(start=head.start(), end=end)
+
+
+def _begins(text: str, line: int) -> bool:
+    """Return whether a blank line, or none, is above a line."""
+    return not text[:line].rstrip(" \t") or text[:line].rstrip(" \t").endswith("\n\n")
+
+
+def _heading_after(text: str, position: int) -> int:
+    """Return where the next heading after a line begins that is no name; "Default: 5" is none."""
+    for line in re.finditer(r"[^\n]+", text[position:]):
+        span = Span(start=position + line.start(), end=position + line.end())
+        if not _VALUED.search(line[0]) and structure.is_heading(text, span):
+            return span.start
+    return len(text)

@@ -1,0 +1,86 @@
+"""Entries of reference documentation, found by the name that a question has."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.core.records import Chunk, Hit
+from ragstone.respond.quoting.entries import entry_of
+
+MANUAL = """clock_step
+- Units: seconds
+- Default: 1.000
+
+How much observed clock step we accept before we stop.
+
+connect_timeout
+- Units: seconds
+- Default: 3.500
+
+We only try to connect to the backend for this many seconds.
+
+--max-size=SIZE, -m
+
+Files above this size are left out. The default is 2G.
+
+Files that are left out
+
+They are listed at the end."""
+MARKDOWN = (
+    "# Settings\n\n## `server.port`\n\nThe port that is listened on. Default: `8080`.\n\n## `server.host`\n\nThe host."
+)
+
+
+def hit(text: str, title: str = "The varnish manual") -> Hit:
+    chunk = Chunk(id="c", document_id="a.txt", index=0, total=1, start=0, end=len(text), text=text, title=title)
+    return Hit(chunk=chunk, score=1.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("What is the default connect_timeout?", "connect_timeout", "for this many seconds."),
+        ("clock_step units", "clock_step", "before we stop."),
+        ("What is connect_timeout in Varnish?", "connect_timeout", "for this many seconds."),
+        ("What is the default of --max-size?", "--max-size=SIZE, -m", "The default is 2G."),
+        ("default of server.port", "## `server.port`", "Default: `8080`."),
+    ],
+)
+def test_quotes_the_entry_whole(question: str, first: str, last: str):
+    found = entry_of(question, [hit(MANUAL), hit(MARKDOWN)])
+    assert found is not None
+    assert found.quote.text.startswith(first)
+    assert found.quote.text.endswith(last)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Why did the panic mention connect_timeout?",  # words that the entry lacks
+        "Is connect_timeout longer than clock_step?",  # two names
+        "What is the default of send_timeout?",  # no entry
+        "What is the default of max-size?",  # no name
+        "How long is the timeout?",
+        "",
+    ],
+)
+def test_quotes_no_entry_of_something_else(question: str):
+    assert entry_of(question, [hit(MANUAL)]) is None
+
+
+def test_a_sentence_that_begins_with_the_name_is_no_entry():
+    text = "connect_timeout is described elsewhere, with its default.\n\nIt has a default of three seconds."
+    assert entry_of("What is the default of connect_timeout?", [hit(text)]) is None
+
+
+def test_the_entry_that_says_what_is_asked_is_quoted():
+    short = hit("connect_timeout\n\nSee the manual for what it is and does.")
+    found = entry_of("What is the default of connect_timeout?", [short, hit(MANUAL)])
+    assert found is not None
+    assert found.quote.place == 1
+
+
+@given(st.text(max_size=200), st.text(alphabet="a_-.:\n #*`=(", max_size=300))
+def test_any_entry_is_a_part_of_its_chunk(question: str, text: str):
+    found = entry_of(f"{question} a_a", [hit(text), hit(f"a_a\n\n{text}")])
+    assert found is None or 0 <= found.quote.span.start < found.quote.span.end <= len(found.quote.hit.chunk.text)
