@@ -52,6 +52,7 @@ HITS = [hit(FLASK.replace("2026", "2024"), "werkzeug/CHANGES"), hit(FLASK, "flas
         ("When was Flask 3.1 released?", None, None),
         ("What is new in Flask 3.1.3?", None, None),
         ("When was Flask released?", None, None),
+        ("Since 21.0.0, what does gunicorn do when a thread ends?", None, None),
     ],
 )
 def test_the_line_that_dates_a_version_is_quoted(question: str, document: str | None, quote: str | None) -> None:
