@@ -42,8 +42,8 @@ _TERM_ABOVE = 300
 """Characters from a term to a sentence that is quoted with it."""
 _LEAST_ITEMS = 2
 """Lines without marks that are a list, if a line with a colon introduces them."""
-_MOST_LINES, _LINE_WORDS = 5, 7
-"""Lines of a signature or an address, and words of such a line."""
+_MOST_LINES, _LINE_WORDS, _TITLE_WORDS = 5, 7, 14
+"""Lines of a signature or an address, words of such a line, and of one that is the title of an office."""
 _LABEL_WORDS = 2
 """Words of a label before code, such as the tab title "C++": a line without closing punctuation."""
 _ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", "।", "۔", "؟")
@@ -218,7 +218,9 @@ def _is_label(line: str) -> bool:
 
 
 def _is_block_line(line: str) -> bool:
-    short = len(line.split()) <= _LINE_WORDS and not line.rstrip(_CLOSING).endswith(_ENDS)
+    words = line.split()
+    titled = all(word.strip("(").istitle() or len(word) <= len("and") for word in words)
+    short = len(words) <= (_TITLE_WORDS if titled else _LINE_WORDS) and not line.rstrip(_CLOSING).endswith(_ENDS)
     return short and bool(line.strip()) and not _ITEM.match(line) and not line.startswith((*_TABLE, "#", "```"))
 
 
