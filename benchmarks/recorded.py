@@ -18,7 +18,7 @@ from ragstone.core.records import Evidence, TokenMatches
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.search import Search
-from ragstone.index import build_pair_model
+from ragstone.index import build_passage_model
 from ragstone.respond import build_answerer, facts
 from ragstone.respond.quoting.answerability import is_read
 from ragstone.respond.quoting.extractive import ExtractiveAnswerer
@@ -121,7 +121,7 @@ async def recorded(data: Path, keep: Path, name: str, embedder: str) -> Recorded
     request = Request.by_owner()
     async with filled(options, questions.dataset, chosen) as engine:
         parts = Parts(engine)
-        model, words, search, reader = parts.embedder, parts.words, Search(parts.version), build_pair_model()
+        model, words, search, reader = parts.embedder, parts.words, Search(parts.version), build_passage_model()
         record = Recorded(fingerprint=model.fingerprint)
         for number, one in enumerate(questions.asked):
             found = await search.follow_up(one.text, one.before, None, request, Timings())

@@ -1,9 +1,9 @@
 """Measure the values that the inputs of the products in MiniLM's network take, for the network in int8.
 
-    RAGSTONE_TEST_DATA=... PYTHONPATH=. python -m tools.activation_ranges       (needs the package onnx)
+    RAGSTONE_TEST_DATA=... PYTHONPATH=. python -m tools.activation_ranges [texts] [claims] [passages]     (needs onnx)
 
 The texts are passages of the training data in several languages, and this project's own documents and code. Only the
-ranges are kept: ``ranges.json`` for texts alone, ``pairs_ranges.json`` for the model that reads two texts together.
+ranges are kept: ``ranges.json`` for texts alone, and those of each model that reads two texts together.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -15,7 +15,8 @@ import asyncio
 import gzip
 import json
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -25,8 +26,9 @@ import onnxruntime
 
 from ragstone.core.request import Request
 from ragstone.index.embed.local import MiniLM
+from ragstone.index.embed.minilm import claim_model, passage_model
 from ragstone.index.embed.minilm.int8 import shrunk, split
-from ragstone.index.embed.minilm.pairs import PairModel, PairWeights
+from ragstone.index.embed.minilm.pair_network import PairNetwork, PairWeights
 from ragstone.index.embed.minilm.weights import FOLDER, LAYERS, Weights
 
 ROOT = Path(__file__).parent.parent
@@ -99,21 +101,29 @@ def write(path: Path, watched: Watched) -> None:
 
 def main() -> None:
     given = list(passages(Path(os.environ["RAGSTONE_TEST_DATA"])))
-    request = Request.by_owner()
-    texts = Watched(Weights().tensors())
-    embedder = MiniLM(watched=texts)
-    asyncio.run(embedder.embed([one for pair in given for one in pair], role="passage", request=request))
-    write(FOLDER / "ranges.json", texts)
-    pairs: list[Watched] = []
+    chosen = sys.argv[1:] or ["texts", claim_model.NAME, passage_model.NAME]
+    if "texts" in chosen:
+        texts = Watched(Weights().tensors())
+        flat = [one for pair in given for one in pair]
+        asyncio.run(MiniLM(watched=texts).embed(flat, role="passage", request=Request.by_owner()))
+        write(FOLDER / "ranges.json", texts)
+    for model in (claim_model, passage_model):
+        if model.NAME in chosen:
+            write(FOLDER / f"{model.NAME}_ranges.json", _read(model.NAME, model.SHA256, given))
+
+
+def _read(name: str, sha256: str, given: Sequence[tuple[str, str]]) -> Watched:
+    """Return the network of pairs after it has read all of them."""
+    made: list[Watched] = []
 
     def watched(weights: PairWeights) -> Watched:
-        pairs.append(Watched(weights.tensors()))
-        return pairs[-1]
+        made.append(Watched(weights.tensors()))
+        return made[-1]
 
-    model = PairModel(embedder, watched=watched)
+    network = PairNetwork(name, sha256, MiniLM(), watched=watched)
     for question, passage in given:
-        asyncio.run(model.judge([question], [passage], request))
-    write(FOLDER / "pairs_ranges.json", pairs[0])
+        network.run(network.embedder.encode([question]), network.embedder.encode([passage]))
+    return made[0]
 
 
 if __name__ == "__main__":

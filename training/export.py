@@ -1,9 +1,9 @@
-"""Write what was trained as Ragstone's package data: pairs.bin, and the table of its tensors, pairs.json.
+"""Write what was trained as Ragstone's package data: claims.bin or passages.bin, and the table of its tensors.
 
-    python -m training.export FOLDER/last.npz [ragstone/index/embed/minilm]
+    python -m training.export FOLDER/last.npz claims|passages [ragstone/index/embed/minilm]
 
 Matrices become int8 with a scale for each column, the rest stays float32. Prints the SHA-256 that goes into
-``ragstone/index/embed/minilm/pairs.py``.
+``claim_model`` or ``passage_model`` there. ``python -m tools.activation_ranges`` then measures the ranges for int8.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def tensors(saved: Path) -> dict[str, np.ndarray]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("saved", type=Path)
+    parser.add_argument("name", choices=("claims", "passages"))
     parser.add_argument("target", type=Path, nargs="?", default=TARGET)
     given = parser.parse_args()
     table: dict[str, list[object]] = {}
@@ -53,8 +54,8 @@ def main() -> None:
     for name, value in sorted(tensors(given.saved).items(), key=lambda item: -item[1].itemsize):  # aligned
         table[name] = ["i1" if value.dtype == np.int8 else "f4", list(value.shape), len(blob)]
         blob += np.ascontiguousarray(value).tobytes()
-    (given.target / "pairs.bin").write_bytes(blob)
-    (given.target / "pairs.json").write_text(json.dumps(table, separators=(",", ":")) + "\n")
+    (given.target / f"{given.name}.bin").write_bytes(blob)
+    (given.target / f"{given.name}.json").write_text(json.dumps(table, separators=(",", ":")) + "\n")
     print(f"{len(blob) / 1e6:.1f} MB", hashlib.sha256(blob).hexdigest())
 
 

@@ -11,7 +11,7 @@ import math
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,21 +25,36 @@ MOST = {
     "tydiqa_en": 4100, "selqa": 2400, "hotpotqa": 2400, "2wikimultihop": 500, "musique": 300, "boolq_dev": 1000,
     "condaqa": 1000, "pubmedqa": 300, "tatqa_text": 1100, "hardneg_en": 2800,
 }  # fmt: skip
+ALL = 100_000
+MORE = dict.fromkeys(MOST, ALL) | {"2wikimultihop": 600, "musique": 400}
+"""Rows of each set for a model that reads passages only; templates still get fewer."""
 NEGATIVES_OF = ("squadshifts_wiki", "tydiqa_en", "squad1_train_part", "selqa", "squad1_dev")
 NEGATIVES = 0.35
 """Share of the questions of these sets that are asked of another passage, too."""
 NEAR = 3
+UNMARKED, WORDS_ONLY = 0.3, 0.06
+"""Shares of the questions that lose their mark, and also the words that make them questions."""
+_QUESTION_WORDS = re.compile(
+    r"^(what|which|who|where|when|how)\s+(is|are|was|were|did|does|do|much|many)?\s*(the\s+)?", re.IGNORECASE
+)
 _WORD = re.compile(r"\w+")
 
 
-def questions(data: Path, split: str, seed: int = 1) -> list[Pair]:
-    """Return the pairs of a split, ``train`` or ``valid``, some with a passage easily taken for the right one."""
+def questions(data: Path, split: str, seed: int = 1, most: Mapping[str, int] = MOST) -> list[Pair]:
+    """Return the pairs of a split, ``train`` or ``valid``, some with a passage easily taken for the right one.
+
+    Args:
+        data: the folder of the sets.
+        split: of each set.
+        seed: of what is drawn.
+        most: rows of each set.
+    """
     chance = random.Random(seed)
     out: list[Pair] = []
     answered: list[Pair] = []
-    for name, most in MOST.items():
+    for name, limit in most.items():
         some = [_pair(row) for row in rows(data / "reader" / f"{name}.jsonl.gz") if row["split"] == split]
-        some = chance.sample(some, min(len(some), most))
+        some = chance.sample(some, min(len(some), limit))
         out += some
         if name in NEGATIVES_OF:
             answered += some
@@ -62,6 +77,45 @@ def _pair(row: dict[str, Any]) -> Pair:
         sentences=tuple((span.start + at, span.end + at) for span in sentences(passage)),
         answer=None if answer is None else (answer["start"] + at, answer["start"] + at + len(answer["text"])),
     )
+
+
+def medical(data: Path, split: str, seed: int = 5) -> list[Pair]:
+    """Return questions about diseases, each with the section that answers it, and with another one on the disease."""
+    chance = random.Random(seed)
+    sections: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows(data / "pairs" / "medquad.jsonl.gz"):
+        sections[row["title"]].append(row)
+    out: list[Pair] = []
+    for row in (one for some in sections.values() for one in some if one["split"] == split):
+        out.append(_section(row["question"], row, answers=1.0))
+        others = [one for one in sections[row["title"]] if one["qtype"] != row["qtype"]]
+        if others:
+            out.append(_section(row["question"], chance.choice(others), answers=0.0))
+    return out
+
+
+def _section(question: str, row: dict[str, Any], *, answers: float) -> Pair:
+    head = f"{row['title']}. "
+    return Pair(
+        first=question,
+        second=head + row["positive"],
+        source=f"medquad {answers:.0f}",
+        answers=answers,
+        evidence=None if answers else (),
+        sentences=tuple((span.start + len(head), span.end + len(head)) for span in sentences(row["positive"])),
+    )
+
+
+def as_typed(pairs: Sequence[Pair], seed: int = 11) -> list[Pair]:
+    """Return the pairs with some questions as people type them: without the mark, or as a few words."""
+    chance = random.Random(seed)
+    return [replace(one, first=_typed(one.first, chance.random())) for one in pairs]
+
+
+def _typed(question: str, share: float) -> str:
+    if share < UNMARKED:
+        return question.rstrip(" ?")
+    return _QUESTION_WORDS.sub("", question).rstrip(" ?") or question if share < UNMARKED + WORDS_ONLY else question
 
 
 def _confused(answered: Sequence[Pair], chance: random.Random) -> list[Pair]:

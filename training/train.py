@@ -1,9 +1,11 @@
-"""Train the trunk and its heads on claims and questions.
+"""Train the trunk and its heads on claims and questions, or, beginning with its weights, on questions only.
 
-    python -m training.train --data DATA --out FOLDER --steps 3500 [--only proof|reader] [--threads 1] [--seed 1]
+    python -m training.train --data DATA --out FOLDER --steps 3500 [--passages MINED] [--threads 1] [--seed 1]
 
 Resumes from FOLDER/last.npz if it is there. A step is a batch of claims or of questions; the share of each is that of
-its tokens. Method: AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) with a linear rise and fall of the rate.
+its tokens. With ``--passages``, the file of `training.mined`, the packaged model of claims learns to read passages, and
+no longer judges claims. Method: AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) with a linear rise and fall of the
+rate.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -23,10 +25,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from ragstone.index.embed.local import MiniLM
+from ragstone.index.embed.minilm import claim_model
+from ragstone.index.embed.minilm.pair_network import PairNetwork
 from training.claims import claims, made_claims
 from training.measure import summary
-from training.pairs import Tokens, tokenized
-from training.questions import questions
+from training.mined import mined
+from training.pairs import Pair, Tokens, tokenized
+from training.questions import MORE, as_typed, medical, questions
 from training.trunk import CLASSES, Heads, Trunk
 
 BATCH_TOKENS = 4096
@@ -52,8 +58,7 @@ def run(model: Trunk, batch: Sequence[Tokens]) -> Heads:
     ids = torch.zeros(len(batch), int(lengths.max()), dtype=torch.long)
     for row, one in zip(ids, batch, strict=True):
         row[: len(one.ids)] = torch.from_numpy(one.ids)
-    with torch.autocast("cpu", torch.bfloat16):
-        return model(ids, torch.tensor([row.second for row in batch]), lengths)
+    return model(ids, torch.tensor([row.second for row in batch]), lengths)
 
 
 def loss_of(heads: Heads, batch: Sequence[Tokens]) -> Tensor:
@@ -106,11 +111,11 @@ def train(args: argparse.Namespace) -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     sets = {"train": list[Tokens](), "valid": list[Tokens]()}
     for split, rows in sets.items():
-        if args.only != "reader":
-            rows += tokenized([*claims(args.data, split), *made_claims(args.data, split)])
-        if args.only != "proof":
-            rows += tokenized(questions(args.data, split))
+        rows += tokenized(_pairs(args, split))
     model = Trunk()
+    if args.passages:
+        packaged = PairNetwork(claim_model.NAME, claim_model.SHA256, MiniLM())
+        model.begin_with(packaged.weights, packaged.tensors)
     names = model.trained()
     free = [value for name, value in names.items() if value.ndim > 1]
     plain = [value for name, value in names.items() if value.ndim == 1]
@@ -142,6 +147,13 @@ def train(args: argparse.Namespace) -> None:
             save(args.out / "last.npz", model, optimiser, step + 1)
         if (step + 1) % MEASURE_EVERY == 0 or step + 1 == args.steps:
             print(json.dumps(summary(model, sets["valid"], run, small=step + 1 < args.steps)), flush=True)
+
+
+def _pairs(args: argparse.Namespace, split: str) -> list[Pair]:
+    if not args.passages:
+        return [*claims(args.data, split), *made_claims(args.data, split), *questions(args.data, split)]
+    some = questions(args.data, split, most=MORE) + mined(args.passages, split) + medical(args.data, split)
+    return as_typed(some) if split == "train" else some
 
 
 def _mixed(one: list[list[Tokens]], other: list[list[Tokens]], chance: random.Random) -> list[list[Tokens]]:
@@ -182,7 +194,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=3500)
-    parser.add_argument("--only", choices=("proof", "reader"))
+    parser.add_argument("--passages", type=Path, help="what training.mined wrote")
     parser.add_argument("--threads", type=int, default=1, help="more only help on a machine with nothing else to do")
     parser.add_argument("--seed", type=int, default=1)
     train(parser.parse_args())

@@ -15,7 +15,7 @@ from ragstone.core.readings import Judgement
 from ragstone.core.records import Document, Hit, Span
 from ragstone.core.request import Request
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.index import build_pair_model
+from ragstone.index import build_claim_model
 from ragstone.respond.proof.by_entailment import FAMILIAR, supported, unsupported_words
 from ragstone.respond.proof.by_words import THRESHOLD, Alignment, SupportChecker, probability
 from ragstone.review.dataset import Dataset
@@ -101,7 +101,7 @@ class _Proof:
     """The parts of the proof, with what they know of a knowledge base."""
 
     def __init__(self, engine: KnowledgeBase) -> None:
-        parts, self._model = Parts(engine), build_pair_model()
+        parts, self._model = Parts(engine), build_claim_model()
         self.tokens = parts.embedder.tokens
         self._words = SupportChecker(matcher=parts.matcher, sentences=chunk.sentences, weigh=parts.words.weigh)
 

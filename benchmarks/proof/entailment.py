@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.common import Options, Result, Table, skipped
 from ragstone.core.request import Request
-from ragstone.index import build_pair_model
+from ragstone.index import build_claim_model
 
 CLASSES = ("supported", "contradicted", "unknown")
 THREE_WAY = ("snli_devtest", "cad_snli", "conjnli_dev", "function_words")
@@ -24,7 +24,7 @@ async def measure(options: Options) -> Result:
     """Return the share of right labels by set; most frequent label for comparison."""
     if options.data is None or not (options.data / "nli").is_dir():
         return skipped("the sets of entailment")
-    model, rows, figures = build_pair_model(), list[list[str]](), dict[str, float]()
+    model, rows, figures = build_claim_model(), list[list[str]](), dict[str, float]()
     for name in (*THREE_WAY, *TWO_WAY):
         pairs = _valid(options.data / "nli" / f"{name}.jsonl.gz")[:: QUICK if options.quick else 1]
         right = 0

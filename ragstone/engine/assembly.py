@@ -259,9 +259,9 @@ def _models(
         lambda: _metered(own.model, settings, history, cache),
     )
 
-    pairs = source.shared.part(
-        "pair model", settings.index.threads, lambda: index.build_pair_model(settings.index.threads)
-    )
+    threads = settings.index.threads
+    claims = source.shared.part("claim model", threads, lambda: index.build_claim_model(threads))
+    passages = source.shared.part("passage model", threads, lambda: index.build_passage_model(threads))
 
     def answerer_with(model: ChatModel | None) -> Answerer:
         return respond.build_answerer(
@@ -272,8 +272,8 @@ def _models(
             model=model,
             known=lambda asked, request: words().known(asked, "", request),
             embedder=tokens().fingerprint,
-            entailment=pairs,
-            reader=pairs,
+            entailment=claims,
+            reader=passages,
         )
 
     def answerer() -> Answerer:

@@ -24,7 +24,8 @@ from ragstone.settings.services import ServiceSettings
 from ragstone.storage.shelf import Shelf
 
 if TYPE_CHECKING:
-    from ragstone.index.embed.minilm.pairs import PairModel
+    from ragstone.index.embed.minilm.claim_model import ClaimModel
+    from ragstone.index.embed.minilm.passage_model import PassageModel
     from ragstone.index.engines.postgres.keywords import PostgresTerms
     from ragstone.index.keyword.bm25 import TermIndex
     from ragstone.index.keyword.terms import Terms
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
 __all__ = [
     "VECTOR_STORES",
     "build_analyzer",
+    "build_claim_model",
     "build_documents",
     "build_embedder",
     "build_keyword_index",
-    "build_pair_model",
+    "build_passage_model",
     "build_served_terms",
     "build_term_index",
     "build_token_embedder",
@@ -115,16 +117,30 @@ def build_token_embedder(settings: IndexSettings) -> TokenEmbedder:
     return MiniLM(threads=settings.threads)
 
 
-def build_pair_model(threads: int = 0) -> PairModel:
+def build_claim_model(threads: int = 0) -> ClaimModel:
     """Return the packaged model that judges claims by evidence; ``threads`` is 0 for one per core.
 
     Raises:
         Damaged: its weights are missing, or not the expected ones.
     """
     from ragstone.index.embed.local import MiniLM
-    from ragstone.index.embed.minilm.pairs import PairModel
+    from ragstone.index.embed.minilm.claim_model import NAME, SHA256, ClaimModel
+    from ragstone.index.embed.minilm.pair_network import PairNetwork
 
-    return PairModel(MiniLM(), threads=threads)
+    return ClaimModel(PairNetwork(NAME, SHA256, MiniLM(), threads=threads))
+
+
+def build_passage_model(threads: int = 0) -> PassageModel:
+    """Return the packaged model that reads passages for a question; ``threads`` is 0 for one per core.
+
+    Raises:
+        Damaged: its weights are missing, or not the expected ones.
+    """
+    from ragstone.index.embed.local import MiniLM
+    from ragstone.index.embed.minilm.pair_network import PairNetwork
+    from ragstone.index.embed.minilm.passage_model import NAME, SHA256, PassageModel
+
+    return PassageModel(PairNetwork(NAME, SHA256, MiniLM(), threads=threads))
 
 
 def build_analyzer(settings: IndexSettings) -> Analyzer:

@@ -16,7 +16,7 @@ from ragstone.core.errors import Damaged
 from ragstone.core.protocols import PassageReader
 from ragstone.core.records import Document, Evidence, Hit, Mark
 from ragstone.core.request import Request
-from ragstone.index import build_pair_model
+from ragstone.index import build_passage_model
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
@@ -27,7 +27,7 @@ from ragstone.respond.tables import TableReader
 from ragstone.respond.words import phrases
 from ragstone.settings import ChunkSettings, RespondSettings
 
-READER = cache(build_pair_model)
+READER = cache(build_passage_model)
 ORDINARY = Features(best=0.7, others=0.35, sentences=20, covered=0.9, mistyped=0.0, words=1.6, foreign=0.0)
 """A question whose answer was found."""
 MASKS = Document(
@@ -238,12 +238,12 @@ def test_reads_only_what_it_knows(model: MiniLM, question: str, is_read: bool):
 
 def test_damaged_reader_is_reported(model: MiniLM):
     def damaged() -> PassageReader:
-        raise Damaged("pairs.bin is damaged")
+        raise Damaged("passages.bin is damaged")
 
     evidence = Evidence(question="Where are masks sold?", hits=hits(model, MASKS, HOURS), method="test")
     draft = asyncio.run(drafted(built(model, damaged), evidence, Request.by_owner()))
     assert draft.outcome == "answer"
-    assert draft.notices == ("Passages are compared by their words alone: pairs.bin is damaged",)
+    assert draft.notices == ("Passages are compared by their words alone: passages.bin is damaged",)
 
 
 def test_reader_lowers_what_does_not_answer(model: MiniLM):

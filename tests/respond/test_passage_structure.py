@@ -173,9 +173,7 @@ def test_a_signature_is_one_block():
     assert block is not None
     assert block.of(text) == "By: /s/ Ann Lee\nAnn Lee\nSenior Vice President,\nChief Financial Officer"
     assert block_around(text, Span(start=0, end=11)) is None
-    long = (
-        "Ann Lee\nExecutive Vice President and Chief Financial Officer (Duly Authorized and\nPrincipal Officer)"
-    )
+    long = "Ann Lee\nExecutive Vice President and Chief Financial Officer (Duly Authorized and\nPrincipal Officer)"
     block = block_around(long, Span(start=8, end=30))
     assert block is not None
     assert block.of(long) == long

@@ -101,12 +101,10 @@ def test_quotes_are_exact_and_within_the_limit(probabilities: list[float], limit
 
 def test_quotes_more_of_what_was_read():
     told = Told(answers=1.0, evidence=1.0, short=1.0)
-    likely = likely_sentences(hit(STAFF), [0.3, 0.05, 0.05, 0.05, 0.05])
-    assert len(chosen(likely, 5)) == 1
-    assert len(chosen([replace(one, told=told) for one in likely], 5)) == READ.longest
-    assert chosen([replace(one, told=told) for one in likely], 5, COMPARED) == chosen(
-        [replace(one, told=told) for one in likely], 1
-    )
+    likely = likely_sentences(hit(STAFF), [0.3, 0.08, 0.08, 0.08, 0.08])
+    was_read = [replace(one, told=told) for one in likely]
+    assert len(chosen(likely, 5)) == len(chosen(was_read, 5, COMPARED)) == COMPARED.longest
+    assert len(chosen(was_read, 5)) == READ.longest > COMPARED.longest
 
 
 def test_parts_of_a_document_are_joined_by_an_ellipsis():

@@ -13,7 +13,7 @@ from ragstone import chunk
 from ragstone.core.readings import Judgement
 from ragstone.core.records import Document, Hit, Span
 from ragstone.core.request import Request
-from ragstone.index import build_pair_model
+from ragstone.index import build_claim_model
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond.proof.by_entailment import ProofChecker, unsupported_words
@@ -39,7 +39,7 @@ def words() -> SupportChecker:
 
 @pytest.fixture(scope="module")
 def checker(words: SupportChecker) -> ProofChecker:
-    return ProofChecker(by_words=words, entailment=build_pair_model())
+    return ProofChecker(by_words=words, entailment=build_claim_model())
 
 
 def even(words: Sequence[str], _request: Request) -> list[float]:

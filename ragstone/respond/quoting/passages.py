@@ -34,7 +34,7 @@ class Rule:
 COMPARED = Rule(longest=3, characters=700, price=0.07, apart=0.4)
 """For sentences whose words were only compared. Chosen for precision first (``tools/fit_evidence.py``): on four sets,
 each with coefficients fitted to the others, .77 to .90 of the quotes touch marked evidence."""
-READ = Rule(longest=4, characters=900, price=0.04, apart=0.2)
+READ = Rule(longest=4, characters=900, price=0.07, apart=0.2)
 """For sentences that the reader has read, whose probabilities are sharper. On CLAP NQ, QED, COVID-QA and XQuAD, each
 with coefficients fitted to the others, more answers touch marked evidence than by `COMPARED`, and the citations are
 about as precise."""

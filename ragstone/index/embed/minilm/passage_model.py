@@ -1,0 +1,48 @@
+"""The packaged model that reads passages for a question."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from ragstone.core.readings import Reading
+from ragstone.core.records import Span
+from ragstone.core.request import Request
+from ragstone.index.embed.minilm.pair_network import PairNetwork
+
+NAME = "passages"
+SHA256 = "d3599ec936cbd4e0238b6e0d5fc1160b66ae8d0ef9dcceed6a5b45c18a1141b1"
+
+
+class PassageModel:
+    """Reads passages for a question. English; knows little of other languages."""
+
+    def __init__(self, network: PairNetwork) -> None:
+        self._network = network
+
+    def familiarity(self, text: str) -> float:
+        """Return the share of words that are single tokens: high if the model knows the language."""
+        return self._network.embedder.familiarity(text)
+
+    async def read(
+        self,
+        question: str,
+        passages: Sequence[str],
+        request: Request,  # noqa: ARG002
+    ) -> list[Reading]:
+        """Read the question together with each passage; the end of a long one is not read."""
+        return await asyncio.to_thread(self._read, question, passages)
+
+    def _read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        network, found = self._network, dict[int, Reading]()
+        seconds = network.embedder.encode(passages)
+        for pair in network.run(network.embedder.encode([question]) * len(passages), seconds):
+            _, evidence, starts, ends = network.head("places", pair.rows[pair.second : -1]).T
+            found[pair.number] = Reading(
+                answers=float(network.head("answers", pair.pooled)[0]),
+                evidence=evidence,
+                starts=starts,
+                ends=ends,
+                spans=tuple(Span(start=a, end=b) for a, b in seconds[pair.number].offsets[: len(evidence)]),
+            )
+        return [found[number] for number in range(len(passages))]
