@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ragstone.acquire.readers import markdown, notebook, restructured, tables, text
+from ragstone.acquire.readers import manual, markdown, notebook, restructured, tables, text
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS, left_out, suffix_of
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.core.records import Document, Skipped
@@ -31,6 +31,7 @@ READERS: dict[str, Reader] = {
     ".md": markdown.parse,
     ".markdown": markdown.parse,
     ".rst": restructured.parse,
+    ".man": manual.parse,
     ".csv": tables.read_csv,
     ".tsv": tables.read_csv,
     ".jsonl": tables.read_jsonl,

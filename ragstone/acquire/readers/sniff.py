@@ -21,6 +21,7 @@ _MAGIC = (
     (re.compile(rb"#!.*\bruby\b"), ".rb"),
     (re.compile(rb"#!.*\bperl\b"), ".pl"),
     (re.compile(rb"From \S+.*\d\d:\d\d.*\r?\n(?:>?[\w-]+:|\s*$)"), ".mbox"),
+    (re.compile(rb"\s*\.so[ \t]+\S+\s*$|\s*(?=[.'])(?:.*\n)*?[.'][ \t]*(?:TH|Dd|Dt)[ \t]+\S"), ".man"),
     (re.compile(rb"\s*<(?:!doctype html|html)\b", re.IGNORECASE), ".html"),
     (re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\b"), ".xml"),
 )
