@@ -2,9 +2,9 @@
 
 Twenty requests to three collections (development parts): the documentation of CUDA-Q as it is written, press releases,
 and two quarterly reports as PDF files. Every cited sentence is compared with its document. A heading is covered if a
-sentence below it is cited or the text names it. Whether an overview is useful is for a reader to say: all twenty are
-written to ``overviews.md`` in the folder of ``--keep``. Nothing is fitted to these documents, but how sentences and
-labels are chosen was looked at on them.
+sentence below it is cited or the text names it, and a tenth of a text is told if a sentence that begins in it is cited.
+Whether an overview is useful is for a reader to say: all twenty are written to ``overviews.md`` in the folder of
+``--keep``. Nothing is fitted to these documents, but how sentences, parts and labels are chosen was looked at on them.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ class Collection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """An overview: whether all it cites is exact, the share of headings it covers if there are any, and the time."""
+    """An overview: is all it cites exact, which shares of headings and text does a summary tell, and the time."""
 
     collection: str
     question: str
     answer: Answer
     exact: bool
     covered: float | None
+    told: float | None
     milliseconds: float
 
 
@@ -97,6 +98,7 @@ async def measure(options: Options) -> Result:
     page = options.keep / PAGE
     page.write_text(_page(judged), encoding="utf-8")
     covered = [one.covered for one in judged if one.covered is not None]
+    told = [one.told for one in judged if one.told is not None]
     times = [one.milliseconds for one in judged]
     return Result(
         figures={
@@ -104,20 +106,23 @@ async def measure(options: Options) -> Result:
             "exact": sum(one.exact for one in judged),
             "answered": sum(one.answer.outcome == "reply" for one in judged),
             "headings_covered": round(mean(covered), 4) if covered else None,
+            "tenths_told": round(mean(told), 4),
             "median_ms": round(median(times)),
             "longest_ms": round(max(times)),
         },
         tables=[
             Table(
                 title=f"{len(judged)} overviews",
-                columns=["of", "asked", "cited", "exact", "headings covered", "ms"],
+                columns=["of", "asked", "words", "cited", "exact", "headings covered", "tenths told", "ms"],
                 rows=[
                     [
                         one.collection,
                         one.question,
+                        str(len(one.answer.answer.split())),
                         str(len(one.answer.citations)),
                         "yes" if one.exact else "no",
                         "" if one.covered is None else f"{one.covered:.0%}",
+                        "" if one.told is None else f"{one.told:.0%}",
                         f"{one.milliseconds:.0f}",
                     ]
                     for one in judged
@@ -146,6 +151,7 @@ async def _asked(kb: KnowledgeBase, one: Collection) -> list[Judged]:
                 answer=answer,
                 exact=bool(answer.citations) and all(_is_exact(kb, answer)),
                 covered=_covered(kb, id, answer) if id else None,
+                told=_told(kb, id, answer) if id else None,
                 milliseconds=spent,
             )
         )
@@ -170,6 +176,12 @@ def _covered(kb: KnowledgeBase, id: str, answer: Answer) -> float | None:
         one.title in answer.answer or any(one.start <= cited.start < end for cited in answer.citations)
         for one, end in zip(headed, ends, strict=True)
     )
+
+
+def _told(kb: KnowledgeBase, id: str, answer: Answer) -> float:
+    """Return the share of the tenths of a document of which its summary cites a sentence."""
+    length = len(kb.documents.get(id, reader=OWNER).text)
+    return len({10 * cited.start // length for cited in answer.citations}) / 10
 
 
 def _page(judged: Sequence[Judged]) -> str:

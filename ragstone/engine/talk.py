@@ -231,13 +231,13 @@ class Talking:
         catalog = self._version.catalog
         chunks = sorted(catalog.chunks_of([one.document_id]).values(), key=lambda chunk: chunk.start)
         document = catalog.document(one.document_id)
-        parts = [
-            respond.Part(title=section.title, start=section.start, end=section.end, level=section.level)
+        sections = [
+            respond.Section(title=section.title, start=section.start, level=section.level)
             for section in Outlined.of(document).sections
         ]
         hits = hits_of_chunks(chunks)
         draft = respond.outline(
-            respond.parts_of(parts, len(document.text)),
+            sections,
             hits,
             title=name_of(one),
             sentences=sentences,

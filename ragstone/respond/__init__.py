@@ -25,8 +25,9 @@ from ragstone.core.protocols import (
 from ragstone.core.request import Request
 from ragstone.respond.drafts import abstained, drafted, replayed, summary
 from ragstone.respond.overview.comparison import compared
-from ragstone.respond.overview.outline import Part, outline, parts_of
+from ragstone.respond.overview.outline import outline
 from ragstone.respond.overview.page import hits_of, rests_on
+from ragstone.respond.overview.parts import Section
 from ragstone.respond.overview.themes import Theme, overview
 from ragstone.respond.overview.topic import Topic, digest, timeline
 from ragstone.respond.replies import (
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from ragstone.respond.proof.by_words import Checker
 
 __all__ = [
-    "Part",
+    "Section",
     "Theme",
     "Topic",
     "abstained",
@@ -77,7 +78,6 @@ __all__ = [
     "only_day",
     "outline",
     "overview",
-    "parts_of",
     "plain_reply",
     "replayed",
     "replies",

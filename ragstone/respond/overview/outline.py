@@ -1,70 +1,51 @@
-"""A summary without a language model: the outline of one document, with the most telling sentence of each part.
+"""A summary without a language model: the most telling sentences of each part of one document, below its headings.
 
-How much a sentence tells is said by `ragstone.respond.overview.telling`; words of the heading count twice.
+How much a sentence tells is said by `ragstone.respond.overview.telling`; words of the headings count twice. Which
+sections make a part is decided by `ragstone.respond.overview.parts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
-from ragstone.core.answers import Citation, Draft
+from ragstone.core.answers import Draft
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond.drafts import cite, moved, shortened, unmarked
+from ragstone.respond.drafts import shortened
 from ragstone.respond.links import strip_links
-from ragstone.respond.overview.telling import Told, can_be_quoted
+from ragstone.respond.overview.page import Group, Labelled, page
+from ragstone.respond.overview.parts import Part, Section, parts_of, shares
+from ragstone.respond.overview.telling import Told, can_be_quoted, content, is_cut
 from ragstone.respond.proof.by_words import Quote
-from ragstone.respond.quoting.quoted_text import written
-from ragstone.respond.replies import opening, plain_reply
-from ragstone.respond.words import replies
+from ragstone.respond.replies import opening, replies
+from ragstone.respond.words import plain
 
-MAX_PARTS = 30
-"""Parts that a summary names."""
-UNHEADED_PARTS, UNHEADED_LENGTH = 5, 400
-"""Parts of a document with fewer than two headings, at most, and their least characters: equal shares of its text."""
+MAX_PARTS = 20
+"""Parts that a summary tells of."""
+LEAST_QUOTES, QUOTE_EACH = 5, 400
+"""Sentences quoted of a document with fewer parts: one for so many characters that can be quoted."""
 MAX_TITLE = 80
 """Characters of the title above it."""
-CONSIDERED = 40
-"""Sentences of a part that are compared, from its beginning."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A part of a document, characters ``start`` to ``end`` of its text; ``level`` is 0 before the first heading."""
-
-    title: str
-    start: int
-    end: int
-    level: int
-
-
-def parts_of(sections: Sequence[Part], length: int) -> list[Part]:
-    """Return the parts to name: all headings if they are few, else those of the upper levels.
-
-    A document with fewer than two headings has equal shares of its text as parts.
-
-    Args:
-        sections: in order and without gaps, each to the next heading.
-        length: characters of the document.
-    """
-    headed = [one for one in sections if one.level]
-    if len(headed) < 2:
-        count = max(1, min(UNHEADED_PARTS, length // UNHEADED_LENGTH))
-        starts = [length * number // count for number in range(count)]
-        ends = [*starts[1:], length]
-        return [Part(title="", start=at, end=end, level=0) for at, end in zip(starts, ends, strict=True)]
-    levels = sorted({one.level for one in headed})
-    fitting = [level for level in levels if 2 <= sum(one.level <= level for one in headed) <= MAX_PARTS]
-    deepest = fitting[-1] if fitting else next((x for x in levels if sum(o.level <= x for o in headed) > 1), levels[0])
-    kept = [one for one in headed if one.level <= deepest][:MAX_PARTS]
-    ends = [*[one.start for one in headed if one.level <= deepest][1:], length]
-    return [replace(one, end=end) for one, end in zip(kept, ends, strict=False)]
+MAX_HEADING = 80
+"""Characters of a heading."""
+MOST_HEADINGS = 4
+"""Headings that are named of a part."""
+MOST_READ = 500_000
+"""Characters that are read; of a longer document, every second chunk, or third, or so on."""
+EARLY = 0.5
+"""How much the first sentence of a section is preferred: what it is about is said at its beginning."""
+BETWEEN = " · "
+"""Stands between the headings of a part."""
+_ITEM = re.compile(r"\s*[•◦▪■□●○*–—-]\s+")
 
 
 def outline(
-    parts: Sequence[Part],
+    sections: Sequence[Section],
     hits: Sequence[Hit],
     *,
     title: str,
@@ -73,57 +54,99 @@ def outline(
     request: Request,
     language: str,
 ) -> Draft:
-    """Return the most telling sentence of each part, quoted exactly; a part without sentences has its heading quoted.
+    """Return the most telling sentences of each part, quoted exactly; the headings if no sentence can be quoted.
 
     Args:
-        parts: of the document, in order.
-        hits: the chunks of the document.
+        sections: of the document, in order and without gaps, each to the next heading.
+        hits: the chunks of the document, in order.
         title: of the document.
         sentences: splits a text.
         weigh: weighs words by how rare they are.
         request: who asks.
         language: of the lines that are not quoted.
     """
-    citations, labels = list[Citation](), list[str]()
-    for part in parts:
-        inside = [
-            Quote(hit=hit, span=span) for hit, span in _sentences(hits, part, sentences) if can_be_quoted(hit, span)
-        ]
-        best = Told(inside, weigh, request, part.title).best() or _heading(hits, part)
-        if best is None:
-            continue
-        hit, span = best.hit, best.span
-        citations.append(cite(len(citations) + 1, hit, span))
-        is_heading = span.of(hit.chunk.text).strip() == part.title
-        labels.append("" if is_heading else part.title)
-    if not citations and hits:
-        citations, labels = [cite(1, hits[0], opening(hits[0]))], [""]
-    text, statements = written(citations, labels, (), apart=True)
-    lead = replies(language).outline.format(title=shortened(unmarked(strip_links(title)), MAX_TITLE)) + "\n"
-    shown = tuple(moved(one, len(lead)) for one in statements)
-    return replace(plain_reply(lead + text), citations=tuple(citations), statements=shown)
+    parts = parts_of(_with_quotes(sections, hits, sentences), MAX_PARTS)
+    wanted = min(LEAST_QUOTES, sum(part.size for part in parts) // QUOTE_EACH)
+    groups = list[Group]()
+    for part, count in zip(parts, shares(parts, wanted), strict=True):
+        quotes = _told(part, count, weigh, request)
+        groups.append(Group(heading=_names(part, quotes), lines=tuple((Labelled.of(one),) for one in quotes)))
+    if hits and not any(group.lines for group in groups):
+        shown = _headings(sections, hits) or [Quote(hit=hits[0], span=opening(hits[0]))]
+        groups = [Group(heading="", lines=tuple((Labelled.of(one),) for one in shown))]
+    lead = replies(language).outline.format(title=shortened(strip_links(title), MAX_TITLE))
+    return page(lead, groups)
 
 
-def _sentences(hits: Sequence[Hit], part: Part, split: SentenceSplitter) -> list[tuple[Hit, Span]]:
-    """Return the sentences of a part with the chunk each lies in, those of overlapping chunks once."""
-    found: dict[int, tuple[Hit, Span]] = {}
-    for hit in hits:
+def _with_quotes(sections: Sequence[Section], hits: Sequence[Hit], split: SentenceSplitter) -> list[Section]:
+    """Return the sections with the sentences that can be quoted, each once. A section without any has its phrases."""
+    starts = [one.start for one in sections]
+    whole, fragments = [list[Quote]() for _ in sections], [list[Quote]() for _ in sections]
+    seen, begun, end = set[str](), set[int](), 0
+    step = -(-sum(len(hit.chunk.text) for hit in hits) // MOST_READ) or 1
+    for hit in hits[::step]:
         chunk = hit.chunk
-        if chunk.end <= part.start or chunk.start >= part.end or len(found) >= CONSIDERED:
-            continue
-        for span in split(chunk.text):
-            at = chunk.start + span.start
-            if part.start <= at < part.end:
-                found.setdefault(at, (hit, span))
-    return [found[at] for at in sorted(found)][:CONSIDERED]
+        for span in _items(chunk.text, split):
+            at, said = chunk.start + span.start, " ".join(span.of(chunk.text).split())
+            goes_on = at < end and at not in begun  # the chunk begins within a sentence of the one before
+            begun.add(at)
+            end = max(end, chunk.start + span.end)
+            if goes_on or said in seen or not can_be_quoted(hit, span):
+                continue
+            seen.add(said)
+            quote, section = Quote(hit=hit, span=span), max(bisect_right(starts, at) - 1, 0)
+            if not is_cut(quote) and said[0] != "(":  # what is in brackets is an aside or a note
+                whole[section].append(quote)
+            elif _is_phrase(said) and said not in sections[section].title:
+                fragments[section].append(quote)
+    return [
+        replace(one, quotes=tuple(own or other)) for one, own, other in zip(sections, whole, fragments, strict=True)
+    ]
 
 
-def _heading(hits: Sequence[Hit], part: Part) -> Quote | None:
-    """Return the words of a heading where they stand; None if they are not in a chunk."""
-    for hit in hits:
-        chunk = hit.chunk
-        if chunk.start <= part.start < chunk.end and part.title:
-            at = chunk.text.find(part.title, part.start - chunk.start)
-            if at >= 0:
-                return Quote(hit=hit, span=Span(start=at, end=at + len(part.title)))
-    return None
+def _items(text: str, split: SentenceSplitter) -> Iterator[Span]:
+    """Yield the sentences of a text without the marks of list items."""
+    for span in split(text):
+        mark = _ITEM.match(text, span.start, span.end)
+        yield Span(start=mark.end() if mark else span.start, end=span.end)
+
+
+def _is_phrase(text: str) -> bool:
+    """Return whether words without an end are worded as prose, unlike names or cells of a table."""
+    return text[0].isalnum() and len(content(text)) < len({plain(word) for word in text.split()})
+
+
+def _told(part: Part, count: int, weigh: Weigher, request: Request) -> list[Quote]:
+    """Return the sentence that tells most of a part; if more are wanted, those of equal shares of it."""
+    quotes = part.quotes
+    headed = " ".join(section.title for section in part.sections)
+    early = [1 + EARLY / (1 + place) for section in part.sections for place in range(len(section.quotes))]
+    told = Told(quotes, weigh, request, headed, early=0.0)
+    worth = [value * factor for value, factor in zip(told.worth, early, strict=True)]
+    ends = [len(quotes) * at // count for at in range(count + 1)]
+    return [quotes[max(range(start, end), key=worth.__getitem__)] for start, end in pairwise(ends) if start < end]
+
+
+def _headings(sections: Sequence[Section], hits: Sequence[Hit]) -> list[Quote]:
+    """Return the first headings where they stand in the text; those that are in no chunk are left out."""
+    found = list[Quote]()
+    for section in [one for one in sections if one.title][:MAX_PARTS]:
+        for hit in hits:
+            at = hit.chunk.text.find(section.title, max(section.start - hit.chunk.start, 0))
+            if hit.chunk.start <= section.start < hit.chunk.end and at >= 0:
+                found.append(Quote(hit=hit, span=Span(start=at, end=at + len(section.title))))
+                break
+    return found
+
+
+def _names(part: Part, quotes: Sequence[Quote]) -> str:
+    """Return the headings of a part in order; if they are many, those of the quotes, then the highest and longest."""
+    quoted = {id(one) for one in quotes}
+    unlike = dict[str, tuple[bool, int, int]]()
+    for one in part.sections:
+        worth = (any(id(quote) in quoted for quote in one.quotes), -one.level, one.size)
+        if one.title:
+            unlike[one.title] = max(worth, unlike.get(one.title, worth))
+    kept = sorted(unlike, key=lambda title: unlike[title], reverse=True)[:MOST_HEADINGS]
+    names = [shortened(strip_links(title), MAX_HEADING) for title in unlike if title in kept]
+    return BETWEEN.join(names) + ("" if len(kept) == len(unlike) else f"{BETWEEN}…")

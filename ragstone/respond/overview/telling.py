@@ -26,7 +26,7 @@ LEAST_WORDS, MOST_WORDS = 5, 60
 LEAST_LETTERS = 0.6
 """Share of letters in a sentence that can be quoted; formulas and rows of figures have fewer."""
 EARLY = 0.15
-"""How much the first sentence is preferred; the preference falls with each further one."""
+"""How much the first sentence is preferred if nothing else is said; the preference falls with each further one."""
 NAMED = 2.0
 """How much more a word of the heading or topic counts."""
 SHORT = 4
@@ -76,7 +76,9 @@ def quotable(hits: Iterable[Hit], split: SentenceSplitter) -> list[Quote]:
 class Told:
     """Sentences with what each tells of all of them together."""
 
-    def __init__(self, quotes: Sequence[Quote], weigh: Weigher, request: Request, named: str = "") -> None:
+    def __init__(
+        self, quotes: Sequence[Quote], weigh: Weigher, request: Request, named: str = "", *, early: float = EARLY
+    ) -> None:
         """Weigh the words of the sentences.
 
         Args:
@@ -84,6 +86,7 @@ class Told:
             weigh: weighs words by how rare they are.
             request: who asks.
             named: the heading or topic, whose words count more.
+            early: how much the first sentence is preferred.
         """
         self.quotes = quotes
         self.said = [content(one.span.of(one.hit.chunk.text)) for one in quotes]
@@ -92,7 +95,7 @@ class Told:
         self.rare = dict(zip(names, weigh(names, request), strict=True))
         worth = {one: self.rare[one] * log(1 + counts[one]) * (NAMED if one in of_topic else 1) for one in names}
         self.worth = [
-            sum(worth[word] for word in one) / (len(one) + SHORT) * (1 + EARLY / (1 + at)) * _whole(quote)
+            sum(worth[word] for word in one) / (len(one) + SHORT) * (1 + early / (1 + at)) * _whole(quote)
             for at, (one, quote) in enumerate(zip(self.said, quotes, strict=True))
         ]
 
@@ -133,9 +136,14 @@ class Told:
 def _whole(quote: Quote) -> float:
     """Return how well a sentence stands alone."""
     text = quote.span.of(quote.hit.chunk.text)
-    is_cut = text[:1].islower() or not text.rstrip(_CLOSING).endswith(_ENDS)
     refers = refers_back(text, words(text[:_BEGINNING]), language_at_start(quote.hit.chunk.text))
-    return LESS if is_cut or refers else 1.0
+    return LESS if is_cut(quote) or refers else 1.0
+
+
+def is_cut(quote: Quote) -> bool:
+    """Return whether a quote is no whole sentence, by its first letter or its end."""
+    text = quote.span.of(quote.hit.chunk.text)
+    return text[:1].islower() or not text.rstrip(_CLOSING).endswith(_ENDS)
 
 
 def content(text: str) -> set[str]:
