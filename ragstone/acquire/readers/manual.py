@@ -122,7 +122,10 @@ class _Page:
             case "SH" | "SS" | "Sh" | "Ss":
                 self._close_lists()
                 self.filled, self.awaited, self.displays = True, name, []
-                self._inline(given) if name[1] == "h" else self._put(" ".join(given))
+                if name in ("Sh", "Ss"):
+                    self._inline(given)
+                else:
+                    self._put(" ".join(given))
             case "TP" | "TQ":
                 self._block(more_terms=True)
                 self.awaited = name
