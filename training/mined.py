@@ -80,9 +80,11 @@ def _id(passage: str) -> str:
     return sha256(passage.encode()).hexdigest()[:16]
 
 
-def _pairs(row: dict[str, Any], chunks: Sequence[Chunk], chance: random.Random) -> Iterator[dict[str, Any]]:
-    """Yield a question with its own chunks, and with some of others that do not hold the answer."""
-    own = [one for one in chunks if one.document_id == _id(row["passage"])]
+def pairs_of(
+    row: dict[str, Any], chunks: Sequence[Chunk], document: str, chance: random.Random
+) -> Iterator[dict[str, Any]]:
+    """Yield a question with the chunks of its own document, and with some of others that do not hold the answer."""
+    own = [one for one in chunks if one.document_id == document]
     told = [_words(one["text"]) for one in row["answers"] if one["text"]]
     others = [one for one in chunks if one not in own and not any(a in _words(one.text) for a in told)]
     if row["evidence"] is not None:
@@ -136,7 +138,7 @@ async def mine(data: Path, out: Path) -> None:
         with gzip.open(out / "mined.jsonl.gz", "wt", encoding="utf-8") as file:
             for row in asked:
                 hits = await kb.search(row["question"], FOUND, reader=OWNER)
-                for pair in _pairs(row, [hit.chunk for hit in hits], chance):
+                for pair in pairs_of(row, [hit.chunk for hit in hits], _id(row["passage"]), chance):
                     file.write(json.dumps(pair, ensure_ascii=False) + "\n")
 
 
