@@ -83,7 +83,7 @@ async def _lookups(options: Options) -> list[tuple[str, str, list[Outcome]]]:
                     continue
                 hits = tuple(Hit(chunk=piece, score=1.0) for piece in own[one.document])
                 rows = tuple(hit for hit in hits if hit.chunk.facts.get("is_table"))
-                alone = Evidence(question=one.text, hits=hits, rows=rows, method="given")
+                alone = Evidence(question=one.text, hits=hits, rows=(rows,), method="given")
                 found = await search.evidence(one.text, None, HITS, request, Timings())
                 found = with_rows(parts.version, found, None, request)
                 for how, evidence in zip(outcomes, (alone, found), strict=True):

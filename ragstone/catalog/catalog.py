@@ -17,9 +17,9 @@ import numpy as np
 
 from ragstone.catalog.database import Database, Transaction
 from ragstone.catalog.filters import Selections
-from ragstone.catalog.listing import common_values, listing
+from ragstone.catalog.listing import common_values, first_rows, listing
 from ragstone.catalog.protocol import IdOf, Prepared
-from ragstone.catalog.readable import ReadableDocuments
+from ragstone.catalog.readable import ReadableDocuments, readable_keys
 from ragstone.catalog.rows import (
     CHUNKS,
     DOCUMENTS,
@@ -92,16 +92,8 @@ class SqlCatalog:
                 self._keys.clear()
                 self._keys_stamp = now
             if reader not in self._keys:
-                self._keys[reader] = frozenset({*FIELDS, *self._stored_keys(reader)})
+                self._keys[reader] = frozenset({*FIELDS, *readable_keys(self.database, reader)})
             return self._keys[reader]
-
-    def _stored_keys(self, groups: Sequence[str] | None) -> Iterator[str]:
-        allowed, reader = self._dialect.readable(groups)
-        for (key,) in self.database.rows(self._dialect.metadata_keys):
-            having, values = self._dialect.has_key(key)
-            sql = f"SELECT 1 FROM facts JOIN documents d USING (document) WHERE {having} AND {allowed} LIMIT 1"
-            if groups is None or self.database.rows(sql, [*values, *reader]):
-                yield key
 
     def chunks(self, rows: Sequence[int]) -> dict[int, Chunk]:
         sql = f"{CHUNKS} WHERE c.row {self._dialect.in_values}"
@@ -180,6 +172,10 @@ class SqlCatalog:
     def _named(self, groups: Sequence[str] | None) -> Sequence[str] | None:
         """Return the groups of a reader who may not read everything; None if there is nothing to check."""
         return None if groups is None or not self.has_access_groups() else groups
+
+    def sources(self, ids: Sequence[str]) -> dict[str, str]:
+        sql = f"SELECT id, source FROM documents WHERE {self._dialect.id_column} {self._dialect.in_values}"
+        return dict(self.database.rows(sql, [self._dialect.keys(ids)]))
 
     def has_access_groups(self) -> bool:
         having, values = self._dialect.has_key(READERS)
@@ -327,6 +323,9 @@ class SqlCatalog:
     def documents_under(self, root: str) -> list[tuple[str, str]]:
         under, values = self._dialect.under(root)
         return self.database.rows(f"SELECT id, source FROM documents WHERE {under}", values)
+
+    def first_rows_under(self, root: str) -> Rows:
+        return first_rows(self.database, *self._dialect.under(root))
 
     # ------------------------------------------------------------ copies and repairs
 

@@ -84,6 +84,12 @@ def listing(
     return Listing(documents=tuple(page[:limit]), total=total, next=next)
 
 
+def first_rows(database: Database, where: str, values: Sequence[object]) -> Rows:
+    """Return the rows, ascending, of the first chunks of the documents that an SQL condition selects."""
+    sql = f"SELECT row FROM chunks WHERE position = 0 AND document IN (SELECT document FROM documents WHERE {where})"
+    return numbers(database, sql, values)
+
+
 def _selected(
     database: Database, wanted: str, fields: Sequence[str], rows: Rows | None, *, exactly: bool
 ) -> tuple[str, list[Any]]:

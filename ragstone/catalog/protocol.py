@@ -13,7 +13,12 @@ from ragstone.core.catalog import Finding, IndexedCatalog, Notes
 from ragstone.core.records import Chunk, Document, Finished, Skipped
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ragstone.core.records import Vector
+
+    Rows = NDArray[np.int64]
 
 IdOf = Callable[[str, int, str], str]
 """The id of a chunk, from its document's id, its position and its text."""
@@ -105,6 +110,10 @@ class CatalogWriter(Protocol):
 
     def documents_under(self, root: str) -> list[tuple[str, str]]:
         """Return id and source of every document from a file or folder."""
+        ...
+
+    def first_rows_under(self, root: str) -> Rows:
+        """Return the rows, ascending, of the first chunk of every document from a file or folder."""
         ...
 
 

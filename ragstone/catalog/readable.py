@@ -1,9 +1,9 @@
-"""The documents that are hidden from a reader, found once per commit."""
+"""What a reader may know: the documents that are hidden, found once per commit, and the keys of the others."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,6 +79,17 @@ class ReadableDocuments:
         own = f"{restricted} AND value {dialect.in_values}"
         every = numbers(self._database, restricted, key)
         return np.setdiff1d(every, numbers(self._database, own, [*key, dialect.values(groups)]), assume_unique=True)
+
+
+def readable_keys(database: Database, groups: Sequence[str] | None) -> Iterator[str]:
+    """Yield the metadata keys in the documents that groups may read; all for the owner."""
+    dialect = database.dialect
+    allowed, reader = dialect.readable(groups)
+    for (key,) in database.rows(dialect.metadata_keys):
+        having, values = dialect.has_key(key)
+        sql = f"SELECT 1 FROM facts JOIN documents d USING (document) WHERE {having} AND {allowed} LIMIT 1"
+        if groups is None or database.rows(sql, [*values, *reader]):
+            yield key
 
 
 def numbers(database: Database, sql: str, values: Sequence[object]) -> Rows:

@@ -234,6 +234,10 @@ class CatalogReader(Protocol):
         """
         ...
 
+    def sources(self, ids: Sequence[str]) -> dict[str, str]:
+        """Map the complete id of each of these documents to its source; one that does not exist is left out."""
+        ...
+
     def has_access_groups(self) -> bool:
         """Return whether any document names the groups that may read it."""
         ...

@@ -36,9 +36,11 @@ class _Field:
 
 
 def file_of(chunk: Chunk) -> str:
-    """Return the file or table that a row is of: the path of its document."""
-    path = chunk.metadata.get("path")
-    return path if isinstance(path, str) else chunk.document_id.partition("#")[0]
+    """Return the name of the file that a row is of: the id of its document without the key of the row."""
+    path = chunk.metadata.get("path")  # a column may have this name too
+    if isinstance(path, str) and chunk.document_id.startswith(f"{path}#"):
+        return path
+    return chunk.document_id.partition("#")[0]
 
 
 def record_of(chunk: Chunk) -> Table | None:

@@ -323,8 +323,8 @@ class Evidence:
     question. ``question`` is the corrected question and ``asked`` the original, if that differs; ``language`` is empty
     if unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the
     asker. ``considered`` are the candidates for the evidence in the order of fusion, best first. ``kind`` is the kind
-    of the question. ``steps`` are the searches after the first one. ``rows`` are all rows of the tables that the
-    question may compare; empty for any other question.
+    of the question. ``steps`` are the searches after the first one. ``rows`` are all rows of each file or
+    document whose tables the question may compare; empty for any other question.
     """
 
     question: str
@@ -338,7 +338,7 @@ class Evidence:
     considered: tuple[Considered, ...] = ()
     tables: tuple[Hit, ...] = ()
     steps: tuple[SearchStep, ...] = ()
-    rows: tuple[Hit, ...] = ()
+    rows: tuple[tuple[Hit, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -173,7 +173,10 @@ class ResultCache:
             return None
         state = self._state()
         hits = (*evidence.hits, *evidence.tables)
-        read = [(replace(hit.chunk, metadata={}), hit.score) for hit in hits], [hit.chunk.id for hit in evidence.rows]
+        read = (
+            [(replace(hit.chunk, metadata={}), hit.score) for hit in hits],
+            [[hit.chunk.id for hit in rows] for rows in evidence.rows],
+        )
         asked = (evidence.question, evidence.asked, evidence.language, evidence.kind, evidence.steps)
         made = key("answer", code_version(), state, *self._answer, *asked, read, tuple(before), request.allowed)
         return ResultKey(key=made, state=state)

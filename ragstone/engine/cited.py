@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ragstone.chunk import Outlined
 from ragstone.core.answers import Citation, Source
@@ -17,7 +18,7 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
     Raises:
         ResponseError: one does not; the answer must be withheld.
     """
-    chunks = {hit.chunk.id: hit.chunk for hit in (*evidence.hits, *evidence.tables, *evidence.rows)}
+    chunks = {hit.chunk.id: hit.chunk for hit in chain(evidence.hits, evidence.tables, *evidence.rows)}
     for citation in citations:
         chunk = chunks.get(citation.chunk_id)
         if (
@@ -35,7 +36,7 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
 def with_cited_tables(evidence: Evidence, citations: Sequence[Citation]) -> Evidence:
     """Return the evidence with the tables that an answer cites below its hits."""
     wanted = {citation.chunk_id for citation in citations} - {hit.chunk.id for hit in evidence.hits}
-    cited = {hit.chunk.id: hit for hit in (*evidence.rows, *evidence.tables) if hit.chunk.id in wanted}
+    cited = {hit.chunk.id: hit for hit in chain(*evidence.rows, evidence.tables) if hit.chunk.id in wanted}
     return replace(evidence, hits=(*evidence.hits, *cited.values()))
 
 

@@ -6,12 +6,14 @@ compares, and only from tables of a bounded size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from ragstone import respond
 from ragstone.core.access import both
-from ragstone.core.filters import And, Compare, Filter
+from ragstone.core.filters import Filter
 from ragstone.core.record import file_of, record_of
 from ragstone.core.records import Chunk, Evidence, Hit
 from ragstone.core.request import Request
@@ -36,33 +38,51 @@ def with_rows(version: Components, evidence: Evidence, where: Filter | None, req
     """
     if respond.comparison_of(evidence.question) is None:
         return evidence
-    found = dict[str, Chunk]()
-    for hit in (*evidence.hits, *evidence.tables):
-        chunk = hit.chunk
-        if record_of(chunk):
-            found.setdefault(file_of(chunk), chunk)
-        elif chunk.facts.get("is_table"):
-            found.setdefault(chunk.document_id, chunk)
-    rows = list[Chunk]()
+    chunks = [hit.chunk for hit in (*evidence.hits, *evidence.tables)]
+    rows = list[tuple[Hit, ...]]()
     with version.catalog.snapshot():  # all rows of a table are of the same commit
-        for chunk in [*found.values()][:MOST_TABLES]:
-            rows += _rows(version, chunk, both(request.allowed, where), MOST_ROWS - len(rows))
-    readable = (one for one in rows if request.reader.may_read(one.metadata))
-    return replace(evidence, rows=tuple(Hit(chunk=one, score=0.0) for one in readable))
+        left = MOST_ROWS
+        for file, chunk in _meant(version, chunks)[:MOST_TABLES]:
+            found = _rows(version, file, both(request.allowed, where), left) if file else _tables(version, chunk, left)
+            left -= len(found)
+            rows.append(tuple(Hit(chunk=one, score=0.0) for one in found if request.reader.may_read(one.metadata)))
+    return replace(evidence, rows=tuple(rows))
 
 
-def _rows(version: Components, chunk: Chunk, where: Filter | None, most: int) -> Iterator[Chunk]:
-    """Yield all rows of the table of a chunk that may be used; none if there are too many."""
+def _meant(version: Components, chunks: Sequence[Chunk]) -> list[tuple[str, Chunk]]:
+    """Return the data files and documents that chunks are of, in their order, each with its first chunk.
+
+    A data file is known by its source, because files in different folders may have the same name; the source of a
+    document is left empty.
+    """
+    sources = version.catalog.sources([one.document_id for one in chunks if record_of(one)])
+    found = dict[tuple[str, str], tuple[str, Chunk]]()
+    for chunk in chunks:
+        if source := sources.get(chunk.document_id):
+            key = chunk.document_id.removeprefix(file_of(chunk))
+            file = source.removesuffix(key)
+            found.setdefault((file, ""), (file, chunk))
+        elif chunk.facts.get("is_table"):
+            found.setdefault(("", chunk.document_id), ("", chunk))
+    return [*found.values()]
+
+
+def _rows(version: Components, file: str, where: Filter | None, most: int) -> list[Chunk]:
+    """Return all rows of a data file that may be used; none if there are too many."""
     catalog = version.catalog
-    if not record_of(chunk):
-        if 1 < chunk.total <= min(most, MOST_CHUNKS):
-            yield from (one for one in catalog.chunks_of([chunk.document_id]).values() if one.facts.get("is_table"))
-        elif chunk.total == 1:
-            yield chunk
-        return
-    numbers = catalog.select(
-        And(parts=(*((where,) if where else ()), Compare(key="path", op="=", value=file_of(chunk))))
-    )
-    if len(numbers) <= most:
-        found = catalog.chunks(numbers.tolist())
-        yield from (found[one] for one in sorted(found) if not found[one].index)
+    numbers = catalog.first_rows_under(file)
+    if where:
+        numbers = np.intersect1d(numbers, catalog.select(where), assume_unique=True)
+    if len(numbers) > most:
+        return []
+    found = catalog.chunks(numbers.tolist())
+    return [found[one] for one in sorted(found)]
+
+
+def _tables(version: Components, chunk: Chunk, most: int) -> list[Chunk]:
+    """Return the tables of the document of a chunk; none if it is too long."""
+    if chunk.total == 1:
+        return [chunk]
+    if chunk.total > min(most, MOST_CHUNKS):
+        return []
+    return [one for one in version.catalog.chunks_of([chunk.document_id]).values() if one.facts.get("is_table")]

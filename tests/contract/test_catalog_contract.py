@@ -283,6 +283,9 @@ def test_what_is_within_a_source(catalog: Catalog) -> None:
     commit(catalog, *(Document(id=f"i{n}", text=f"t {n}", source=s) for n, s in enumerate([*inside, *others])))
     catalog.note_skipped([Skipped(source=source, reason="why") for source in (*inside, *others)])
     assert {source for _, source in catalog.documents_under("/d/f")} == set(inside)
+    rows = catalog.first_rows_under("/d/f").tolist()
+    assert {one.document_id for one in catalog.chunks(rows).values()} == {"i0", "i1", "i2", "i3"}
+    assert catalog.sources(["i0", "i3", "0"]) == {"i0": "/d/f", "i3": "/d/f/x#2"}
     assert [one.source for one in catalog.skipped("/d/f")] == sorted(inside)
     catalog.commit([], {}, [Finished(source="/d/f", stamp="s1")])
     assert {one.source for one in catalog.skipped()} == set(others)

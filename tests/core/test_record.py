@@ -24,7 +24,7 @@ def row(fields: dict[str, str]) -> Chunk:
     found = read_row(dict(fields), ColumnSettings(), "readers", is_record=True, is_typed=False)
     return Chunk(
         id="1",
-        document_id="stations.csv#1",
+        document_id="data/stations.csv#1",
         index=0,
         total=1,
         start=0,

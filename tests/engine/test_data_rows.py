@@ -95,6 +95,33 @@ def test_counts_only_rows_that_may_be_read(tmp_path: Path):
     kb.close()
 
 
+def test_tells_files_of_one_name_apart(tmp_path: Path):
+    for place, rows in {"old": "A1,Alpha,Germany\nB2,Beta,Poland", "new": "C3,Gamma,Germany\nD4,Delta,Spain"}.items():
+        folder = tmp_path / place
+        (folder / "data").mkdir(parents=True)
+        (folder / "data" / "stations.csv").write_text(f"id,Station,Country\n{rows}\n")
+    kb = KnowledgeBase.open(tmp_path / "old" / "kb", create=True)
+    asyncio.run(kb.documents.add([str(tmp_path / "old" / "data")]))
+    kb.close()
+    (tmp_path / "old" / "kb").rename(tmp_path / "new" / "kb")
+    kb = KnowledgeBase.open(tmp_path / "new" / "kb")
+    asyncio.run(kb.documents.add([str(tmp_path / "new" / "data")]))
+    kept = {one.document_id for one in kb.documents.list(reader=OWNER).documents}
+    assert kept == {f"data/stations.csv#{id}" for id in ("A1", "B2", "C3", "D4")}
+    found = asked(kb, "How many stations are in Spain?")
+    assert found.answer.splitlines()[-1].startswith("stations.csv (2 rows), Country = Spain: 1")
+    assert "rows)" not in asked(kb, "How many stations are in Germany?").answer
+    kb.close()
+
+
+def test_counts_rows_that_have_a_path(tmp_path: Path):
+    (tmp_path / "requests.csv").write_text("Request,path,Status\nr1,/start,200\nr2,/end,404\nr3,/end,200\n")
+    kb = KnowledgeBase.open(tmp_path / "kb", create=True)
+    asyncio.run(kb.documents.add([str(tmp_path / "requests.csv")]))
+    assert "(3 rows): max(Status) = 404" in asked(kb, "Which request has the highest status?").answer
+    kb.close()
+
+
 def test_compares_all_parts_of_a_large_sheet(tmp_path: Path):
     rows = "\n".join(f"| Pump {n} | Model {n} | {7 * n % 1000} |" for n in range(1, 120))
     (tmp_path / "pumps.md").write_text(f"# Pumps\n\n| Pump | Model | Pressure |\n|---|---|---|\n{rows}\n")

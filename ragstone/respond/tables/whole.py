@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from ragstone.core.record import file_of, record_of
+from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.respond.facts import Word, alike, words
@@ -66,29 +66,30 @@ class _Condition:
         return {n for n, one in self.column.cells.items() if _plain(one.cell.text) == self.value}
 
 
-def compared_rows(question: str, hits: Sequence[Hit]) -> Looked | None:
+def compared_rows(question: str, rows: Sequence[Sequence[Hit]]) -> Looked | None:
     """Return the answer from all rows of a table; None if no table, or more than one, has what the question compares.
 
     Args:
         question: as it was understood.
-        hits: all rows of the tables that may be meant.
+        rows: all rows of each file or document whose tables may be meant.
     """
     wanted = comparison_of(question)
-    if wanted is None or not hits:
+    if wanted is None:
         return None
-    groups: dict[str, list[tuple[Hit, Table | None]]] = {}
-    for hit in hits:
-        table = record_of(hit.chunk) or table_of(hit.chunk)
-        groups.setdefault(_key(hit.chunk), []).append((hit, table))
+    groups: dict[tuple[int, str], list[tuple[Hit, Table | None]]] = {}
+    for n, hits in enumerate(rows):
+        for hit in hits:
+            table = record_of(hit.chunk) or table_of(hit.chunk)
+            groups.setdefault((n, _heads(hit.chunk)), []).append((hit, table))
     found = [one for some in groups.values() if (whole := _whole(some)) and (one := _answer(wanted, whole))]
     return found[0] if len(found) == 1 else None
 
 
-def _key(chunk: Chunk) -> str:
-    """Return what the rows of one table have in common."""
+def _heads(chunk: Chunk) -> str:
+    """Return what the rows of one table of a document have in common; empty for the rows of a data file."""
     if not chunk.facts.get("is_table"):
-        return file_of(chunk)
-    return "\n".join([chunk.document_id, *(str(chunk.facts.get(one)) for one in ("table_caption", "table_header"))])
+        return ""
+    return "\n".join(str(chunk.facts.get(one)) for one in ("table_caption", "table_header"))
 
 
 def _whole(parts: Sequence[tuple[Hit, Table | None]]) -> _Whole | None:
