@@ -22,6 +22,10 @@ EVERYONE = "*"
 """The group of all readers."""
 NOBODY = ""
 """Stored in place of an empty list of groups; no reader can be in a group of this name."""
+VISITORS = "visitors"
+"""The name of the reader that all visitors of sites share who have no token."""
+VISITOR = "visitor:"
+"""The beginning of the name of a visitor with a token."""
 _SEPARATORS = re.compile(r"[;,|]")
 NAMESPACE_MARK = "\x1f"
 """First character of every stored conversation name, except those of the owner."""
@@ -96,6 +100,17 @@ class Reader:
     def namespace(self) -> str:
         """The prefix of this reader's stored conversation names."""
         return f"{NAMESPACE_MARK}{self.who}{NAMESPACE_MARK}" if self.who else ""
+
+
+def refuse_reserved(name: str) -> None:
+    """Refuse the name of a visitor: whoever had it too would share conversations and votes with visitors.
+
+    Raises:
+        UsageError: the name is reserved.
+    """
+    plain = unicodedata.normalize("NFC", name).strip().casefold()
+    if plain == VISITORS or plain.startswith(VISITOR):
+        raise UsageError(f"the name '{name}' is reserved for visitors of sites; choose another name")
 
 
 def owner_of(session: str) -> str:

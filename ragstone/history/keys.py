@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
-from ragstone.core.access import Reader
+from ragstone.core.access import Reader, refuse_reserved
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.history.conversations import end_links_if_unused, forget_if_unused
 from ragstone.history.journal import row_crc
@@ -109,11 +109,12 @@ class Keys:
         """Create a key and return it with its secret, which cannot be shown again.
 
         Raises:
-            UsageError: the name is blank, or a scope is unknown.
+            UsageError: the name is blank or reserved, or a scope is unknown.
             KnowledgeBaseError: it could not be stored.
         """
         if not name.strip() or not _NAME.fullmatch(name):
             raise UsageError("a key needs a name of up to 100 characters: its owner or purpose")
+        refuse_reserved(name)
         id = secrets.token_hex(4)
         text = f"{PREFIX}{id}_{secrets.token_urlsafe(32)}"
         key = Key(

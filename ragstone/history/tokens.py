@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ragstone.core.access import Reader
+from ragstone.core.access import VISITOR, Reader
 from ragstone.core.errors import UsageError
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Key, canonical, secret_hash
@@ -39,7 +39,7 @@ class Token:
     @property
     def reader(self) -> Reader:
         """The visitor as a reader. Visitors of another key have other names, whatever their sites call them."""
-        return Reader(name=f"visitor:{self.key}:{self.visitor}", groups=frozenset(self.groups))
+        return Reader(name=f"{VISITOR}{self.key}:{self.visitor}", groups=frozenset(self.groups))
 
 
 class Tokens:

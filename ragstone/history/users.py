@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from ragstone.core.access import refuse_reserved
 from ragstone.core.errors import MissingExtra, NotFound, UsageError
 from ragstone.history.conversations import end_links_if_unused, forget_if_unused
 from ragstone.history.journal import row_crc
@@ -48,7 +49,7 @@ class Users:
         """Add a user. Conversations of somebody who had the name and has left are forgotten.
 
         Raises:
-            UsageError: the name is taken or not allowed, the password is weak, or a scope is unknown.
+            UsageError: the name is taken, reserved or not allowed, the password is weak, or a scope is unknown.
             KnowledgeBaseError: it could not be stored.
         """
         name = unicodedata.normalize("NFC", name)
@@ -56,6 +57,7 @@ class Users:
             raise UsageError(
                 "a user's name has up to 64 letters, digits and . @ + - _, and begins with a letter or digit"
             )
+        refuse_reserved(name)
         if any(is_same_name(one.name, name) for one in self.all()):
             raise UsageError(f"there is a user '{name}' already")
         user = User(name=name, scopes=known_scopes(scopes), groups=canonical(groups), made=self._clock())

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from ragstone.core.access import Reader
+from ragstone.core.access import VISITORS, Reader
 from ragstone.history.keys import Key, KeyLimits
 from ragstone.history.store import JournalStore
 from ragstone.history.tokens import PREFIX, Tokens
@@ -25,7 +25,7 @@ ROUTES = frozenset({("POST", "/query"), ("POST", "/feedback")})
 SITE_ROUTES = ROUTES | {("GET", "/widget.js")}
 """All that the page of a site may ask a browser for, if it names its origin."""
 ONLY_ASKS = "visitors of a site may only ask questions and rate answers"
-ANONYMOUS = Reader(name="visitors", groups=frozenset())
+ANONYMOUS = Reader(name=VISITORS, groups=frozenset())
 OFF = "the chat for other sites is off; the setting serve.widget.enabled turns it on"
 
 
@@ -41,7 +41,7 @@ class Visitors:
             in_force: returns a key by its id, unless it was revoked.
         """
         self._tokens, self._settings, self._in_force = Tokens(journal), settings, in_force
-        self.together = _counted("visitors", settings.total_per_minute, 0, settings.cost_per_day)
+        self.together = _counted(VISITORS, settings.total_per_minute, 0, settings.cost_per_day)
         """Stands for all visitors where their requests are counted, and pays for those without a token."""
 
     @staticmethod

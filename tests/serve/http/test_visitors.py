@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from ragstone.core.errors import UsageError
 from ragstone.history.journal import Journal
 from ragstone.history.keys import Keys
+from ragstone.history.sessions import Sessions, name_at
 from ragstone.history.tokens import Tokens
+from ragstone.history.users import Users
 from ragstone.serve.http.visitors import ANONYMOUS, Visitors
 from ragstone.settings import ServeSettings
 from ragstone.settings.serve import WidgetSettings
@@ -56,6 +59,25 @@ def test_tells_visitors_of_sites_apart(journal: Journal) -> None:
     assert len({one.reader.name for one in callers}) == len({one.name for one in callers}) == 4
     assert [one.charged and one.charged.name for one in callers] == ["shop", "shop", "bank", "bank"]
     assert all(one.reader.groups == frozenset() and one.scopes == {"read"} for one in callers)
+
+
+@pytest.mark.parametrize("name", ["visitors", "Visitors", " visitors ", "visitor:1a2b3c4d:ann", "VISITOR:x"])
+def test_nobody_has_the_name_of_visitors(journal: Journal, name: str) -> None:
+    with pytest.raises(UsageError, match="reserved for visitors"):
+        Keys(journal).make(name, ["read"])
+    with pytest.raises(UsageError):
+        Users(journal).add(name, "correct horse battery", ["read"])
+    assert not Keys(journal).all()
+    assert not Users(journal).all()
+    assert Keys(journal).make("visitors of the mill", ["read"])[0].name == "visitors of the mill"
+
+
+def test_no_person_of_a_provider_is_a_visitor(journal: Journal) -> None:
+    token = Sessions(journal).begin(name_at("https://id.example", "visitors"), "visitors", "oidc", ("read",), (), 600)
+    found = Sessions(journal).find(token, 600)
+    assert found
+    assert found[0].reader.who != ANONYMOUS.who
+    assert found[0].key.id != visitors(journal).together.id
 
 
 def test_settings_that_contradict_each_other_are_refused() -> None:
