@@ -6,7 +6,6 @@ import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -15,6 +14,7 @@ from ragstone.core.errors import RagstoneError
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Caller
 from ragstone.serve.http.errors import REQUEST_ID, Refused
+from ragstone.serve.http.networks import origin_parts
 from ragstone.serve.http.telemetry import Metrics, log_request
 from ragstone.serve.http.visitors import SITE, SITE_ROUTES
 
@@ -149,14 +149,15 @@ class OriginGuard:
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
         if not await self._is_known(_without_port(host)):
             raise Refused("forbidden", "this host name is unknown; the setting serve.names lists the known ones")
-        if origin in self._sites and urlsplit(origin).netloc != host:
+        is_foreign = bool(origin) and origin_parts(origin).netloc != host
+        if is_foreign and origin in self._sites:
             method = scope["method"]
             if method == "OPTIONS":
                 method = headers.get("access-control-request-method", "")
             if (method, scope["path"]) not in SITE_ROUTES:
                 raise Refused("forbidden", "pages of this origin may only ask questions and rate answers")
             scope[SITE] = origin
-        elif origin and urlsplit(origin).netloc != host and origin not in self._origins:
+        elif is_foreign and origin not in self._origins:
             raise Refused(
                 "forbidden", "pages of this origin may not call; the setting serve.origins lists those that may"
             )

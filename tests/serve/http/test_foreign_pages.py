@@ -24,7 +24,7 @@ def test_accepts_loopback_names(house: Live, name: str) -> None:
     assert house.http.get("/me", headers={"host": name}).status_code == 200
 
 
-@pytest.mark.parametrize("origin", [PAGE, "null", "https://localhost.example", "file://"])
+@pytest.mark.parametrize("origin", [PAGE, "null", "https://localhost.example", "file://", "http://[", "http://[x]"])
 def test_refuses_pages_of_other_origins(house: Live, origin: str) -> None:
     for method, path in (("POST", "/query"), ("GET", "/documents"), ("DELETE", "/documents/x"), ("OPTIONS", "/query")):
         response = house.http.request(method, path, headers={"origin": origin, "content-type": "text/plain"})

@@ -7,7 +7,6 @@ them only encrypted, so no neighbouring site can set or read them.
 from __future__ import annotations
 
 from typing import Literal
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
@@ -16,6 +15,7 @@ from starlette.types import Scope
 
 from ragstone.core.errors import RagstoneError
 from ragstone.serve.http.errors import Refused
+from ragstone.serve.http.networks import origin_parts
 from ragstone.settings import ServeSettings
 
 Kind = Literal["session", "sign-in"]
@@ -58,7 +58,7 @@ def check_page(scope: Scope) -> None:
     """
     headers = Headers(scope=scope)
     origin, site = headers.get("origin", "").lower(), headers.get("sec-fetch-site", "")
-    parts = urlsplit(origin)
+    parts = origin_parts(origin)
     is_own = parts.netloc == headers.get("host", "").lower() and (parts.scheme == "https" or scope["scheme"] == "http")
     if not (is_own if origin else site == "same-origin") or headers.get(PAGE_HEADER, "") != PAGE:
         raise refused_elsewhere()
