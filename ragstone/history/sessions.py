@@ -89,15 +89,8 @@ class Sessions:
         Raises:
             KnowledgeBaseError: it could not be stored.
         """
-        now, cookie = self._clock(), secrets.token_urlsafe(32)
-        row = (secret_hash(cookie), name, shown, via, json.dumps(scopes), as_text(groups), now, now + seconds)
         with self._journal.writing() as db:
-            db.execute("DELETE FROM sessions WHERE until < ?", [now])
-            db.execute(
-                f"INSERT INTO sessions ({_COLUMNS}, used, crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-                [*row, now, row_crc(*row)],
-            )
-        return cookie
+            return put_session(db, self._clock(), name, shown, via, scopes, groups, seconds)
 
     def find(self, cookie: str, idle_seconds: float) -> tuple[Session, bool] | None:
         """Return the session of a cookie, and whether to record its use; None if it is unknown or expired.
@@ -193,6 +186,27 @@ class Sessions:
 def name_at(issuer: str, subject: str) -> str:
     """Return the reader's name for a provider's subject; the names of different providers never collide."""
     return f"{issuer}#{subject}"
+
+
+def put_session(
+    db: JournalDatabase,
+    now: float,
+    name: str,
+    shown: str,
+    via: Via,
+    scopes: tuple[Scope, ...],
+    groups: tuple[str, ...] | None,
+    seconds: float,
+) -> str:
+    """Begin a session as part of a transaction, and return its cookie; see `Sessions.begin`."""
+    cookie = secrets.token_urlsafe(32)
+    row = (secret_hash(cookie), name, shown, via, json.dumps(scopes), as_text(groups), now, now + seconds)
+    db.execute("DELETE FROM sessions WHERE until < ?", [now])
+    db.execute(
+        f"INSERT INTO sessions ({_COLUMNS}, used, crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        [*row, now, row_crc(*row)],
+    )
+    return cookie
 
 
 def end_those_of(db: JournalDatabase, name: str) -> None:

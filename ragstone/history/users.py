@@ -14,7 +14,7 @@ from ragstone.core.errors import MissingExtra, NotFound, UsageError
 from ragstone.history.conversations import end_links_if_unused, forget_if_unused
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Scope, as_text, canonical, from_text, known_scopes
-from ragstone.history.sessions import end_those_of
+from ragstone.history.sessions import end_those_of, put_session
 from ragstone.history.store import JournalDatabase, JournalStore
 
 _NAME = re.compile(r"[^\W_][\w.@+-]{0,63}")
@@ -58,11 +58,11 @@ class Users:
                 "a user's name has up to 64 letters, digits and . @ + - _, and begins with a letter or digit"
             )
         refuse_reserved(name)
-        if any(is_same_name(one.name, name) for one in self.all()):
-            raise UsageError(f"there is a user '{name}' already")
         user = User(name=name, scopes=known_scopes(scopes), groups=canonical(groups), made=self._clock())
         stored = _hashed(password, name)
         with self._journal.writing() as db:
+            if _find(db, name):
+                raise UsageError(f"there is a user '{name}' already")
             forget_if_unused(db, name)
             _put(db, user, stored)
         return user
@@ -75,9 +75,10 @@ class Users:
             UsageError: a scope is unknown.
             KnowledgeBaseError: it could not be stored.
         """
-        user, stored = self._found(name)
-        changed = replace(user, scopes=known_scopes(scopes), groups=canonical(groups))
+        new_scopes, new_groups = known_scopes(scopes), canonical(groups)
         with self._journal.writing() as db:
+            user, stored = _found(db, name)
+            changed = replace(user, scopes=new_scopes, groups=new_groups)
             _put(db, changed, stored)
         return changed
 
@@ -89,9 +90,11 @@ class Users:
             UsageError: the password is weak.
             KnowledgeBaseError: it could not be stored.
         """
-        user, _ = self._found(name)
+        with self._journal.reading() as db:
+            user, _ = _found(db, name)
         stored = _hashed(password, user.name)
         with self._journal.writing() as db:
+            user, _ = _found(db, name)
             _put(db, user, stored)
         return user
 
@@ -102,9 +105,9 @@ class Users:
             NotFound: there is no such user.
             KnowledgeBaseError: it could not be written.
         """
-        user, _ = self._found(name)
-        removed = replace(user, removed=self._clock())
         with self._journal.writing() as db:
+            user, _ = _found(db, name)
+            removed = replace(user, removed=self._clock())
             _put(db, removed, "")
             end_links_if_unused(db, user.name)
         return removed
@@ -115,7 +118,8 @@ class Users:
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
-        return [user for user, _ in self._rows() if user.removed is None]
+        with self._journal.reading() as db:
+            return [user for user, _ in _rows(db)]
 
     def were_ever_added(self) -> bool:
         """Return whether a user was ever added: removing or damaging the last one does not open the server.
@@ -132,22 +136,54 @@ class Users:
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
-        found = [row for row in self._rows() if is_same_name(row[0].name, name) and row[0].removed is None]
-        user, stored = found[0] if found else (None, None)
-        return user if _fits(password, stored) else None
+        found = self._with_password(name, password)
+        return found[0] if found else None
 
-    def _found(self, name: str) -> tuple[User, str]:
-        for user, stored in self._rows():
-            if is_same_name(user.name, name) and user.removed is None:
-                return user, stored
-        raise NotFound(f"there is no user '{name}'; list the users with: ragstone user list")
+    def begin_session(self, name: str, password: str, seconds: float) -> str | None:
+        """Return the cookie of a new session of the user with this name and password, or None as for `check`.
 
-    def _rows(self) -> list[tuple[User, str]]:
+        A change to the user ends their sessions, so none begins with what was read before the change.
+
+        Args:
+            name: of the user.
+            password: of the user.
+            seconds: maximum length of the session.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be used.
+        """
+        checked = self._with_password(name, password)
+        if checked is None:
+            return None
+        user, _ = checked
+        with self._journal.writing() as db:
+            if _find(db, user.name) != checked:
+                return None
+            return put_session(db, self._clock(), user.name, user.name, "password", user.scopes, user.groups, seconds)
+
+    def _with_password(self, name: str, password: str) -> tuple[User, str] | None:
         with self._journal.reading() as db:
-            rows = db.execute(f"SELECT {_COLUMNS}, crc FROM users ORDER BY name").fetchall() if db else []  # noqa: S608
-        return [
-            (_user(*row[:-1]), row[1]) for row in rows if row[-1] == row_crc(*row[:-1])
-        ]  # doctor reports the others
+            found = _find(db, name)
+        return found if _fits(password, found[1] if found else None) else None
+
+
+def _find(db: JournalDatabase | None, name: str) -> tuple[User, str] | None:
+    """Return a user and the hash of their password."""
+    return next((one for one in _rows(db) if is_same_name(one[0].name, name)), None)
+
+
+def _found(db: JournalDatabase | None, name: str) -> tuple[User, str]:
+    found = _find(db, name)
+    if found is None:
+        raise NotFound(f"there is no user '{name}'; list the users with: ragstone user list")
+    return found
+
+
+def _rows(db: JournalDatabase | None) -> list[tuple[User, str]]:
+    rows = db.execute(f"SELECT {_COLUMNS}, crc FROM users ORDER BY name").fetchall() if db else []  # noqa: S608
+    whole = [row for row in rows if row[-1] == row_crc(*row[:-1])]  # doctor reports the others
+    users = [(_user(*row[:-1]), row[1]) for row in whole]
+    return [(user, stored) for user, stored in users if user.removed is None]
 
 
 def is_same_name(one: str, other: str) -> bool:

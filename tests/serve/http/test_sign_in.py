@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pytest
@@ -280,6 +281,47 @@ def test_one_guesser_is_one(
 
 
 # ---------------------------------------------------------------- what is stored
+def overtake(journal: Journal, patched: pytest.MonkeyPatch, change: Callable[[Users], object]) -> Users:
+    """Return users whose next write comes just after a change by somebody else."""
+    writing = journal.writing
+
+    def late() -> AbstractContextManager[sqlite3.Connection]:
+        patched.setattr(journal, "writing", writing)
+        change(Users(journal))
+        return writing()
+
+    patched.setattr(journal, "writing", late)
+    return Users(journal)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda users: users.remove("ada"),
+        lambda users: users.set_password("ada", f"{PASSWORD}!"),
+        lambda users: users.set_rights("ada", ["read"], []),
+    ],
+)
+def test_no_session_outlives_a_change(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, change: Callable[[Users], object]
+) -> None:
+    Users(journal).add("ada", PASSWORD, ["read", "write"])
+    assert overtake(journal, monkeypatch, change).begin_session("ada", PASSWORD, 60) is None
+    assert Sessions(journal).all() == []
+
+
+def test_changes_do_not_bring_removed_users_back(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    Users(journal).add("ada", PASSWORD, ["read"])
+    with pytest.raises(NotFound):
+        overtake(journal, monkeypatch, lambda users: users.remove("ada")).set_rights("ada", ["admin"], None)
+    assert Users(journal).check("ada", PASSWORD) is None
+    with pytest.raises(UsageError, match="already"):
+        overtake(journal, monkeypatch, lambda users: users.add("ADA", PASSWORD, ["read"])).add(
+            "ada", PASSWORD, ["admin"]
+        )
+    assert [(one.name, one.scopes) for one in Users(journal).all()] == [("ADA", ("read",))]
+
+
 @pytest.fixture
 def journal(tmp_path: Path) -> Iterator[Journal]:
     with closing(Journal(tmp_path)) as opened:

@@ -87,14 +87,13 @@ class SignInDesk:
         for who, free in ((both, FREE_OF_BOTH), (by_name, FREE_OF_NAME), (by_address, FREE_OF_ADDRESS)):
             self.throttle.attempt(who, free)
         async with self._hashing:
-            user = await asyncio.to_thread(self._users.check, name, password)
-        if user is None:
+            cookie = await asyncio.to_thread(self._users.begin_session, name, password, self.seconds)
+        if cookie is None:
             raise Refused("unauthorized", "the name or the password is wrong")
         self.throttle.succeed(both)
         for who in (by_name, by_address):  # whoever has one account must not get free guesses at others with it
             self.throttle.succeed(who, forget=False)
-        begin = self._sessions.begin
-        return await asyncio.to_thread(begin, user.name, user.name, "password", user.scopes, user.groups, self.seconds)
+        return cookie
 
     async def to_provider(self, place: str, redirect_uri: str, address: str) -> Begun:
         """Begin a sign-in through the provider.
