@@ -152,6 +152,7 @@ def problem(error: Exception, request_id: str) -> Problem:
     if STATUS[code] >= 500 and not isinstance(error, Refused):
         log_error(error, {"id": request_id})
     message = str(error) if isinstance(error, Refused) else _GENERAL.get(code, str(error))
+    message = message.encode(errors="replace").decode()  # it may repeat half of a surrogate pair that was sent
     return Problem(error=Trouble(code=code, message=message, request_id=request_id))
 
 

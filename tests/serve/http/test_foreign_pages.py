@@ -139,6 +139,13 @@ def test_refuses_invalid_json(house: Live, body: bytes) -> None:
     assert told.json()["error"]["code"] in ("invalid", "usage")
 
 
+def test_refuses_half_of_a_surrogate_pair(serving: Serving) -> None:
+    live = serving("sources=[/gone]")
+    for path, body in (("/sync", b'{"sources": ["\\ud800"]}'), ("/query", b'{"question": "\\ud800"}')):
+        sent = live.http.post(path, content=body, headers={"content-type": "application/json"})
+        assert sent.status_code in (404, 422), sent.text
+
+
 @pytest.mark.parametrize("kind", [{}, {"content-type": "application/x-www-form-urlencoded"}])
 def test_refuses_json_without_its_content_type(house: Live, kind: dict[str, str]) -> None:
     for path in ("/query", "/search", "/feedback", "/v1/chat/completions"):
