@@ -257,4 +257,25 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
     """
     for name, some in words.items():
         text = text.replace(f"{{{name}}}", f"(?:{some})")
-    return re.sub(r"\)( ?)\)\*", r")\\b\1)*+", text)
+    return _atomic(re.sub(r"\)( ?)\)\*", r")\\b\1)*", text))
+
+
+def _atomic(text: str) -> str:
+    """Return a pattern with each repeated group of words made atomic, so that it never gives a word back.
+
+    A possessive repetition says the same, but misses matches before Python 3.11.5 (cpython issue 106052).
+    """
+    out, opened = list[str](), list[int]()
+    for at, one in enumerate(text):
+        if one == "(":
+            opened.append(len(out))
+        out.append(one)
+        if one == ")":
+            start = opened.pop()
+            if text.startswith("*", at + 1) and text[:at].rstrip(" ").endswith(r")\b"):
+                out[start] = f"(?>{out[start]}"
+                opened.append(-1)
+        elif opened[-1:] == [-1]:  # the asterisk
+            opened.pop()
+            out.append(")")
+    return "".join(out)
