@@ -21,6 +21,7 @@ from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
 from ragstone.respond.quoting.answerability import FITTED, Features, estimate_for
+from ragstone.respond.quoting.entries import SURE
 from ragstone.respond.quoting.extractive import TITLED, ExtractiveAnswerer
 from ragstone.respond.quoting.scored import Told
 from ragstone.respond.tables import TableReader
@@ -160,6 +161,15 @@ def test_price_is_not_answered_without_an_amount(model: MiniLM):
     told = replace(MASKS, text="Masks with the seal of the museum are sold at the entrance.")
     assert answer(model, "What do masks with the seal of the museum cost?", hits(model, told)).abstained
     assert not answer(model, "Where are masks with the seal of the museum sold?", hits(model, told)).abstained
+
+
+def test_setting_is_answered_with_its_entry(model: MiniLM):
+    entry = "connect_timeout\n\n- Default: 3.500\n\nHow many seconds we try to connect before giving up."
+    text = f"idle_timeout\n\n- Default: 60\n\nThe default timeout for connecting to backends.\n\n{entry}"
+    found = hits(model, Document(id="manual", text=text))
+    draft = answer(model, "What is the default connect_timeout?", found)
+    assert [one.quote for one in draft.citations] == [entry]
+    assert draft.answerability == SURE
 
 
 def test_skips_sentence_cut_by_chunk_edge(model: MiniLM):

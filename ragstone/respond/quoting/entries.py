@@ -17,8 +17,7 @@ from ragstone.respond.quoting.passages import Likely
 from ragstone.respond.quoting.quotes import Quote
 
 SURE = 0.9
-"""Probability that an entry answers. All of 67 were right that two manuals have for the names in them; it is less sure
-what people ask."""
+"""Probability that an entry answers: chosen, not fitted."""
 _NAME = r"--?[A-Za-z][\w-]+|[A-Za-z]\w*(?:[_.][A-Za-z]\w*)+|[A-Za-z]\w*_\w+"
 _NAMES = re.compile(rf"(?<![\w./-])(?:{_NAME})(?![\w/-]|\.\w)")
 """Names that only programs write: connect_timeout, SECRET_KEY, server.port, --verbose."""

@@ -211,12 +211,12 @@ class ExtractiveAnswerer:
         return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))
 
     def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
+        if sure := max(one.sure for one in found.quoted):
+            return sure
         estimate = self._estimate(self._features(found, evidence, request))
         said = [word for one in found.quoted for word in facts.words(one.quote.text)]
         if lacks_count(evidence.question, said):
             estimate = min(CAP, estimate)
-        if sure := max(one.sure for one in found.quoted):
-            return sure
         titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate
 
