@@ -1,4 +1,5 @@
 import { safeLink } from "../text/links";
+import { plainOf } from "../text/markdown";
 import { placeOf, type Target } from "./target";
 
 interface Props {
@@ -18,7 +19,7 @@ export function TargetCard({ target, current, onOpen }: Props) {
         <span className="clip">{target.title}</span>
       </span>
       {(place || link) && <span className="card-place">{place || link?.host}</span>}
-      <span className="card-quote">{target.quote}</span>
+      <span className="card-quote">{plainOf(target.quote)}</span>
     </button>
   );
 }

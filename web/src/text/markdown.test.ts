@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { blocksOf } from "./markdown";
+import { blocksOf, plainOf } from "./markdown";
 
 const shown = (text: string) =>
   blocksOf(text).map((block) => [
@@ -29,6 +29,11 @@ it("reads inline markup and leaves lookalikes", () => {
 it("shows links, pictures and HTML as text", () => {
   const text = "![x](http://a.example/x.png) [y](javascript:alert(1)) <img src=x onerror=alert(1)>";
   expect(shown(text)).toEqual([["paragraph", `(${text})`]]);
+});
+
+it("takes the marks away", () => {
+  expect(plainOf("## A\n- **b** `c_d`\n1. 2*3*4")).toBe("A\nb c_d\n2*3*4");
+  expect(plainOf("")).toBe("");
 });
 
 it("shows unfinished code", () => expect(shown("```\nx")).toEqual([["code", "(x)"]]));

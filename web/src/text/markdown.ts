@@ -47,6 +47,14 @@ export function blocksOf(text: string): Block[] {
   return reader.end();
 }
 
+/** Return a text without the marks of its Markdown, each block on a line of its own. */
+export function plainOf(text: string): string {
+  return blocksOf(text)
+    .flatMap((block) => block.items)
+    .map((item) => item.runs.map((run) => text.slice(run.start, run.end)).join(""))
+    .join("\n");
+}
+
 /** Joins lines into blocks. */
 class Reader {
   private readonly blocks: Block[] = [];
