@@ -60,13 +60,10 @@ class Watched:
         self._high: dict[str, np.ndarray] = {}
         self._low: dict[str, np.ndarray] = {}
 
-    def run(self, embedded: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        tokens, *inputs = map(
-            np.asarray, self._session.run(None, {"embedded": embedded.astype(np.float32), "lengths": lengths})
-        )
-        real = np.arange(embedded.shape[1]) < lengths[:, None]
+    def run(self, embedded: np.ndarray) -> np.ndarray:
+        tokens, *inputs = map(np.asarray, self._session.run(None, {"embedded": embedded.astype(np.float32)}))
         for name, values in zip(self._names, inputs, strict=True):
-            seen = values[real]
+            seen = values.reshape(-1, values.shape[-1])
             self._high[name] = np.maximum(self._high.get(name, 0.0), seen.max(axis=0))
             self._low[name] = np.minimum(self._low.get(name, 0.0), seen.min(axis=0))
         return tokens

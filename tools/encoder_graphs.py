@@ -69,26 +69,41 @@ class Graph:
         self.nodes.append(helper.make_node(operator, inputs, [output], domain=domain, **attributes))
         return output
 
-    def norm(self, added: list[str], name: str, bias: str, output: str) -> str:
-        """Normalise the sum of two inputs and of a bias that the preceding product has not added."""
+    def split(self, x: str, outputs: list[str]) -> list[str]:
+        self.nodes.append(helper.make_node("Split", [x], outputs, axis=-1))
+        return outputs
+
+    def norm(self, x: str, y: str, name: str, output: str) -> str:
+        """Normalise the sum of two inputs; ONNX Runtime's fused operator for this takes five times as long."""
+        total = self.node("Add", [x, y], output + ".sum", domain="")
         scale = [self.weight(f"{name}.{part}", (HIDDEN,)) for part in ("weight", "bias")]
-        inputs = [*added, *scale, self.weight(bias, (HIDDEN,))]
-        return self.node("SkipLayerNormalization", inputs, output, epsilon=EPSILON)
+        return self.node("LayerNormalization", [total, *scale], output, domain="", axis=-1, epsilon=EPSILON)
+
+    def attention(self, qkv: list[str], layer: str) -> str:
+        """Attend to all tokens: texts of one call are equally long, and without a mask the fast algorithm is used."""
+        inputs = [*qkv, self.weight(layer + "qkv.bias", (3 * HIDDEN,))]
+        return self.node("MultiHeadAttention", inputs, layer + "attended", num_heads=HEADS)
 
 
 Product = Callable[[Graph, str, str, tuple[int, int]], str]
-"""Adds the product of an input and a named matrix to a graph; returns the name of the product."""
+"""Adds the product of an input and a named matrix, and its bias, to a graph; returns the name of the result."""
 
 
 def float_product(g: Graph, x: str, name: str, shape: tuple[int, int]) -> str:
     """Multiply in float32."""
-    return g.node("MatMul", [x, g.weight(f"{name}.weight", shape)], name, domain="")
+    product = g.node("MatMul", [x, g.weight(f"{name}.weight", shape)], name + ".product", domain="")
+    return g.node("Add", [product, g.weight(f"{name}.bias", shape[1:])], name, domain="")
 
 
 def int8_product(g: Graph, x: str, name: str, shape: tuple[int, int]) -> str:
     """Multiply in int8, with a scale for each column of the matrix and one for the input of each call."""
-    matrix = g.weight(f"{name}.weight", shape, TensorProto.INT8)
-    return g.node("DynamicQuantizeMatMul", [x, matrix, g.weight(f"{name}.scale", shape[1:])], name)
+    return g.node(
+        "DynamicQuantizeMatMul", [*int8_inputs(g, x, name, shape), "", g.weight(f"{name}.bias", shape[1:])], name
+    )
+
+
+def int8_inputs(g: Graph, x: str, name: str, shape: tuple[int, int]) -> list[str]:
+    return [x, g.weight(f"{name}.weight", shape, TensorProto.INT8), g.weight(f"{name}.scale", shape[1:])]
 
 
 SPLIT = 8
@@ -111,56 +126,54 @@ def static_input(g: Graph, x: str, site: str, width: int = 0) -> str:
     return g.node("Concat", [rounded, copied], site + ".split", domain="", axis=2)
 
 
-def static_product(g: Graph, rounded: str, site: str, name: str, shape: tuple[int, int]) -> str:
+def static_product(g: Graph, rounded: str, site: str, name: str, shape: tuple[int, int], *, bias: bool) -> str:
     """Multiply in int8; neither scales nor results depend on what else is in the call."""
     matrix = [g.weight(name + ".weight", shape, TensorProto.INT8), g.weight(name + ".scale", shape[1:])]
     scale, zero = g.weight(site + ".scale", (1,)), g.weight(site + ".zero", (1,), TensorProto.UINT8)
-    return g.node("MatMulIntegerToFloat", [rounded, matrix[0], scale, matrix[1], zero], name)
+    added = ["", g.weight(name + ".bias", shape[1:])] if bias else []
+    return g.node("MatMulIntegerToFloat", [rounded, matrix[0], scale, matrix[1], zero, *added], name)
 
 
 def static_attention(g: Graph, x: str, layer: str) -> str:
     site = layer + "qkv.input"
     rounded = static_input(g, x, site)
-    qkv = [static_product(g, rounded, site, layer + head, (HIDDEN, HIDDEN)) for head in "qkv"]
-    inputs = [*qkv, g.weight(layer + "qkv.bias", (3 * HIDDEN,)), "lengths"]
-    return g.node("MultiHeadAttention", inputs, layer + "attended", num_heads=HEADS)
+    heads = [static_product(g, rounded, site, layer + head, (HIDDEN, HIDDEN), bias=False) for head in "qkv"]
+    return g.attention(heads, layer)
 
 
 def static_matrix(g: Graph, x: str, name: str, shape: tuple[int, int]) -> str:
     """Round an input and multiply it; the inputs of both matrices of a feed-forward layer have outlier channels."""
     splits = name.endswith(("up", "down"))
     site, rows = name + ".input", shape[0] + SPLIT * splits
-    return static_product(g, static_input(g, x, site, shape[0] * splits), site, name, (rows, shape[1]))
+    return static_product(g, static_input(g, x, site, shape[0] * splits), site, name, (rows, shape[1]), bias=True)
 
 
 def float_attention(g: Graph, x: str, layer: str) -> str:
-    qkv = [g.weight(layer + "qkv.weight", (HIDDEN, 3 * HIDDEN)), g.weight(layer + "qkv.bias", (3 * HIDDEN,))]
-    return g.node("Attention", [x, *qkv, "lengths"], layer + "attended", num_heads=HEADS)
+    joined = g.node("MatMul", [x, g.weight(layer + "qkv.weight", (HIDDEN, 3 * HIDDEN))], layer + "qkv", domain="")
+    return g.attention(g.split(joined, [layer + head for head in "qkv"]), layer)
 
 
 def int8_attention(g: Graph, x: str, layer: str) -> str:
-    qkv = [int8_product(g, x, layer + head, (HIDDEN, HIDDEN)) for head in "qkv"]
-    inputs = [*qkv, g.weight(layer + "qkv.bias", (3 * HIDDEN,)), "lengths"]
-    return g.node("MultiHeadAttention", inputs, layer + "attended", num_heads=HEADS)
+    shape = (HIDDEN, HIDDEN)
+    heads = [g.node("DynamicQuantizeMatMul", int8_inputs(g, x, layer + head, shape), layer + head) for head in "qkv"]
+    return g.attention(heads, layer)
 
 
 def encoder(name: str, layers: int, attention: Callable[[Graph, str, str], str], product: Product) -> onnx.ModelProto:
-    """Return the encoder from summed embeddings (texts, tokens, 384) and lengths (texts,) to token vectors."""
+    """Return the encoder from summed embeddings (texts, tokens, 384) to token vectors."""
     g = Graph()
     first = [g.weight("norm.weight", (HIDDEN,)), g.weight("norm.bias", (HIDDEN,))]
     x = g.node("LayerNormalization", ["embedded", *first], "x", domain="", axis=-1, epsilon=EPSILON)
     for number in range(layers):
         n = f"{number}."
         y = product(g, attention(g, x, n), n + "out", MATRICES["out"])
-        y = g.norm([y, x], n + "norm1", n + "out.bias", n + "middle")
-        z = product(g, y, n + "up", MATRICES["up"])
-        z = g.node("BiasGelu", [z, g.weight(n + "up.bias", (INNER,))], n + "gelu")
+        y = g.norm(y, x, n + "norm1", n + "middle")
+        z = g.node("Gelu", [product(g, y, n + "up", MATRICES["up"])], n + "gelu")
         z = product(g, z, n + "down", MATRICES["down"])
-        x = g.norm([z, y], n + "norm2", n + "down.bias", "tokens" if number == layers - 1 else n + "last")
+        x = g.norm(z, y, n + "norm2", "tokens" if number == layers - 1 else n + "last")
     embedded = helper.make_tensor_value_info("embedded", TensorProto.FLOAT, ["texts", "length", HIDDEN])
-    lengths = helper.make_tensor_value_info("lengths", TensorProto.INT32, ["texts"])
     tokens = helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["texts", "length", HIDDEN])
-    body = helper.make_graph(g.nodes, name, [embedded, lengths], [tokens], g.initializers)
+    body = helper.make_graph(g.nodes, name, [embedded], [tokens], g.initializers)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(body, opset_imports=opsets, ir_version=8, producer_name="ragstone")
 

@@ -218,10 +218,11 @@ def test_splitting_channels_keeps_their_sum_and_lowers_the_largest(largest: list
     assert there.sum() == pytest.approx(values.sum(), rel=1e-4)
 
 
-def test_batches_are_balanced_and_bounded(minilm: MiniLM):
+def test_batches_have_one_length_and_are_bounded(minilm: MiniLM):
     windows = [[1] * length for length in (256, 5, 2, 256, 7, *[42] * 60)]
     cut = batches(windows, minilm.batch_tokens)
     assert sorted(i for batch in cut for i in batch) == list(range(len(windows)))
     lengths = [[len(windows[i]) for i in batch] for batch in cut]
-    assert [n for batch in lengths for n in batch] == sorted(map(len, windows))
-    assert all(len(batch) * max(batch) <= minilm.batch_tokens for batch in lengths)
+    assert all(len(set(batch)) == 1 and sum(batch) <= minilm.batch_tokens for batch in lengths)
+    assert [len(batch) for batch in lengths] == [1, 1, 1, 24, 24, 12, 2]
+    assert batches([[1] * 2000, []], minilm.batch_tokens) == [[1], [0]]

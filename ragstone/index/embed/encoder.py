@@ -10,6 +10,7 @@ MiniLM and .015 with e5-small. A vector of its own for each question, the better
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from threading import Event
@@ -22,8 +23,6 @@ from ragstone.core.request import Request
 from ragstone.core.threads import check
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ragstone.core.protocols import Role
     from ragstone.core.records import Vector
 
@@ -49,8 +48,8 @@ class Encoded(Protocol):
 class Network(Protocol):
     """The layers of a model on an inference engine."""
 
-    def run(self, embedded: Vector, lengths: NDArray[np.int32]) -> Vector:
-        """Return token vectors (texts, tokens, dimensions) of the embeddings; ``lengths`` (texts,) exclude padding."""
+    def run(self, embedded: Vector) -> Vector:
+        """Return token vectors (texts, tokens, dimensions) of the embeddings of texts with equally many tokens."""
         ...
 
 
@@ -67,7 +66,7 @@ class Model(Protocol):
 
     @property
     def batch_tokens(self) -> int:
-        """Tokens computed at once, padding included; 1 computes each window by itself."""
+        """Tokens computed at once, unless one window has more; 1 computes each window by itself."""
         ...
 
     @property
@@ -85,7 +84,7 @@ class Model(Protocol):
         ...
 
     def look_up(self, ids: np.ndarray) -> Vector:
-        """Return the network's input for ids (windows, longest): words and places (windows, longest, dimensions)."""
+        """Return the network's input for ids (windows, tokens): words and places (windows, tokens, dimensions)."""
         ...
 
     @property
@@ -143,9 +142,8 @@ class Encoder:
         network = self._model.network
         for batch in batches(windows, self._model.batch_tokens):
             check(stop)
-            vectors, lengths = self._run(network, [windows[i] for i in batch])
-            real = np.arange(int(vectors.shape[1])) < lengths.reshape(-1, 1)
-            np.add.at(sums, [owners[i] for i in batch], np.einsum("btd,bt->bd", vectors, real))
+            vectors = network.run(self._model.look_up(np.array([windows[i] for i in batch])))
+            np.add.at(sums, [owners[i] for i in batch], vectors.sum(axis=1))
         return unit(sums)
 
     def _embed_tokens(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
@@ -156,9 +154,9 @@ class Encoder:
         found: dict[int, Vector] = {}
         network = self._model.network
         for batch in batches(windows, self._model.batch_tokens):
-            vectors, lengths = self._run(network, [windows[i] for i in batch])
-            for i, rows, length in zip(batch, vectors, lengths, strict=True):
-                found[i] = rows[first : length - behind]
+            vectors = network.run(self._model.look_up(np.array([windows[i] for i in batch])))
+            for i, rows in zip(batch, vectors, strict=True):
+                found[i] = rows[first : len(rows) - behind]
         for i, owner in enumerate(owners):
             parts[owner].append(found[i])
         out = list[TokenVectors]()
@@ -166,14 +164,6 @@ class Encoder:
             vectors = self._model.comparable(np.concatenate(part))
             out.append(TokenVectors(vectors=vectors, spans=tuple(Span(start=a, end=b) for a, b in one.offsets)))
         return out
-
-    def _run(self, network: Network, windows: list[list[int]]) -> tuple[Vector, NDArray[np.int32]]:
-        """Return token vectors (windows, longest, dimensions) with markers and padding, and lengths (windows,)."""
-        lengths = np.array([len(window) for window in windows], dtype=np.int32)
-        ids = np.zeros((len(windows), int(lengths.max())), dtype=np.int64)
-        for row, window in zip(ids, windows, strict=True):
-            row[: len(window)] = window
-        return network.run(self._model.look_up(ids), lengths), lengths
 
     def _windows(self, encoded: Sequence[Encoded], role: Role) -> tuple[list[int], list[list[int]]]:
         """Return the number of the text of each window, and the windows as token ids with markers."""
@@ -189,19 +179,21 @@ class Encoder:
 
 
 def batches(windows: Sequence[Sequence[int]], batch_tokens: int) -> list[list[int]]:
-    """Return the indices of windows in batches of similar length, so that little is spent on padding.
+    """Return the indices of windows in batches of one length, so that nothing is spent on padding.
 
     Args:
         windows: token ids.
-        batch_tokens: tokens of a batch at most, padding included.
+        batch_tokens: tokens of a batch at most, unless one window has more.
     """
-    found: list[list[int]] = []
-    for i in sorted(range(len(windows)), key=lambda i: len(windows[i])):
-        width = len(windows[i])  # it is the longest so far, and its batch is padded to it
-        if not found or (len(found[-1]) + 1) * width > batch_tokens:
-            found.append([])
-        found[-1].append(i)
-    return found
+    by_length = defaultdict[int, list[int]](list)
+    for i, window in enumerate(windows):
+        by_length[len(window)].append(i)
+    return [
+        equal[start : start + size]
+        for length, equal in sorted(by_length.items())
+        if (size := max(1, batch_tokens // max(1, length)))
+        for start in range(0, len(equal), size)
+    ]
 
 
 def leading_question(passage: str) -> str:

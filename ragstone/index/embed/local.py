@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WINDOW = 254
 """Tokens read at once, without the two markers. The model was trained on 256; longer texts are read in windows."""
 BATCH_TOKENS = 1024
-"""Tokens of a batch with padding. More do not fit into a core's cache, which was an eighth slower."""
+"""Tokens of a batch. More do not fit into a core's cache, which was an eighth slower."""
 CLS, SEP = 101, 102
 TRUST, FULL_TRUST = 0.3, 0.7
 """The weight of vectors relative to keywords if keyword search covers the question, and if it finds nothing of it."""

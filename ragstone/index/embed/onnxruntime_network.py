@@ -14,8 +14,6 @@ import numpy as np
 import onnxruntime
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ragstone.core.records import Vector
 
 ort: Any = onnxruntime  # which has no types
@@ -33,7 +31,7 @@ class OnnxRuntimeNetwork:
         options.add_external_initializers(list(weights), tensors)
         self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
-    def run(self, embedded: Vector, lengths: NDArray[np.int32]) -> Vector:
-        """Return token vectors (texts, tokens, 384) of embeddings in that shape; ``lengths`` exclude padding."""
-        (tokens,) = self._session.run(None, {"embedded": embedded, "lengths": lengths})
+    def run(self, embedded: Vector) -> Vector:
+        """Return token vectors (texts, tokens, 384) of embeddings in that shape; no token is padding."""
+        (tokens,) = self._session.run(None, {"embedded": embedded})
         return np.asarray(tokens)

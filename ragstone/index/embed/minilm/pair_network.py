@@ -137,12 +137,8 @@ class PairNetwork:
             begins.append(len(one) + 2)
         out: list[Together] = []
         for batch in batches(pairs, BATCH_TOKENS):
-            lengths = np.array([len(pairs[i]) for i in batch], dtype=np.int32)
-            vectors = self._network.run(self._look_up([pairs[i] for i in batch], [begins[i] for i in batch]), lengths)
-            out += [
-                Together(number=i, second=begins[i], rows=rows[:length])
-                for i, rows, length in zip(batch, vectors, lengths, strict=True)
-            ]
+            vectors = self._network.run(self._look_up([pairs[i] for i in batch], [begins[i] for i in batch]))
+            out += [Together(number=i, second=begins[i], rows=rows) for i, rows in zip(batch, vectors, strict=True)]
         return out
 
     def head(self, name: str, vectors: Vector) -> NDArray[np.float32]:
@@ -150,8 +146,5 @@ class PairNetwork:
         return vectors @ self.tensors.raw(f"{name}.weight") + self.tensors.raw(f"{name}.bias")
 
     def _look_up(self, pairs: Sequence[Sequence[int]], begins: Sequence[int]) -> Vector:
-        ids = np.zeros((len(pairs), max(map(len, pairs))), dtype=np.int64)
-        for row, pair in zip(ids, pairs, strict=True):
-            row[: len(pair)] = pair
-        is_second = np.arange(ids.shape[1]) >= np.array(begins)[:, None]
-        return self.embedder.look_up(ids) + is_second[:, :, None] * self._second
+        is_second = np.arange(len(pairs[0])) >= np.array(begins)[:, None]
+        return self.embedder.look_up(np.array(pairs)) + is_second[:, :, None] * self._second
