@@ -1,6 +1,7 @@
-import { Fragment, type ReactNode, useMemo } from "react";
+import { useMemo } from "react";
+import { Looking } from "../shell/Looking";
 import { blocksOf } from "../text/markdown";
-import { type Passage, type Piece, type Proved, passagesOf } from "../text/proof";
+import { type Passage, type Proved, passagesOf } from "../text/proof";
 import { words as say } from "../words/words";
 
 interface Props {
@@ -60,7 +61,7 @@ interface SentenceProps extends Pick<Props, "known" | "current" | "onOpen"> {
 }
 
 function Sentence({ passage, proved, known, current, onOpen }: SentenceProps) {
-  const words = passage.pieces.map((piece, at) => <Fragment key={at}>{looking(piece)}</Fragment>);
+  const words = passage.pieces.map((piece, at) => <Looking key={at} {...piece} />);
   if (!proved) return words;
   const lit = current !== null && proved.markers.includes(current);
   return (
@@ -91,10 +92,4 @@ function Sentence({ passage, proved, known, current, onOpen }: SentenceProps) {
       )}
     </>
   );
-}
-
-function looking({ text, look }: Piece): ReactNode {
-  if (look === "bold") return <strong>{text}</strong>;
-  if (look === "italic") return <em>{text}</em>;
-  return look === "code" ? <code>{text}</code> : text;
 }

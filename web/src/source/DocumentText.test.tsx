@@ -30,6 +30,39 @@ it("shows a document as text", () => {
   expect(document.body.textContent).toContain("<b onclick");
 });
 
+it("shows inline Markdown as elements, cited or not", () => {
+  const text = "Options:\n\n- `--dry-run` shows **what would** change\n- `--force` *does* it";
+  const spans = [
+    { start: text.indexOf("`--dry"), end: text.indexOf(" would") },
+    { start: text.indexOf("- `--force"), end: text.length },
+  ];
+  render(<DocumentText text={text} marks={[]} spans={spans} isMarkdown />);
+  expect(marked()).toEqual(["--dry-run shows what"]);
+  expect(document.querySelector(".also-cited")?.textContent).toBe("• --force does it");
+  const inside = [...document.querySelectorAll("mark > *")].map((one) => [one.localName, one.textContent]);
+  expect(inside).toEqual([
+    ["code", "--dry-run"],
+    ["strong", "what"],
+  ]);
+  expect(document.body.textContent).toBe("Options:• --dry-run shows what would change\n• --force does it");
+});
+
+it("shows HTML in Markdown as text", () => {
+  render(<DocumentText text={"**<img src=x>** [`y`](javascript:alert(1))"} marks={[]} spans={[]} isMarkdown />);
+  expect(document.querySelector("img, a")).toBeNull();
+  expect(document.body.textContent).toBe("<img src=x> [y](javascript:alert(1))");
+});
+
+it("scrolls to words cited from the signs of their heading", () => {
+  const seen: string[] = [];
+  Element.prototype.scrollIntoView = function () {
+    seen.push(`${this.localName} ${this.textContent}`);
+  };
+  const heading = { kind: "heading" as const, start: 0, end: 8, level: 2, label: "Stone", header: 0 };
+  render(<DocumentText text={"## Stone\n\nIt is old."} marks={[heading]} spans={[{ start: 0, end: 12 }]} />);
+  expect(seen).toEqual(["mark Stone"]);
+});
+
 it("shows part of a long document, and more on request", async () => {
   const text = Array.from({ length: 60 }, (_, n) => `Paragraph number ${n}.${" and on".repeat(100)}`).join("\n\n");
   const start = text.indexOf("number 30.");

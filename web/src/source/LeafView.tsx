@@ -37,24 +37,17 @@ export function LeafView({ document, kind, spans, notice }: Props) {
   const [at, setAt] = useState(first);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another citation begins on its own leaf
   useEffect(() => setAt(first), [first, main.start, main.end]);
-  const cited = useRef<HTMLElement>(null);
+  const body = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new span needs a new scroll position
   useLayoutEffect(() => {
-    cited.current?.scrollIntoView({ block: "center", inline: "nearest" });
+    body.current?.querySelector("mark")?.scrollIntoView({ block: "center", inline: "nearest" });
   }, [main.start, main.end, at]);
   const leaf = leaves[Math.min(at, leaves.length - 1)] as Leaf;
   const own = parts.filter((part) => part.kind !== "page" && part.start >= leaf.start && part.start < leaf.end);
   const noted = kind === "slide" ? own.findIndex((part) => text.startsWith(NOTES, part.start)) : -1;
   const shown = (some: readonly Part[]) =>
     some.map((part) => (
-      <PartView
-        key={`${part.kind}${part.start}`}
-        text={text}
-        part={part}
-        ranges={ranges}
-        cited={cited}
-        around={ROWS_AROUND}
-      />
+      <PartView key={`${part.kind}${part.start}`} text={text} part={part} ranges={ranges} around={ROWS_AROUND} />
     ));
   const say = words();
   const place =
@@ -79,7 +72,7 @@ export function LeafView({ document, kind, spans, notice }: Props) {
         )}
       </nav>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section key={at} className="paper-body" tabIndex={0} aria-label={say.original}>
+      <section key={at} ref={body} className="paper-body" tabIndex={0} aria-label={say.original}>
         {notice}
         <div className={`document leaf ${kind}`}>{shown(noted < 0 ? own : own.slice(0, noted))}</div>
         {noted >= 0 && (

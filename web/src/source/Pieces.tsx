@@ -1,33 +1,44 @@
-import { lit, type Part, type Range } from "../text/parts";
+import { Fragment } from "react";
+import { Looking } from "../shell/Looking";
+import type { Look } from "../text/markdown";
+import { type Lit, lit, type Part, type Range } from "../text/parts";
 
 interface Props {
   text: string;
   part: Part;
   /** The first range was opened, the others are cited too. */
   ranges: readonly Range[];
-  /** Is given the beginning of the first range. */
-  cited: React.RefObject<HTMLElement | null>;
+  /** Whether inline Markdown is shown as it looks. */
+  isMarkdown?: boolean | undefined;
 }
 
 /** The words of a part of a document, with those marked that are cited. */
-export function Pieces({ text, part, ranges, cited }: Props) {
-  const pieces = lit(text, part, ranges);
-  const main = ranges[0] ?? { start: 0, end: 0 };
-  const begins = part.start <= main.start && main.start < part.end;
-  return pieces.map((piece, at) => {
-    if (piece.range === null) return piece.text;
-    if (piece.range > 0) {
-      return (
-        <span key={at} className="also-cited">
-          {piece.text}
-        </span>
-      );
-    }
-    const first = begins && pieces.findIndex((one) => one.range === 0) === at;
+export function Pieces({ text, part, ranges, isMarkdown }: Props) {
+  return groupsOf(lit(text, part, ranges, isMarkdown)).map(({ range, pieces }, at) => {
+    const inside = pieces.map((piece, number) => <Looking key={number} {...piece} />);
+    if (range === null) return <Fragment key={at}>{inside}</Fragment>;
+    if (range === 0) return <mark key={at}>{inside}</mark>;
     return (
-      <mark key={at} ref={first ? cited : null}>
-        {piece.text}
-      </mark>
+      <span key={at} className="also-cited">
+        {inside}
+      </span>
     );
   });
+}
+
+interface Group {
+  range: number | null;
+  pieces: { text: string; look: Look }[];
+}
+
+/** Join neighbouring pieces of one range, without the marks of Markdown. */
+function groupsOf(pieces: readonly Lit[]): Group[] {
+  const out: Group[] = [];
+  for (const { text, range, look } of pieces) {
+    if (look === "mark") continue;
+    const last = out.at(-1);
+    if (last && last.range === range) last.pieces.push({ text, look });
+    else out.push({ range, pieces: [{ text, look }] });
+  }
+  return out;
 }

@@ -7,6 +7,7 @@ import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
 import { leafKind } from "../text/leaves";
 import { safeLink } from "../text/links";
+import { isMarkdown } from "../text/markdown";
 import { words } from "../words/words";
 import { DocumentText } from "./DocumentText";
 import { LeafView } from "./LeafView";
@@ -117,7 +118,13 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
         <section className="source-body" aria-label={say.sourceText} tabIndex={0}>
           {notice}
           {document && (
-            <DocumentText key={document.document_id} text={document.text} marks={document.marks} spans={spans} />
+            <DocumentText
+              key={document.document_id}
+              text={document.text}
+              marks={document.marks}
+              spans={spans}
+              isMarkdown={isMarkdown(document.metadata.kind)}
+            />
           )}
           {!document && target.isWeb && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
           {!document && !target.isWeb && !error && <p className="quiet">{say.loading}</p>}

@@ -8,7 +8,6 @@ interface Props {
   text: string;
   part: Part;
   ranges: readonly Range[];
-  cited: React.RefObject<HTMLElement | null>;
   /** Rows to show before and after the cited ones at first. */
   around?: number | undefined;
 }
@@ -20,7 +19,7 @@ const AROUND = 30;
 const MORE = 200;
 
 /** A table of a document as a table, with the cited cells marked. A long one shows only the rows around them. */
-export function TableView({ text, part, ranges, cited, around = AROUND }: Props) {
+export function TableView({ text, part, ranges, around = AROUND }: Props) {
   const [more, setMore] = useState({ before: around, after: around });
   const near = ranges[0] ?? NOWHERE;
   const { rows, earlier, later } = useMemo(
@@ -28,9 +27,7 @@ export function TableView({ text, part, ranges, cited, around = AROUND }: Props)
     [text, part, near, more],
   );
   const width = Math.max(...rows.map((row) => row.cells.length), 1);
-  const inside = (cell: Range) => (
-    <Pieces text={text} part={{ ...part, kind: "code", ...cell }} ranges={ranges} cited={cited} />
-  );
+  const inside = (cell: Range) => <Pieces text={text} part={{ ...part, kind: "code", ...cell }} ranges={ranges} />;
   const within = (cell: Range) => ranges[0] && cell.start < ranges[0].end && ranges[0].start < cell.end;
   const look = (cell: Range) =>
     [within(cell) ? "cited" : "", FIGURE.test(text.slice(cell.start, cell.end)) ? "figure" : ""].join(" ").trim();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { blocksOf, plainOf } from "./markdown";
+import { blocksOf, bulleted, plainOf, stretchesOf } from "./markdown";
 
 const shown = (text: string) =>
   blocksOf(text).map((block) => [
@@ -24,6 +24,31 @@ it("reads inline markup and leaves lookalikes", () => {
   expect(shown("a **b** `c*d*` *e* 2*3*4 ** x")).toEqual([
     ["paragraph", "(a )bold(b)( )code(c*d*)( )italic(e)( 2*3*4 ** x)"],
   ]);
+  expect(shown("**a `b` *c* d** e")).toEqual([["paragraph", "bold(a )code(b)bold( )italic(c)bold( d)( e)"]]);
+});
+
+it("tells inline marks from what they mark", () => {
+  const text = "So:\n- **`--a`** x\n- b *c*\n```\n*d*\n```";
+  expect(stretchesOf(text).map((one) => `${one.look}(${text.slice(one.start, one.end)})`)).toEqual([
+    "(So:)",
+    "(\n- )",
+    "mark(**`)",
+    "code(--a)",
+    "mark(`**)",
+    "( x)",
+    "(\n- )",
+    "(b )",
+    "mark(*)",
+    "italic(c)",
+    "mark(*)",
+    "(\n```\n)",
+    "(*d*)",
+    "(\n```)",
+  ]);
+});
+
+it("turns the signs of lists into bullets", () => {
+  expect(bulleted("- a\n  * b - c\n  2. d\n-e\n")).toBe("• a\n\u2002\u2002• b - c\n\u2002\u20022. d\n-e\n");
 });
 
 it("shows links, pictures and HTML as text", () => {
@@ -43,5 +68,7 @@ it("takes linear time", () => {
   blocksOf("**a ".repeat(5000));
   blocksOf("```\n".repeat(2001));
   blocksOf("*".repeat(20_000));
+  blocksOf("```\n".repeat(50_001));
+  bulleted(`${"- ".repeat(20_000)}\n${" ".repeat(20_000)}`);
   expect(performance.now() - began).toBeLessThan(1500);
 });

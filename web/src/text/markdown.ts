@@ -1,17 +1,32 @@
+export type Look = "" | "bold" | "italic" | "code";
+
 /** A range of the source text and its look. */
 export interface Run {
   start: number;
   end: number;
-  look: "" | "bold" | "italic" | "code";
+  look: Look;
+}
+
+/** A range of the source text that is shown with a look, or an inline mark that is not shown. */
+export interface Stretch {
+  start: number;
+  end: number;
+  look: Look | "mark";
 }
 
 /** A block of an answer. List items have a depth; every other block has one item. */
 export interface Block {
   kind: "paragraph" | "heading" | "code" | "list" | "numbers";
-  items: { runs: Run[]; depth: number }[];
+  /** The runs of an item and the inline marks around them fill the range from its start to its end. */
+  items: { runs: Run[]; depth: number; start: number; end: number }[];
   /** Number of the first item of a list. */
   first: number;
 }
+
+const KINDS = ["markdown", "notion"];
+
+/** Return whether documents of a kind are stored as Markdown. */
+export const isMarkdown = (kind: unknown): boolean => typeof kind === "string" && KINDS.includes(kind);
 
 interface Line {
   start: number;
@@ -39,8 +54,8 @@ export function blocksOf(text: string): Block[] {
       reader.take(line);
       continue;
     }
-    const last = lines.findIndex((one, number) => number > at && one.text.trim().startsWith(fence));
-    const after = last < 0 ? lines.length : last;
+    let after = at + 1;
+    while (after < lines.length && !lines[after]?.text.trim().startsWith(fence)) after++;
     reader.code(lines.slice(at + 1, after));
     at = after;
   }
@@ -53,6 +68,38 @@ export function plainOf(text: string): string {
     .flatMap((block) => block.items)
     .map((item) => item.runs.map((run) => text.slice(run.start, run.end)).join(""))
     .join("\n");
+}
+
+/** Split a text into its looks and inline marks. Every character is in one stretch; what is not inline stays words. */
+export function stretchesOf(text: string): Stretch[] {
+  const out: Stretch[] = [];
+  let last = 0;
+  const until = (end: number, look: Stretch["look"]) => {
+    if (end > last) out.push({ start: last, end, look });
+    last = end;
+  };
+  for (const item of blocksOf(text).flatMap((block) => block.items)) {
+    until(item.start, "");
+    for (const run of item.runs) {
+      until(run.start, "mark");
+      until(run.end, run.look);
+    }
+    until(item.end, "mark");
+  }
+  until(text.length, "");
+  return out;
+}
+
+/** Return a text with bullets as the signs of its lists, behind spaces that HTML keeps. No character moves. */
+export function bulleted(text: string): string {
+  const lines = linesOf(text).map((line) => {
+    const item = ITEM.exec(line.text);
+    if (!item) return line.text;
+    const depth = (item[1] as string).length;
+    const sign = item[2] ? line.text[depth] : "•";
+    return `${"\u2002".repeat(depth)}${sign}${line.text.slice(depth + 1)}`;
+  });
+  return lines.join("\n");
 }
 
 /** Joins lines into blocks. */
@@ -84,7 +131,8 @@ class Reader {
     this.close();
     const [first, last] = [lines[0], lines.at(-1)];
     if (!first || !last) return;
-    this.block("code").items.push({ runs: [{ start: first.start, end: last.end, look: "" }], depth: 0 });
+    const range = { start: first.start, end: last.end };
+    this.block("code").items.push({ runs: [{ ...range, look: "" }], depth: 0, ...range });
   }
 
   end(): Block[] {
@@ -106,7 +154,7 @@ class Reader {
   private close(): void {
     if (!this.open) return;
     const { block, start, end, depth } = this.open;
-    block.items.push({ runs: runsOf(this.text, start, end), depth });
+    block.items.push({ runs: runsOf(this.text, start, end), depth, start, end });
     this.open = null;
   }
 }
@@ -134,8 +182,9 @@ function runsOf(text: string, start: number, end: number): Run[] {
     const width = bold === undefined ? 1 : 2;
     plain(begin);
     last = begin + found[0].length;
-    const look = code !== undefined ? "code" : bold !== undefined ? "bold" : "italic";
-    out.push({ start: begin + width, end: last - width, look });
+    const [from, until] = [begin + width, last - width];
+    if (bold === undefined) out.push({ start: from, end: until, look: code === undefined ? "italic" : "code" });
+    else out.push(...runsOf(text, from, until).map((run) => ({ ...run, look: run.look || "bold" })));
   }
   plain(end);
   return out;

@@ -1,5 +1,6 @@
 import type { Mark } from "../api/types";
 import type { CodePoints } from "./codepoints";
+import { bulleted, type Stretch, stretchesOf } from "./markdown";
 
 /** Characters `start` to `end` of a text, in units of JavaScript. */
 export interface Range {
@@ -18,7 +19,7 @@ export interface Part extends Range {
 
 /**
  * A document's text as parts in order, by its marks. Every character that is no blank is in exactly one, but for the
- * signs before a heading.
+ * signs before a heading and the fences around code.
  */
 export function partsOf(points: CodePoints, marks: readonly Mark[]): Part[] {
   const at = (mark: Mark): Part => {
@@ -34,18 +35,26 @@ export function partsOf(points: CodePoints, marks: readonly Mark[]): Part[] {
   for (const part of [...solid, null]) {
     const start = part ? part.start : points.text.length;
     if (start < cursor) continue; // within the one before
-    out.push(...paragraphs(points.text, cursor, part?.kind === "heading" ? before(points.text, start) : start, pages));
+    out.push(...paragraphs(points.text, cursor, part ? before(points.text, part) : start, pages));
     if (part) out.push(part);
-    cursor = part ? part.end : start;
+    cursor = part ? after(points.text, part) : start;
   }
   return withPages(out, pages);
 }
 
-/** Return where the markup before a heading begins. */
-const before = (text: string, heading: number): number => {
-  const line = text.lastIndexOf("\n", heading - 1) + 1;
-  return /^[#\s]*$/.test(text.slice(line, heading)) ? line : heading;
-};
+/** Return where the signs before a heading or the fence before code begins. */
+function before(text: string, { kind, start }: Part): number {
+  const markup = kind === "heading" ? /^[#\s]*$/ : kind === "code" ? /^[ \t]*(`{3,}|~{3})[^`\n]*\n$/ : null;
+  const line = text.lastIndexOf("\n", start - (kind === "code" ? 2 : 1)) + 1;
+  return markup?.test(text.slice(line, start)) ? line : start;
+}
+
+/** Return where the fence after code ends. */
+function after(text: string, { kind, end }: Part): number {
+  const fence = /\n[ \t]*(`{3,}|~{3,})[ \t]*(?=\n|$)/y;
+  fence.lastIndex = end;
+  return kind === "code" && fence.test(text) ? fence.lastIndex : end;
+}
 
 function paragraphs(text: string, start: number, end: number, pages: readonly Part[]): Part[] {
   const blank = /\n[^\S\n]*\n\s*/g;
@@ -79,19 +88,28 @@ export interface Lit {
   text: string;
   /** The index of the range that contains it; the first one wins. */
   range: number | null;
+  look: Stretch["look"];
 }
 
-/** Split a part's text where ranges begin and end. */
-export function lit(text: string, part: Part, ranges: readonly Range[]): Lit[] {
+/** Longer parts are shown as they are written: they might become more elements than a browser can handle. */
+const LONGEST = 100_000;
+
+/** Split a part's text where ranges begin and end and, if it is Markdown, where its look changes. */
+export function lit(text: string, part: Part, ranges: readonly Range[], isMarkdown = false): Lit[] {
   const words = text.slice(part.start, part.end);
-  const shown = part.kind === "paragraph" ? flowed(words) : words;
-  const inside = (place: number) => place > part.start && place < part.end;
-  const cuts = ranges.flatMap((range) => [range.start, range.end]).filter(inside);
-  const places = [...new Set([part.start, ...cuts, part.end])].sort((a, b) => a - b);
-  return places.slice(1).map((until, number) => {
-    const from = places[number] as number;
-    const range = ranges.findIndex((one) => one.start <= from && until <= one.end);
-    return { text: shown.slice(from - part.start, until - part.start), range: range < 0 ? null : range };
+  const isRead = isMarkdown && (part.kind === "paragraph" || part.kind === "heading") && words.length <= LONGEST;
+  const lines = isRead ? bulleted(words) : words;
+  const shown = part.kind === "paragraph" ? flowed(lines) : lines;
+  const stretches: Stretch[] = isRead ? stretchesOf(words) : [{ start: 0, end: words.length, look: "" }];
+  const cuts = ranges.flatMap((range) => [range.start - part.start, range.end - part.start]).sort((a, b) => a - b);
+  return stretches.flatMap(({ start, end, look }) => {
+    const inside = cuts.filter((cut) => cut > start && cut < end);
+    const places = [...new Set([start, ...inside, end])];
+    return places.slice(1).map((until, number): Lit => {
+      const from = places[number] as number;
+      const range = ranges.findIndex((one) => one.start <= part.start + from && part.start + until <= one.end);
+      return { text: shown.slice(from, until), range: range < 0 ? null : range, look };
+    });
   });
 }
 
