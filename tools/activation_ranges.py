@@ -40,6 +40,8 @@ SITES = {"qkv": "last", "out": "attended", "up": "middle", "down": "gelu"}
 class Watched:
     """A network that computes in float32 and remembers the largest and least value of each channel."""
 
+    threads = 1
+
     def __init__(self, values: dict[str, np.ndarray]) -> None:
         graph = onnx.load(str(FOLDER / "graph.onnx"), load_external_data=False)
         self._names = {

@@ -1,17 +1,19 @@
-"""Runs work in threads that stops soon after its caller is cancelled."""
+"""Runs work in threads: some that stops soon after its caller is cancelled, and several pieces side by side."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from functools import partial
+from functools import cache, partial
 from threading import Event
 from typing import TypeVar
 
 _T = TypeVar("_T")
+_Item = TypeVar("_Item")
 _PATIENCE = 0.5
 """Seconds that a cancelled caller waits for the work to stop."""
 
@@ -42,6 +44,19 @@ async def in_thread(work: Callable[[], _T], stop: Event | None = None) -> _T:
             stop.set()
         await asyncio.wait([running], timeout=None if stop is None else _PATIENCE)
         raise
+
+
+def side_by_side(work: Callable[[_Item], _T], items: Sequence[_Item], threads: int) -> Iterator[_T]:
+    """Yield the result for each item, in order; at most ``threads`` are worked on at once, for all callers together.
+
+    The work must release the interpreter's lock for most of its time. One item alone is worked on in this thread.
+    """
+    return map(work, items) if threads == 1 or len(items) == 1 else _pool(threads).map(work, items)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, "ragstone-side-by-side")
 
 
 def _in_daemon_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:

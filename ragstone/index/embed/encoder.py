@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from threading import Event
 from typing import TYPE_CHECKING, Protocol
@@ -20,7 +20,7 @@ import numpy as np
 
 from ragstone.core.records import Span, TokenVectors
 from ragstone.core.request import Request
-from ragstone.core.threads import check
+from ragstone.core.threads import check, side_by_side
 
 if TYPE_CHECKING:
     from ragstone.core.protocols import Role
@@ -47,6 +47,11 @@ class Encoded(Protocol):
 
 class Network(Protocol):
     """The layers of a model on an inference engine."""
+
+    @property
+    def threads(self) -> int:
+        """How many calls of `run` may be under way at once."""
+        ...
 
     def run(self, embedded: Vector) -> Vector:
         """Return token vectors (texts, tokens, dimensions) of the embeddings of texts with equally many tokens."""
@@ -139,11 +144,8 @@ class Encoder:
     def _pooled(self, texts: Sequence[str], role: Role, stop: Event) -> Vector:
         owners, windows = self._windows(self._model.encode(texts), role)
         sums = np.zeros((len(texts), self._model.dimensions), dtype=np.float32)
-        network = self._model.network
-        for batch in batches(windows, self._model.batch_tokens):
-            check(stop)
-            vectors = network.run(self._model.look_up(np.array([windows[i] for i in batch])))
-            np.add.at(sums, [owners[i] for i in batch], vectors.sum(axis=1))
+        for batch, vectors in self._run(windows, lambda vectors: vectors.sum(axis=1), stop):
+            np.add.at(sums, [owners[i] for i in batch], vectors)
         return unit(sums)
 
     def _embed_tokens(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
@@ -152,9 +154,7 @@ class Encoder:
         first, behind = len(self._model.before[role]), len(self._model.after)
         parts: list[list[Vector]] = [[] for _ in texts]
         found: dict[int, Vector] = {}
-        network = self._model.network
-        for batch in batches(windows, self._model.batch_tokens):
-            vectors = network.run(self._model.look_up(np.array([windows[i] for i in batch])))
+        for batch, vectors in self._run(windows, lambda vectors: vectors):
             for i, rows in zip(batch, vectors, strict=True):
                 found[i] = rows[first : len(rows) - behind]
         for i, owner in enumerate(owners):
@@ -164,6 +164,18 @@ class Encoder:
             vectors = self._model.comparable(np.concatenate(part))
             out.append(TokenVectors(vectors=vectors, spans=tuple(Span(start=a, end=b) for a, b in one.offsets)))
         return out
+
+    def _run(
+        self, windows: Sequence[Sequence[int]], kept: Callable[[Vector], Vector], stop: Event | None = None
+    ) -> Iterator[tuple[list[int], Vector]]:
+        """Yield the indices of the windows of each batch, and what is kept of its vectors."""
+        model, cut = self._model, batches(windows, self._model.batch_tokens)
+
+        def run(batch: list[int]) -> Vector:
+            check(stop)
+            return kept(model.network.run(model.look_up(np.array([windows[i] for i in batch]))))
+
+        yield from zip(cut, side_by_side(run, cut, model.network.threads), strict=True)
 
     def _windows(self, encoded: Sequence[Encoded], role: Role) -> tuple[list[int], list[list[int]]]:
         """Return the number of the text of each window, and the windows as token ids with markers."""

@@ -61,7 +61,7 @@ class E5Small:
         """Load and verify the weights.
 
         Args:
-            threads: threads of one call; 0 stands for one per core.
+            threads: windows to read side by side; 0 stands for one per core.
             centre: what is taken from token vectors (384,); as it was measured, if not given.
 
         Raises:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
-from functools import cache
+from functools import cache, cached_property
 
 from ragstone.query.words import lexicon
 
@@ -66,14 +66,8 @@ class Mentions:
 
     def __init__(self, text: str) -> None:
         self.words = words(text)
-        self._places = defaultdict[str, list[int]](list)
-        for place, word in enumerate(self.words):
-            self._places[word[:_STEM]].append(place)
-
-    @property
-    def beginnings(self) -> Set[str]:
+        self.beginnings: Set[str] = {word[:_STEM] for word in self.words}
         """What the words begin with; the text has no name whose `beginning` is not among them."""
-        return self._places.keys()
 
     def has(self, name: Sequence[str]) -> bool:
         """Return whether the words of a name follow each other in the text."""
@@ -81,10 +75,20 @@ class Mentions:
 
     def places(self, name: Sequence[str]) -> Iterator[int]:
         """Yield where the words of a name begin."""
-        for place in self._places.get(beginning(name), ()) if name else ():
+        if not name or (start := beginning(name)) not in self.beginnings:
+            return  # that is so for nearly all names
+        for place in self._places[start]:
             there = self.words[place : place + len(name)]
             if len(there) == len(name) and all(map(_same, there, name)):
                 yield place
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """The places of the words by what they begin with."""
+        found = defaultdict[str, list[int]](list)
+        for place, word in enumerate(self.words):
+            found[word[:_STEM]].append(place)
+        return found
 
 
 def beginning(name: Sequence[str]) -> str:

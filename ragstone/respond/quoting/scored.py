@@ -5,6 +5,7 @@ The model reads English only, so questions and passages in other languages have 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -72,15 +73,23 @@ async def read(
     best, more = prose[:PASSAGES], prose[PASSAGES:]
     hits = (*best, *(hit for hit in more if hit.chunk.is_web))
     question, texts = evidence.question, [hit.chunk.headed for hit in hits]
-    matches = await matcher.match(question, texts, request)
-    readings: Sequence[Reading | None] = [None] * len(texts)
-    if reader and texts and min(map(reader.familiarity, (question, texts[0]))) >= FAMILIAR:
-        readings = await reader.read(question, texts, request)
+    matches, readings = await asyncio.gather(
+        matcher.match(question, texts, request), _readings(reader, question, texts, request)
+    )
     return [
         sentence
         for place, (hit, match, reading) in enumerate(zip(hits, matches, readings, strict=True))
         for sentence in _scored(hit, match, reading, place, split)
     ]
+
+
+async def _readings(
+    reader: PassageReader | None, question: str, texts: Sequence[str], request: Request
+) -> Sequence[Reading | None]:
+    """Return what the reader says of each text; None for all if there is no reader, or it knows too few words."""
+    if reader is None or not texts or min(map(reader.familiarity, (question, texts[0]))) < FAMILIAR:
+        return [None] * len(texts)
+    return await reader.read(question, texts, request)
 
 
 def _scored(

@@ -40,7 +40,7 @@ def packaged_network(weights: NetworkWeights, *, ranges: Path, precision: Precis
         weights: of the network.
         ranges: the file with the ranges of its inputs, for int8.
         precision: in which it computes.
-        threads: threads of one call; 0 stands for one per core.
+        threads: windows to read side by side; 0 stands for one per core.
     """
     from ragstone.index.embed.onnxruntime_network import OnnxRuntimeNetwork
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragstone.core.threads import side_by_side
 from ragstone.index.embed.encoder import Encoded, Network, batches
 from ragstone.index.embed.local import BATCH_TOKENS, CLS, SEP, MiniLM
 from ragstone.index.embed.minilm.network import Precision, packaged_network
@@ -103,7 +104,7 @@ class PairNetwork:
             name: of the files of the weights, without what follows the dot.
             sha256: of the weights.
             embedder: whose words and tokens are used.
-            threads: threads of one call; 0 stands for one per core.
+            threads: pairs to read side by side; 0 stands for one per core.
             precision: of the network.
             watched: makes a network to use instead, which watches what is computed.
 
@@ -136,8 +137,12 @@ class PairNetwork:
             pairs.append([CLS, *one, SEP, *second.ids[: LONGEST - len(one) - 3], SEP])
             begins.append(len(one) + 2)
         out: list[Together] = []
-        for batch in batches(pairs, BATCH_TOKENS):
-            vectors = self._network.run(self._look_up([pairs[i] for i in batch], [begins[i] for i in batch]))
+        network, cut = self._network, batches(pairs, BATCH_TOKENS)
+
+        def read(batch: list[int]) -> Vector:
+            return network.run(self._look_up([pairs[i] for i in batch], [begins[i] for i in batch]))
+
+        for batch, vectors in zip(cut, side_by_side(read, cut, network.threads), strict=True):
             out += [Together(number=i, second=begins[i], rows=rows) for i, rows in zip(batch, vectors, strict=True)]
         return out
 
