@@ -42,6 +42,8 @@ _TERM_ABOVE = 300
 """Characters from a term to a sentence that is quoted with it."""
 _LEAST_ITEMS = 2
 """Lines without marks that are a list, if a line with a colon introduces them."""
+_WRAPPED = 50
+"""Characters from which on a line may have been wrapped at a width."""
 _MOST_LINES, _LINE_WORDS, _TITLE_WORDS = 5, 7, 14
 """Lines of a signature or an address, words of such a line, and of one that is the title of an office."""
 _LABEL_WORDS = 2
@@ -113,6 +115,31 @@ def has_lines(quote: str) -> bool:
     if first.rstrip(_CLOSING).endswith(":") and any(_unmarked_ends(quote, _after_blank(quote, 0))):
         return True
     return any(_ITEM.match(line) or _INDENTED_CODE.match(line) or _FENCE.match(line) for line in rest)
+
+
+def unwrapped(quote: str) -> str:
+    """Return a quote without blank lines, and with each paragraph or item that was wrapped at a width on one line.
+
+    Code, rows of tables and short lines stay as they are.
+    """
+    lines = list[str]()
+    fence, wrapped = "", False
+    for line in quote.splitlines():
+        text, mark = line.strip(), _FENCE.match(line)
+        if wrapped and text and not mark and not _begins_anew(text):
+            lines[-1] += f" {text}"
+        elif text:
+            lines.append(line.rstrip())
+        is_code = bool(fence or mark or (not wrapped and _INDENTED_CODE.match(line) and not _ITEM.match(line)))
+        if mark:
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        wrapped = len(text) >= _WRAPPED and not is_code and not text.startswith((*_TABLE, "#"))
+    return "\n".join(lines)
+
+
+def _begins_anew(line: str) -> bool:
+    """Return whether a line begins something else than the one before: an item, a heading, a row of a table."""
+    return bool(_ITEM.match(line) or _HASHES.match(line)) or line.startswith(_TABLE)
 
 
 def ends_in_code(quote: str) -> bool:

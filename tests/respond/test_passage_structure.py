@@ -19,6 +19,7 @@ from ragstone.respond.passage_structure import (
     is_directive,
     is_heading,
     is_table,
+    unwrapped,
     with_introduced,
     with_term,
 )
@@ -207,6 +208,25 @@ def test_the_rest_of_a_caption_is_one():
     rest = text.index("Enrollment")
     assert is_caption(text, Span(start=rest, end=text.index("\n")))
     assert not is_caption(text, Span(start=text.index("It"), end=len(text)))
+
+
+LONG = "A line that is as long as the lines of a text that was wrapped"
+
+
+@pytest.mark.parametrize(
+    ("quote", "shown"),
+    [
+        (f"{LONG}\nat a width.\n- {LONG}\n  goes on.\n- Two.", f"{LONG} at a width.\n- {LONG} goes on.\n- Two."),
+        (f"1. {LONG}\n    goes on.\n\n2. Two.", f"1. {LONG} goes on.\n2. Two."),
+        ("To install:\nOpen the box.\nPlug it in.", "To install:\nOpen the box.\nPlug it in."),
+        (f"{LONG}:\n```sh\n# {LONG}\nmake\n```\n- One.", f"{LONG}:\n```sh\n# {LONG}\nmake\n```\n- One."),
+        (f"Run:\n\n    {LONG}\n    make\n", f"Run:\n    {LONG}\n    make"),
+        (f"{LONG}\n\nNext.\n- One.", f"{LONG}\nNext.\n- One."),
+        (f"# {LONG}\nText.\n| {LONG} |\n| a |", f"# {LONG}\nText.\n| {LONG} |\n| a |"),
+    ],
+)
+def test_joins_wrapped_lines_outside_code(quote: str, shown: str):
+    assert unwrapped(quote) == shown
 
 
 def at_line(text: str, line: str) -> Span:

@@ -29,7 +29,7 @@ def written(
     text, statements = "", list[Statement]()
     for place, (citation, label) in enumerate(zip(citations, labels, strict=True)):
         is_code = citation.marker in code
-        words = _readable(citation.quote, has_lines=is_code or structure.has_lines(citation.quote))
+        words = _readable(citation.quote, is_code=is_code)
         own_line = apart or "\n" in words or "\n" in text or is_code
         if text:
             goes_on = not label and not own_line and citation.document_id == citations[place - 1].document_id
@@ -48,9 +48,11 @@ def _short(label: str) -> str:
     return label if len(label) <= MAX_LABEL else f"{label[:MAX_LABEL].rsplit(' ', 1)[0].rstrip(' ,;:')} …"
 
 
-def _readable(quote: str, *, has_lines: bool) -> str:
+def _readable(quote: str, *, is_code: bool) -> str:
     """Return a quote as an answer shows it: without links, and on one line unless it is a list or code."""
-    if not has_lines:
+    if not is_code and not structure.has_lines(quote):
         return " ".join(strip_links(quote).split())
-    lines = strip_links_from_code(strip_links(quote)).splitlines()
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    words = strip_links_from_code(strip_links(quote))
+    if not is_code:
+        return structure.unwrapped(words)
+    return "\n".join(line.rstrip() for line in words.splitlines() if line.strip())
