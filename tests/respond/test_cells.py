@@ -503,6 +503,12 @@ QUARTER = "What were Apple's total net sales in the quarter ended July 1, 2023?"
             "The effective tax rate for the third quarter of 2023 was lower than that for the third quarter of 2022.",
             False,
         ),
+        (
+            "By how much did gaming sales shrink in the quarter ended October 2022?",
+            "Gaming revenue was down 51% from a year ago.",
+            True,
+        ),
+        ("What were gaming sales in the quarter ended October 2022?", "Gaming revenue was down 51%.", False),
         ("Which products did revenue come from in 2023?", "Revenue came from telephones in 2023.", True),
         ("What is revenue?", "Revenue is what customers pay.", True),
         ("In which year was it founded?", "It was founded by two brothers.", True),

@@ -113,6 +113,11 @@ def test_takes_nothing_else_for_fixed(question: str):
         ("What about COVID-19?", "Covid 19 is an illness."),
         ("Does it run with python3.10?", "Python version 3.10 or newer runs it."),
         ("Who won World War 2?", "World War II was won by the Allies."),
+        ("What does the GPLv3 say?", "The GPL-3 says so."),
+        ("What does the GPLv3 say?", "Version 3 of the GPL says so."),
+        ("Is anything new in httpx 0.20?", "## 0.20.0\n\nRedirects are new in httpx."),
+        ("Which Scottish rules hold?", "Scotland has rules."),
+        ("Do Scottish rules hold?", "The rules of Scotland hold."),
         ("What do the rules of the US say?", "The rules of the United States say so."),
         ("What do the rules of the United States say?", "American rules say so."),
         ("What does the WHO advise?", "The World Health Organization advises rest."),
@@ -139,6 +144,9 @@ def test_recognises_other_forms(question: str, text: str):
         ("Does it need CUDA 12.1?", "It needs CUDA 12.4."),
         ("What does section 4.2 say?", "Section 4.3 says so."),
         ("Does it run with python3.10?", "Python version 3.12 or newer runs it."),
+        ("What does the GPLv3 say?", "The GPL-2 says so."),
+        ("Is anything new in httpx 0.20?", "## 0.19.0\n\nRedirects are new in httpx."),
+        ("Do Scottish rules hold?", "The rules of Wales hold."),
         ("Do Polish masks help?", "Masks of all kinds help."),
         ("Ar Lenkijoje reikia kaukės?", "Lietuvoje kaukės reikia."),
         ("Where is Austria?", "Australia is in the south."),
@@ -158,6 +166,14 @@ def test_reads_title_and_metadata():
     assert lacks(question, of_metadata) == []
     assert lacks("What are the rules of Poland?", chunk("Masks are worn.", metadata={"country": "PL"})) == []
     assert lacks(question, chunk("Revenue of Best Buy rose in 2021.", metadata={"extracted_at": "2022-10-27"})) != []
+
+
+def test_heading_has_the_version_of_what_is_below():
+    question = "Which database does Syncthing 2.0 use?"
+    below = chunk("The backend was switched to SQLite. Syncthing migrates.", title="Major changes in 2.0")
+    assert lacks(question, below) == []
+    assert lacks(question, chunk(below.text, title="Major changes in 1.9")) != []
+    assert lacks(question, chunk("The backend was switched to SQLite.", title="Major changes in 2.0")) != []
 
 
 def test_other_chunks_of_the_document_name_its_subject():

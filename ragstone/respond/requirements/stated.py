@@ -22,7 +22,7 @@ Kind = Literal["year", "quarter", "month", "version", "number", "place", "name",
 
 _GLUED = re.compile(r"(?<![\w/])(?=\w*[^\W\d_])(?=[\w-]*\d)\w+(?:[-.]\w+)*(?![\w/])")
 """Letters and digits in one word: H1N1, COVID-19, GPT-4, python3.10."""
-_VERSIONED = re.compile(r"([^\W\d_]{2,})-?(\d+(?:\.\d+)*)")
+_VERSIONED = re.compile(r"([^\W\d_]{2,}?)[vV]?-?(\d+(?:\.\d+)*)")
 _DECADE = re.compile(r"\d0['’]?(?:s|ern?)\b")
 _CLASS = re.compile(r"\b(?:what|which|welche[rsmn]?|kok\w*|kuri\w*|apa)(?: other| andere[rsnm]?)?$")
 _GERMAN = re.compile(r"(?:welche[rsmn]?|wie|wer|wem|wann|warum|wieso|gibt|darf|muss|kann|ist|sind)\b", re.IGNORECASE)
@@ -158,7 +158,7 @@ def _name_start(question: str, asked: Sequence[Word], last: Word) -> int:
 
 
 def _glued(text: str) -> Requirement:
-    """Return a word with letters and digits as a version, of its letters if the digits are last: python3.10."""
+    """Return a word with letters and digits as a version, of its letters if the digits are last: python3.10, GPLv3."""
     parts = _VERSIONED.fullmatch(text)
     if parts is None:
         return Requirement(kind="version", text=text, value=text)

@@ -28,10 +28,11 @@ Known = Callable[[Sequence[str], Request], Sequence[bool]]
 """Returns for each word whether any document contains it."""
 
 _DOTTED = re.compile(r"\d+(?:\.\d+)*")
+_VERSIONS = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}")
 _BETWEEN = re.compile(r"(?<!\d)(\d+(?:\.\d+)?)\s*(?:[-–—]|to|bis|iki|hingga)\s*(\d+(?:\.\d+)?)")
 _ONE = frozenset({"one", "eins", "vienas", "satu"})
 _NEAR = 4
-"""Words between the name of a product and its number, as in "Fairphone 4 and 5"."""
+"""Words between the name of a product and its number, as in "Fairphone 4 and 5" and "version 3 of the GPL"."""
 _HALF = 0.5
 """Share of the words of a name that stand for it: "Obama" for "Barack Obama"."""
 _LONG = 3
@@ -113,7 +114,7 @@ class Passage:
                     one.anchor is not None and self._has_version(one, one.anchor)
                 )
             case "number":
-                return self._has_number(one.value)
+                return self._has_number(one)
             case "name":
                 shared = sum(map(self._names.has, one.words)) / len(one.words)
                 return self._names.abbreviates(one.words) or (shared >= _HALF and not self.has_another(one.words))
@@ -142,18 +143,29 @@ class Passage:
         wanted = [word.lower for word in name]
         return bool(alike) and not any([word.lower for word in run] == wanted for run in alike)
 
-    def _has_number(self, value: str) -> bool:
+    def _has_number(self, one: Requirement) -> bool:
+        """Return whether the passage has a number, a range around it, or a longer version: 0.20.0 for 0.20."""
+        value = one.value
         if value in self._values or not _DOTTED.fullmatch(value) or value.count(".") > 1:
             return value in self._values
-        return any(low <= float(value) <= high for low, high in self._ranges)
+        if any(low <= float(value) <= high for low, high in self._ranges):
+            return True
+        return "." in one.text and any(version.startswith(f"{one.text}.") for version in _VERSIONS.findall(self.text))
 
     def _has_version(self, one: Requirement, anchor: Word) -> bool:
-        """Return whether the number stands near its name, or a longer or shorter form of it: 12 and 12.1."""
-        wanted = _parts(one.value)
+        """Return whether the number stands near its name, or a longer or shorter form of it: 12 and 12.1.
+
+        The name may stand anywhere below a heading with the number, or in the name of the file.
+        """
+        if f"{anchor.lower}{one.value}" in self._solid:
+            return True
+        wanted, heading = _parts(one.value), f"{self.chunk.context}\n{self.chunk.title}"
+        if self._names.has(anchor) and any(_same_version(wanted, _parts(part)) for part in heading.split()):
+            return True
         for place, word in enumerate(self.words):
             shown = word.span.of(self.text)
             if _same_version(wanted, _parts(shown) or [_number(word)]):
-                around = self.words[max(0, place - _NEAR) : place] + self.words[place + 1 : place + 3]
+                around = self.words[max(0, place - _NEAR) : place] + self.words[place + 1 : place + _NEAR]
                 if any(_is_form(anchor, other) for other in around):
                     return True
         return False
@@ -210,7 +222,7 @@ def lacking(
             if one.kind == "name" and all(_is_everyday(word, everyday) for word in one.words):
                 continue
         lower = lookup(one)
-        if _is_subject(one, lower, weigh, request):
+        if (one.kind in ("name", "place") or _is_glued(one)) and is_subject(lower, weigh, request):
             continue
         found = any(other.has(one) for other in others)
         lack = Lack(requirement=one, found=found, known=found or any(known(lower, request)))
@@ -250,10 +262,8 @@ def _is_everyday(name: Word, everyday: set[str]) -> bool:
     return any(other in everyday for other in (name.lower, f"{name.lower}s", name.lower.removesuffix("s")))
 
 
-def _is_subject(one: Requirement, lower: Sequence[str], weigh: Weigher, request: Request) -> bool:
-    """Return whether a name is in so many chunks that the documents need not repeat it."""
-    if one.kind not in ("name", "place") and not _is_glued(one):
-        return False
+def is_subject(lower: Sequence[str], weigh: Weigher, request: Request) -> bool:
+    """Return whether words in lower case are in so many chunks that the documents need not repeat them."""
     *weights, unseen = weigh([*lower, NOWHERE], request)
     # The weight is the logarithm of chunks / chunks with the word, so of 2 * chunks for a word that none has.
     return exp(unseen) / 2 >= _MANY and min(weights) > 0 and exp(-min(weights)) >= _SUBJECT

@@ -14,7 +14,7 @@ from ragstone.core.table import Cell
 from ragstone.respond.drafts import cite
 from ragstone.respond.facts import Word, words
 from ragstone.respond.remembered import Remembered
-from ragstone.respond.requirements.unmet import CAP, Known, Lack, lacking, lowered
+from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms
 from ragstone.respond.tables.cell_kinds import MONEY, is_figure
 from ragstone.respond.tables.coefficients import FITTED
@@ -126,7 +126,7 @@ class TableReader:
             request: until when, and who pays.
         """
         asked = Asked(question, self.weigh, request)
-        if asked.amount and not any(_says_amount(asked, quote, chunk) for quote, chunk in quoted):
+        if asked.amount and not self._say_amount(asked, quoted, request):
             return min(CAP, probability)
         return probability
 
@@ -153,11 +153,36 @@ class TableReader:
         if looked.probability >= probability:
             return True
         asked = Asked(question, self.weigh, request)
-        if looked.figure and asked.figure and not any(_says_amount(asked, quote, chunk) for quote, chunk in quoted):
+        if looked.figure and asked.figure and not self._say_amount(asked, quoted, request):
             return True
         said = {word.value for word in words(question)}
         new = (word for text, _ in quoted for word in words(text) if word.value and word.value not in said)
         return looked.figure and not any(_is_amount(word) for word in new)
+
+    def _say_amount(self, asked: Asked, quoted: Sequence[tuple[str, Chunk]], request: Request) -> bool:
+        """Return whether a sentence of a quote has an amount of what is asked for, which it or its headings name.
+
+        They need not name what most documents are about, nor say in the same words how the amount changed.
+        """
+        amounts = [_SHARE] if asked.percent else [_AMOUNT, _SHARE] if asked.change else [_AMOUNT]
+        needed = [
+            one
+            for one in asked.items
+            if not all(word.lower in terms().calculation for word in one.words)
+            and not is_subject([word.lower for word in one.words], self.weigh, request)
+        ]
+        for quote, chunk in quoted:
+            above = Named(f"{chunk.title} {chunk.context}")
+            for sentence in _SENTENCES.split(quote):
+                named = Named(sentence)
+                if not any(map(named.has, asked.measures)):
+                    continue
+                said = sentence if asked.change else _CHANGED.sub(" ", sentence)
+                if any(amount.search(said) for amount in amounts) and all(
+                    named.has_words(one) or above.has_words(one) for one in needed
+                ):
+                    return True
+        return False
 
 
 def _is_money(asked: Asked, cell: Cell) -> bool:
@@ -173,21 +198,6 @@ def _is_named(lack: Lack, chunk: Chunk) -> bool:
     return bool(named) and all(
         around.has(one) if one.concept >= 0 else all(word.lower in frame for word in one.words) for one in named
     )
-
-
-def _says_amount(asked: Asked, quote: str, chunk: Chunk) -> bool:
-    """Return whether a sentence of a quote has an amount of what is asked for, which it or its headings name."""
-    above = Named(f"{chunk.title} {chunk.context}")
-    amount = _SHARE if asked.percent else _AMOUNT
-    for sentence in _SENTENCES.split(quote):
-        named = Named(sentence)
-        if any(map(named.has, asked.measures)) and all(
-            named.has_words(one) or above.has_words(one) for one in asked.items
-        ):
-            said = sentence if asked.change else _CHANGED.sub(" ", sentence)
-            if amount.search(said):
-                return True
-    return False
 
 
 def _is_amount(word: Word) -> bool:
