@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ragstone.respond.money import CURRENCY
+
 _ASKED = re.compile(
     r"\bhow expensive\b"
     r"|\bhow much (?:money|(?:is|are|was|were|does|do|did|will|would|has|have|had)\b[^?]*"
@@ -25,8 +27,7 @@ _OTHERWISE = re.compile(
 )
 """Words of a question about a price that ask for something else than the amount."""
 _SAID = re.compile(
-    r"[$€£¥]|\b\d+[.,]\d\d\b|\b(?:million|billion|thousand|mio|mrd|free|kostenlos|gratis|bucks)\b"
-    r"|\b(?:usd|eur|gbp|chf|rm|myr|inr|dollars?|euros?|cents?|pounds?|pence|rupees?|yen|yuan|francs?|marks?|ringgit)\b"
+    r"\b\d+[.,]\d\d\b|\b(?:million|billion|thousand|mio|mrd|free|kostenlos|gratis|bucks|marks?)\b"
     r"|\b(?:no|without) (?:charge|cost|fees?)\b",
     re.IGNORECASE,
 )
@@ -39,4 +40,4 @@ def asks_price(question: str) -> bool:
 
 def says_price(quotes: Iterable[str]) -> bool:
     """Return whether a quote has an amount of money, or a word such as "free"."""
-    return any(map(_SAID.search, quotes))
+    return any(CURRENCY.search(quote) or _SAID.search(quote) for quote in quotes)

@@ -13,10 +13,11 @@ from ragstone.core.request import Request
 from ragstone.core.table import Cell
 from ragstone.respond.drafts import cite
 from ragstone.respond.facts import Word, words
+from ragstone.respond.money import CURRENCY
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms
-from ragstone.respond.tables.cell_kinds import MONEY, is_figure
+from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.coefficients import FITTED
 from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import dates
@@ -187,7 +188,7 @@ class TableReader:
 
 def _is_money(asked: Asked, cell: Cell) -> bool:
     """Return whether a cell is an amount of money, though the question names neither a measure nor money."""
-    return MONEY.search(cell.text) is not None and not asked.measures and MONEY.search(asked.text) is None
+    return CURRENCY.search(cell.text) is not None and not asked.measures and CURRENCY.search(asked.text) is None
 
 
 def _is_named(lack: Lack, chunk: Chunk) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, cast
 from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
 from ragstone.respond.facts import Vocabulary, Word, words
+from ragstone.respond.money import CURRENCY
 from ragstone.respond.tables.calculate import MAX_QUESTION, operation
 from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import Dates
@@ -43,7 +44,7 @@ _QUALITIES = {
 """The headings of columns that say how long, high or old something is."""
 _INSTANT = re.compile(r"\b(?:on|at|as of|as at|am|zum|per)\s+(?:the end of\s+)?(?:[a-z]+\.? )?\d{1,2}\b")
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bwie ?viele?\b|\bkiek\b|\bberapa (?:banyak|ramai|orang|buah)\b")
-_MONEY = re.compile(r"\b(?:price[sd]?|costs?|fees?|salary|salaries|wages?|money|paid|dollars?|euros?)\b|[$€£]")
+_MONEY = re.compile(r"\b(?:price[sd]?|costs?|fees?|salary|salaries|wages?|money|paid)\b")
 """Words of questions that only an amount of money answers."""
 _ROWS = re.compile(r"\bhow many (?!points|people|goals|votes|seats|employees)")
 """Questions that may ask how many rows there are."""
@@ -185,7 +186,8 @@ class Asked:
         how = _HOW_LONG.search(lower)
         self.quality = _QUALITIES[how.lastgroup] if how and how.lastgroup else None
         self.counts = _HOW_MANY.search(lower) is not None
-        self.money = not self.counts and _MONEY.search(lower) is not None
+        money = _MONEY.search(lower) or CURRENCY.search(lower)
+        self.money = not self.counts and money is not None
         self.rows = _ROWS.search(undated) is not None
         self.orders = terms().orders.search(undated) is not None
 

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from ragstone.core.table import Cell
+from ragstone.respond.money import currencies
 
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
@@ -39,11 +40,6 @@ _PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bgrowth rate\b|\brate of growth\b
 _FIGURE = re.compile(r"([(\-–−]?)[\s$€£¥]*([(\-–−]?)\s*((?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)(?:\.\d+)?)\s*\)?")
 _DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
 """A figure that is a thousand times greater in Europe than in America: 1.200."""
-_CURRENCY = re.compile(
-    r"[$€£¥]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|CNY|SEK|NOK|DKK|PLN|MYR|dollars?|euros?|pounds?|yen)\b",
-    re.IGNORECASE,
-)
-_SAME = {"$": "usd", "dollar": "usd", "€": "eur", "euro": "eur", "£": "gbp", "pound": "gbp", "¥": "jpy", "yen": "jpy"}
 _SCALE = re.compile(r"%|\bpercent|\b(?:thousand|million|billion)", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\(([^\W\d_]{1,4})\)")
 """A unit in brackets, as a heading has it: "2022 (kg)"."""
@@ -135,18 +131,13 @@ def are_comparable(cells: Sequence[Cell]) -> bool:
     A figure such as 1.200, which may be a thousand times greater, compares only with others like it.
     """
     headings = [" ".join(cell.header) for cell in cells]
-    currencies = [_currencies(f"{cell.text} {above}") for cell, above in zip(cells, headings, strict=True)]
-    if len({frozenset(one) for one in currencies if one}) > 1:
+    named = [currencies(f"{cell.text} {above}") for cell, above in zip(cells, headings, strict=True)]
+    if len({frozenset(one) for one in named if one}) > 1:
         return False
     if len({tuple(sorted(one.lower() for one in _SCALE.findall(above))) for above in headings}) > 1:
         return False
     units = [tuple(_IN_BRACKETS.findall(above)) for above in headings]
     return len({one for one in units if one}) < 2 and len({bool(_DOTTED.search(cell.text)) for cell in cells}) < 2
-
-
-def _currencies(text: str) -> set[str]:
-    named = [str(found).lower().rstrip("s") for found in _CURRENCY.findall(text)]
-    return {_SAME.get(one, one) for one in named}
 
 
 def _term(value: Decimal) -> str:

@@ -1,4 +1,4 @@
-"""What a cell or a heading is by its looks: a figure, money, a quantity, a column of people, places or row numbers."""
+"""What a cell or a heading is by its looks: a figure, a quantity, a column of people, places or row numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _QUANTITY = re.compile(r"[~<>≈±+\-−–]?\s?\d[\d.,:']*(?:\s?[a-zA-Z°%/²³
 _PEOPLE = re.compile(
     r"\b(?:name|player|driver|rider|winner|artist|actor|director|author|candidate|person|president|nation|team|producer)\b"
 )
-MONEY = re.compile(r"[$€£¥]|\b(?:USD|EUR|GBP|dollars?|euros?|pounds?)\b", re.IGNORECASE)
 TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b", re.IGNORECASE)
 
 

@@ -13,8 +13,9 @@ from math import log
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
+from ragstone.respond.money import CURRENCY
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
-from ragstone.respond.tables.cell_kinds import INDEX, MONEY, NOTHING, TOTAL, fits, is_figure, is_quantity
+from ragstone.respond.tables.cell_kinds import INDEX, NOTHING, TOTAL, fits, is_figure, is_quantity
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of
 
 MAX_CELLS = 20_000
@@ -119,7 +120,7 @@ class _Known:
         self.places = [fits(asked, " ".join(path).lower()) for path in table.columns]
         self.headings = [_share(asked, named_in(_NOTES.sub("", " ".join(path)))) for path in table.columns]
         self.indices = [bool(path) and INDEX.fullmatch(path[-1]) is not None for path in table.columns]
-        self.money = [bool(MONEY.search(" ".join(path))) for path in table.columns]
+        self.money = [bool(CURRENCY.search(" ".join(path))) for path in table.columns]
         self.dates = [dates_of(path) for path in table.columns]
         self.lengths = _lengths(self.dates)
         # The fiscal period in a title is not of the calendar years of columns; `_in_days` compares it.
@@ -317,7 +318,7 @@ class _RowKnown:
         known, asked = self.known, self.known.asked
         if not (asked.money or asked.counts) or not is_figure(cell.text):
             return 0.0
-        if MONEY.search(cell.text) or known.money[cell.column]:
+        if CURRENCY.search(cell.text) or known.money[cell.column]:
             return 1.0 if asked.money else -1.0
         return 0.0
 
