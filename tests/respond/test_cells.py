@@ -124,6 +124,21 @@ def test_money_does_not_say_how_many(money: str):
     assert looked("How many dollars did iPhone earn in the quarter ended July 1, 2023?", table).probability > CAP
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does basalt cost?",
+        "Was kostet Basalt?",
+        "Wie viel kostet Basalt?",
+        "Kiek kainuoja Basalt?",
+        "Berapa harga Basalt?",
+    ],
+)
+def test_a_price_is_an_amount_of_money(question: str):
+    stones = hit("Stone | Weight | Sold for (CHF)\nTravertine | 83 | 44\nBasalt | 90 | 51", "Stones", 1)
+    assert [one.cell.text for one in looked(question, stones).cells] == ["51"]
+
+
 def test_cites_the_cell_exactly():
     draft = answer("What were Apple's Services net sales in the three months ended July 1, 2023?", REPORT)
     assert draft.text == "Net sales · Services · Three Months Ended · July 1, 2023 · in millions: 21,213 [1]"

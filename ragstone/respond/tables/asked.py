@@ -43,9 +43,9 @@ _QUALITIES = {
 }
 """The headings of columns that say how long, high or old something is."""
 _INSTANT = re.compile(r"\b(?:on|at|as of|as at|am|zum|per)\s+(?:the end of\s+)?(?:[a-z]+\.? )?\d{1,2}\b")
-_HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bwie ?viele?\b|\bkiek\b|\bberapa (?:banyak|ramai|orang|buah)\b")
-_MONEY = re.compile(r"\b(?:price[sd]?|costs?|fees?|salary|salaries|wages?|money|paid)\b")
-"""Words of questions that only an amount of money answers."""
+_HOW_MANY = re.compile(
+    r"\bhow many\b|\bnumber of\b|\b(?:wie ?viele?|kiek)\b(?! kost| kain)|\bberapa (?:banyak|ramai|orang|buah)\b"
+)
 _ROWS = re.compile(r"\bhow many (?!points|people|goals|votes|seats|employees)")
 """Questions that may ask how many rows there are."""
 _AMOUNT = re.compile(
@@ -186,7 +186,7 @@ class Asked:
         how = _HOW_LONG.search(lower)
         self.quality = _QUALITIES[how.lastgroup] if how and how.lastgroup else None
         self.counts = _HOW_MANY.search(lower) is not None
-        money = _MONEY.search(lower) or CURRENCY.search(lower)
+        money = lexicon().asks_money.search(lower) or CURRENCY.search(lower)
         self.money = not self.counts and money is not None
         self.rows = _ROWS.search(undated) is not None
         self.orders = terms().orders.search(undated) is not None

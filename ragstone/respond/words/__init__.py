@@ -29,12 +29,13 @@ class Lexicon:
     ``negations`` negate a sentence; ``denials`` such as "lacks" may do the same. ``opposites`` maps a word to the words
     that contradict it. ``numbers`` maps words to values, ``units`` all spellings of a unit to one name. ``asks_number``
     and ``asks_name`` match questions that only a number, or a name, can answer, ``asks_count`` those whose answer never
-    does without a number, ``asks_date`` those for a day, ``asks_default`` those for what holds unless something is
-    set. ``ordinals`` maps the beginnings of ordinal numbers to values; ``quarters`` are the
-    beginnings of the word for three months and ``centuries`` words for a hundred years. ``parts`` are words whose
-    number is a name, such as "section"; ``endings`` are those of names, and ``general`` words look like names but name
-    nothing in particular. ``agrees`` and ``disagrees`` are answers on their own. ``documents``, ``says`` and ``frame``
-    match words for documents, for what documents do, and words that only introduce or arrange an answer.
+    does without a number, ``asks_date`` those for a day, ``asks_money`` those for a price, a cost or pay,
+    ``asks_default`` those for what holds unless something is set. ``ordinals`` maps the beginnings of ordinal numbers
+    to values; ``quarters`` are the beginnings of the word for three months and ``centuries`` words for a hundred years.
+    ``parts`` are words whose number is a name, such as "section"; ``endings`` are those of names, and ``general`` words
+    look like names but name nothing in particular. ``agrees`` and ``disagrees`` are answers on their own.
+    ``documents``, ``says`` and ``frame`` match words for documents, for what documents do, and words that only
+    introduce or arrange an answer.
     """
 
     negations: frozenset[str]
@@ -49,6 +50,7 @@ class Lexicon:
     asks_count: re.Pattern[str]
     asks_name: re.Pattern[str]
     asks_date: re.Pattern[str]
+    asks_money: re.Pattern[str]
     asks_default: re.Pattern[str]
     ordinals: Mapping[str, str]
     quarters: tuple[str, ...]
@@ -189,6 +191,7 @@ def lexicon() -> Lexicon:
         asks_count=_any(table["asks"]["count"] for table in tables),
         asks_name=_any(table["asks"]["name"] for table in tables),
         asks_date=_any(table["asks"]["date"] for table in tables),
+        asks_money=_any(table["asks"]["money"] for table in tables),
         asks_default=_any(table["asks"]["default"] for table in tables),
         ordinals={plain(word): str(value) for table in tables for word, value in table["ordinals"].items()},
         quarters=_sorted(table["quarters"] for table in tables),
