@@ -17,7 +17,7 @@ from typing import IO, Literal
 
 from ragstone import acquire
 from ragstone.core.access import Reader
-from ragstone.core.errors import NotFound
+from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.layout import Box, boxes
 from ragstone.core.records import Document, Span
 from ragstone.engine.components import Components
@@ -157,9 +157,12 @@ class Originals:
             reader: who asks.
 
         Raises:
+            UsageError: the characters end before they start.
             NotFound: this reader may read no such document, it is no row of a table, or its file is not as it was read.
             SourceError: the file cannot be read.
         """
+        if end < start:
+            raise UsageError(f"end is {end}, before start, which is {start}; end is the character after the last one")
         with self._versions.current() as version:
             found = _find(version, id, reader)
             own = found.document.id

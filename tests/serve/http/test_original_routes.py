@@ -102,3 +102,12 @@ def test_cited_row_is_shown_in_its_table(serving: Serving) -> None:
         "cited": [{"column": 1, "start": 0, "end": 2}],
     }  # fmt: skip
     assert live.http.get("/rows/uploads/prices.csv%233").status_code == 404
+
+
+def test_rows_refuse_characters_that_end_before_they_start(serving: Serving) -> None:
+    live = serving(documents=())
+    live.finished(live.upload(("stones.csv", b"Stone,Use\nTravertine,Facades and floors\n")))
+    start = live.http.get("/documents/uploads/stones.csv%231").json()["text"].index("floors")
+    refused = live.http.get("/rows/uploads/stones.csv%231", params={"start": start, "end": start - 4})
+    assert refused.status_code == 400
+    assert f"end is {start - 4}, before start" in refused.json()["error"]["message"]
