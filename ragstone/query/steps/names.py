@@ -7,9 +7,8 @@ a name may be a plain noun there; whoever uses names weighs them by how rare the
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
-from functools import cache, cached_property
+from functools import cache
 
 from ragstone.query.words import lexicon
 
@@ -68,6 +67,7 @@ class Mentions:
         self.words = words(text)
         self.beginnings: Set[str] = {word[:_STEM] for word in self.words}
         """What the words begin with; the text has no name whose `beginning` is not among them."""
+        self._places = dict[str, list[int]]()
 
     def has(self, name: Sequence[str]) -> bool:
         """Return whether the words of a name follow each other in the text."""
@@ -77,18 +77,12 @@ class Mentions:
         """Yield where the words of a name begin."""
         if not name or (start := beginning(name)) not in self.beginnings:
             return  # that is so for nearly all names
+        if start not in self._places:
+            self._places[start] = [place for place, word in enumerate(self.words) if word[:_STEM] == start]
         for place in self._places[start]:
             there = self.words[place : place + len(name)]
             if len(there) == len(name) and all(map(_same, there, name)):
                 yield place
-
-    @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        """The places of the words by what they begin with."""
-        found = defaultdict[str, list[int]](list)
-        for place, word in enumerate(self.words):
-            found[word[:_STEM]].append(place)
-        return found
 
 
 def beginning(name: Sequence[str]) -> str:
