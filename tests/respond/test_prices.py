@@ -13,6 +13,7 @@ from ragstone.respond.requirements.prices import asks_price, says_price
         "How much money did they pay for it?",
         "What is the monthly fee?",
         "What salary does the director receive?",
+        "At what price is it sold?",
         "Was kostet der Eintritt?",
         "Wie hoch ist die Gebühr?",
     ],
@@ -36,11 +37,17 @@ def test_other_questions_ask_for_no_price(question: str):
     assert not asks_price(question)
 
 
-@pytest.mark.parametrize("quote", ["It is $5.", "Two euros.", "RM 20 each", "It costs 36.75.", "Free of charge."])
+@pytest.mark.parametrize(
+    "quote",
+    ["It is $5.", "Two euros.", "RM 20 each", "It costs 36.75.", "It cost 5 million this year.", "Free of charge."],
+)
 def test_recognises_prices(quote: str):
     assert says_price(["Tickets are sold at the door.", quote])
 
 
-@pytest.mark.parametrize("quote", ["The book has 137 pages.", "Sold for 51.0 percent.", "It remarks on freedom."])
+@pytest.mark.parametrize(
+    "quote",
+    ["The book has 137 pages.", "Sold for 51.0 percent.", "It remarks on freedom.", "It has 600 million users."],
+)
 def test_other_numbers_are_no_prices(quote: str):
     assert not says_price([quote])

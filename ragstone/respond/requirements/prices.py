@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ragstone.respond.money import CURRENCY
 
 _ASKED = re.compile(
-    r"\bhow expensive\b"
+    r"\bhow expensive\b|\b(?:at|for) what price\b"
     r"|\bhow much (?:money|(?:is|are|was|were|does|do|did|will|would|has|have|had)\b[^?]*"
     r"\b(?:cost|pay|paid|paying|charged?|spend|spent|earn|earned|worth|price|salary))\b"
     r"|\bwhat(?:'s|’s| is| are| was| were)? (?:the |an? |its |his |her |their )?(?:\w+ )?(?:price|salary|wage|fee)\b"
@@ -27,7 +27,8 @@ _OTHERWISE = re.compile(
 )
 """Words of a question about a price that ask for something else than the amount."""
 _SAID = re.compile(
-    r"\b\d+[.,]\d\d\b|\b(?:million|billion|thousand|mio|mrd|free|kostenlos|gratis|bucks|marks?)\b"
+    r"\b\d+[.,]\d\d\b|\b(?:million|billion|thousand|mio|mrd)\b(?!\s+(?!this\b|plus\b|across\b)[a-z]{3,}s\b)"
+    r"|\b(?:free|kostenlos|gratis|bucks|marks?)\b"
     r"|\b(?:no|without) (?:charge|cost|fees?)\b",
     re.IGNORECASE,
 )

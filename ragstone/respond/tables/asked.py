@@ -52,6 +52,11 @@ _AMOUNT = re.compile(
     r"\bhow (?:much|high|large)\b|\bwhat (?:was|were|is|are)\b"
     r"|\bhow did\b.*\b(?:change|develop|grow|increase|decrease)\b"
 )
+_SENTENCE = re.compile(
+    r"\?|\b(?:who|what|when|where|why|which|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may"
+    r"|tell|explain|describe|list|show|summar\w+|compare\w*|wie|was|wer|wann|wo|warum|welche\w*|ist|sind|hat)\b"
+)
+"""Words of a question or of a request; what has none of them is a label, such as "revenue, third quarter of 2023"."""
 _WHY = re.compile(r"\b(?:why|driver|drivers|reason|reasons|cause|causes|factor|factors|impact|effect)\b")
 _COMPARES = re.compile(r"\bcompare[ds]?\b|\b(?:up|stack up) against\b|\b(?:versus|vs|relative to)\b")
 _ASKED = re.compile(r"\b(?:which|what|whose|how many|name (?:a|an|one|the))\b")
@@ -199,15 +204,22 @@ class Asked:
     @cached_property
     def figure(self) -> bool:
         """Whether it asks how much a measure is, so that only a number can answer."""
-        otherwise = self.name or self.person or self.place or self.time or _WHY.search(plain(self.text))
         named = any(one in self.measures for one in self.wanted)  # "What tax rate did it report?"
-        return bool(self.measures) and not otherwise and (named or _AMOUNT.search(plain(self.text)) is not None)
+        asks = named or _AMOUNT.search(plain(self.text)) is not None
+        return bool(self.measures) and not self._otherwise and asks
 
     @property
     def amount(self) -> bool:
-        """Whether it asks how much a measure is in a period, perhaps the latest."""
+        """Whether it asks how much a measure is in a period, perhaps the latest, or names nothing but the two."""
+        label = bool(self.measures) and not self._otherwise and _SENTENCE.search(plain(self.text)) is None
         when = self.dates
-        return self.figure and bool(when.years or when.quarters or when.days or when.length or self.recent)
+        dated = bool(when.years or when.quarters or when.days or when.length or self.recent)
+        return dated and (label or self.figure)
+
+    @cached_property
+    def _otherwise(self) -> bool:
+        """Whether it asks for a name, a place, a time or a reason."""
+        return self.name or self.person or self.place or self.time or _WHY.search(plain(self.text)) is not None
 
     def found_in(self, text: Named) -> frozenset[int]:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
