@@ -191,3 +191,9 @@ def test_refuses_a_plan_without_its_key() -> None:
 @pytest.mark.parametrize("question", ["A " * 10_000, "A. " * 7000, "between a" + " " * 20_000 + "b", "Of " * 7000])
 def test_reads_the_parts_of_any_question_in_little_time(question: str) -> None:
     assert len(parts_of(question)) <= 3
+
+
+def test_shares_do_not_depend_on_the_order_of_words():
+    weights = {f"word{number}": 0.1 * number + 1e-9 for number in range(40)}
+    asked, some = Weighed(text="", weights=weights), list(weights)[:30]
+    assert len({asked.share(order) for order in (some, some[::-1], sorted(some))}) == 1

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 
 from ragstone.query.steps.names import Mentions, bare, beginning, names, sentences, words
 
@@ -118,7 +119,7 @@ class Weighed:
 
     @cached_property
     def _total(self) -> float:
-        return sum(self.weights.values())
+        return fsum(self.weights.values())
 
     @cached_property
     def _by_beginning(self) -> dict[str, list[str]]:
@@ -133,9 +134,12 @@ class Weighed:
         return frozenset(word for start in text.beginnings & own.keys() for word in own[start] if text.has((word,)))
 
     def share(self, words: Iterable[str]) -> float:
-        """Return the share of the question, by weight, that these of its words are; 0 to 1."""
+        """Return the share of the question, by weight, that these of its words are; 0 to 1.
+
+        The sum does not depend on the order of a set, which another process may have another way.
+        """
         total = self._total
-        return min(1.0, sum(self.weights[word] for word in words) / total) if total > 0 else 0.0
+        return min(1.0, fsum(self.weights[word] for word in words) / total) if total > 0 else 0.0
 
     def covered(self, *texts: Mentions) -> float:
         """Return the share of the question, by weight, that stands in these texts together; 0 to 1."""
