@@ -51,11 +51,16 @@ def entry_of(question: str, hits: Sequence[Hit]) -> Likely | None:
     return None
 
 
+def next_entry(text: str, position: int) -> int:
+    """Return where the next line with only a name begins; the length of the text without one."""
+    following = (match.start() for match in _HEAD.finditer(text, position) if _begins(text, match.start()))
+    return next(following, len(text))
+
+
 def _entries(text: str, name: str) -> Iterator[Span]:
     """Yield what stands below each line that is the name, with that line, up to the next such line or heading."""
     for head in re.finditer(rf"^{_MARKED}{re.escape(name)}{_REST}$", text, re.MULTILINE):
-        following = (match.start() for match in _HEAD.finditer(text, head.end() + 1) if _begins(text, match.start()))
-        end = min(next(following, len(text)), _heading_after(text, head.end()))
+        end = min(next_entry(text, head.end() + 1), _heading_after(text, head.end()))
         end = head.start() + len(text[head.start() : end].rstrip())
         if end - head.start() <= _LONGEST and len(text[head.end() : end].split()) >= _LEAST_WORDS:
             yield Span(start=head.start(), end=end)

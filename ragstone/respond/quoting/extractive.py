@@ -33,6 +33,7 @@ from ragstone.respond.drafts import (
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.chain import Chain
 from ragstone.respond.quoting.dated import dated_line
+from ragstone.respond.quoting.defaults import asks_default, says_default, with_default
 from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of, raised
 from ragstone.respond.quoting.labels import labels_of
@@ -215,7 +216,9 @@ class ExtractiveAnswerer:
             return sure
         estimate = self._estimate(self._features(found, evidence, request))
         said = [word for one in found.quoted for word in facts.words(one.quote.text)]
-        if lacks_count(evidence.question, said):
+        quotes = [one.quote.text for one in found.quoted]
+        lacks_default = asks_default(evidence.question) and not any(map(says_default, quotes))
+        if lacks_default or lacks_count(evidence.question, said):
             estimate = min(CAP, estimate)
         titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate
@@ -266,7 +269,8 @@ class ExtractiveAnswerer:
             return _Found(scored=scored, likely=likely, quoted=[ruled])
         under_title = {one.hit.chunk.id for one in _under_title(evidence.question, scored)}
         likely = [one for one in likely if one.quote.hit.chunk.id in under_title] or likely
-        return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))
+        quoted = with_default(evidence.question, chosen(likely, self._settings.sentences))
+        return _Found(scored=scored, likely=likely, quoted=quoted)
 
 
 def likely_of(

@@ -32,7 +32,7 @@ _VERSIONS = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}")
 _BETWEEN = re.compile(r"(?<!\d)(\d+(?:\.\d+)?)\s*(?:[-–—]|to|bis|iki|hingga)\s*(\d+(?:\.\d+)?)")
 _ONE = frozenset({"one", "eins", "vienas", "satu"})
 _NEAR = 4
-"""Words between the name of a product and its number, as in "Fairphone 4 and 5" and "version 3 of the GPL"."""
+"""Words between the name of a product and its number, as in "Fairphone 4 and 5"."""
 _HALF = 0.5
 """Share of the words of a name that stand for it: "Obama" for "Barack Obama"."""
 _LONG = 3
@@ -160,12 +160,14 @@ class Passage:
         if f"{anchor.lower}{one.value}" in self._solid:
             return True
         wanted, heading = _parts(one.value), f"{self.chunk.context}\n{self.chunk.title}"
-        if self._names.has(anchor) and any(_same_version(wanted, _parts(part)) for part in heading.split()):
+        if self._names.has(anchor) and any(_is_version(wanted, _parts(part)) for part in heading.split()):
             return True
         for place, word in enumerate(self.words):
             shown = word.span.of(self.text)
             if _same_version(wanted, _parts(shown) or [_number(word)]):
-                around = self.words[max(0, place - _NEAR) : place] + self.words[place + 1 : place + _NEAR]
+                after = self.words[place + 1 : place + 4]
+                after = after if [word.lower for word in after[:2]] == ["of", "the"] else after[:2]
+                around = self.words[max(0, place - _NEAR) : place] + after
                 if any(_is_form(anchor, other) for other in around):
                     return True
         return False
@@ -289,6 +291,11 @@ def _parts(version: str) -> list[str]:
 def _same_version(one: Sequence[str], other: Sequence[str]) -> bool:
     shared = min(len(one), len(other))
     return shared > 0 and list(one[:shared]) == list(other[:shared])
+
+
+def _is_version(wanted: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether numbers of a heading are a version, and not those of a chapter: 2.0 is not in chapter 2."""
+    return (len(other) > 1 or len(wanted) == 1) and _same_version(wanted, other)
 
 
 def _is_form(anchor: Word, other: Word) -> bool:
