@@ -124,9 +124,12 @@ def unwrapped(quote: str) -> str:
     """
     lines = list[str]()
     fence, wrapped = "", False
-    for line in quote.splitlines():
+    for number, line in enumerate(quote.splitlines()):
         text, mark = line.strip(), _FENCE.match(line)
-        if wrapped and text and not mark and not _begins_anew(text):
+        # The first line may begin in its middle, so its width tells nothing.
+        is_second = number == 1 and bool(lines) and text[:1].islower()
+        goes_on = wrapped or (is_second and not lines[0].rstrip(_CLOSING).endswith(_ENDS))
+        if goes_on and not fence and text and not mark and not _begins_anew(text):
             lines[-1] += f" {text}"
         elif text:
             lines.append(line.rstrip())

@@ -218,6 +218,8 @@ LONG = "A line that is as long as the lines of a text that was wrapped"
     [
         (f"{LONG}\nat a width.\n- {LONG}\n  goes on.\n- Two.", f"{LONG} at a width.\n- {LONG} goes on.\n- Two."),
         (f"1. {LONG}\n    goes on.\n\n2. Two.", f"1. {LONG} goes on.\n2. Two."),
+        ("If one of two\nfails, so does the other.\n- One.", "If one of two fails, so does the other.\n- One."),
+        ("```\nif one\nfails\n```\n- One.", "```\nif one\nfails\n```\n- One."),
         ("To install:\nOpen the box.\nPlug it in.", "To install:\nOpen the box.\nPlug it in."),
         (f"{LONG}:\n```sh\n# {LONG}\nmake\n```\n- One.", f"{LONG}:\n```sh\n# {LONG}\nmake\n```\n- One."),
         (f"Run:\n\n    {LONG}\n    make\n", f"Run:\n    {LONG}\n    make"),
@@ -227,6 +229,11 @@ LONG = "A line that is as long as the lines of a text that was wrapped"
 )
 def test_joins_wrapped_lines_outside_code(quote: str, shown: str):
     assert unwrapped(quote) == shown
+
+
+@given(st.text(alphabet="ab \n-`#|.:1x", max_size=200))
+def test_unwrapping_keeps_every_word(quote: str):
+    assert unwrapped(quote).split() == quote.split()
 
 
 def at_line(text: str, line: str) -> Span:
