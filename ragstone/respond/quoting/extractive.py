@@ -2,9 +2,9 @@
 
 Every sentence of the best chunks is scored by late interaction, its tokens embedded within their paragraph so
 that "it" is read in context, and a trained model reads English chunks together with the question (`scored`). A fitted
-model says of each how likely it is evidence, and the most likely
-passage is quoted, with what it needs to be understood (`passages`). Whether the evidence answers at all is a
-probability (`answerability`); below a threshold the answer says what was looked for, and that it was not found.
+model says of each how likely it is evidence, and the most likely passage is quoted, with what it needs to be understood
+(`passages`). Whether the evidence answers at all is a probability (`answerability`); below a threshold the answer says
+what was looked for, and that it was not found.
 """
 
 from __future__ import annotations
