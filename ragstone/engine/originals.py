@@ -161,10 +161,10 @@ class Originals:
             NotFound: this reader may read no such document, it is no row of a table, or its file is not as it was read.
             SourceError: the file cannot be read.
         """
-        if end < start:
-            raise UsageError(f"end is {end}, before start, which is {start}; end is the character after the last one")
         with self._versions.current() as version:
             found = _find(version, id, reader)
+            if end < start:
+                raise UsageError(f"end is {end}, before start, which is {start}; end is after the last character")
             own = found.document.id
             refusal = NotFound(f"there is no table to show '{own}' in")
             if found.path is None or found.state != "same" or not found.key:

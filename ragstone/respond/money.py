@@ -6,7 +6,8 @@ import re
 
 CURRENCY = re.compile(
     r"[$€£¥₹]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|CNY|SEK|NOK|DKK|PLN|MYR|RM|INR"
-    r"|dollars?|euros?|pounds?|yen|yuan|francs?|rupees?|ringgit|cents?|pence)\b",
+    r"|dollars?|euros?|pounds?|yen|yuan|francs?|rupees?|ringgit|cents?|pence"
+    r"|kron(?:a|or|er)|zlotys?|pesos?|rou?bles?|shekels?|rupiahs?|baht|dinars?|dirhams?|liras?|forints?)\b",
     re.IGNORECASE,
 )
 _CODES = {

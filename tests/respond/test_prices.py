@@ -39,7 +39,16 @@ def test_other_questions_ask_for_no_price(question: str):
 
 @pytest.mark.parametrize(
     "quote",
-    ["It is $5.", "Two euros.", "RM 20 each", "It costs 36.75.", "It cost 5 million this year.", "Free of charge."],
+    [
+        "It is $5.",
+        "Two euros.",
+        "RM 20 each",
+        "It costs 36.75.",
+        "It cost 5 million this year.",
+        "Nine thousand crowns.",
+        "20 zlotys",
+        "Free of charge.",
+    ],
 )
 def test_recognises_prices(quote: str):
     assert says_price(["Tickets are sold at the door.", quote])

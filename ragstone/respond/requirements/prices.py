@@ -27,7 +27,7 @@ _OTHERWISE = re.compile(
 )
 """Words of a question about a price that ask for something else than the amount."""
 _SAID = re.compile(
-    r"\b\d+[.,]\d\d\b|\b(?:million|billion|thousand|mio|mrd)\b(?!\s+(?!this\b|plus\b|across\b)[a-z]{3,}s\b)"
+    r"\b\d+[.,]\d\d\b|\b(?:million|billion|thousand|mio|mrd)\b(?!\s+(?!this\b|plus\b|across\b|crowns\b)[a-z]{3,}s\b)"
     r"|\b(?:free|kostenlos|gratis|bucks|marks?)\b"
     r"|\b(?:no|without) (?:charge|cost|fees?)\b",
     re.IGNORECASE,
