@@ -51,7 +51,7 @@ def side_by_side(work: Callable[[_Item], _T], items: Sequence[_Item], threads: i
 
     The work must release the interpreter's lock for most of its time. One item alone is worked on in this thread.
     """
-    return map(work, items) if threads == 1 or len(items) == 1 else _pool(threads).map(work, items)
+    return map(work, items) if threads == 1 or len(items) <= 1 else _pool(threads).map(work, items)
 
 
 @cache

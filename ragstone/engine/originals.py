@@ -164,7 +164,7 @@ class Originals:
         with self._versions.current() as version:
             found = _find(version, id, reader)
             if end < start:
-                raise UsageError(f"end is {end}, before start, which is {start}; end is after the last character")
+                raise UsageError(f"end is {end}, before start, which is {start}")
             own = found.document.id
             refusal = NotFound(f"there is no table to show '{own}' in")
             if found.path is None or found.state != "same" or not found.key:

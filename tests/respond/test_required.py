@@ -144,6 +144,7 @@ def test_recognises_other_forms(question: str, text: str):
         ("Does it need CUDA 12.1?", "It needs CUDA 12.4."),
         ("What does section 4.2 say?", "Section 4.3 says so."),
         ("Does it run with python3.10?", "Python version 3.12 or newer runs it."),
+        ("Does it run with python3.1?", "It runs with python3.10."),
         ("What does the GPLv3 say?", "The GPL-2 says so."),
         ("Is anything new in httpx 0.20?", "## 0.19.0\n\nRedirects are new in httpx."),
         ("Do Scottish rules hold?", "The rules of Wales hold."),

@@ -200,12 +200,11 @@ def batches(windows: Sequence[Sequence[int]], batch_tokens: int) -> list[list[in
     by_length = defaultdict[int, list[int]](list)
     for i, window in enumerate(windows):
         by_length[len(window)].append(i)
-    return [
-        equal[start : start + size]
-        for length, equal in sorted(by_length.items())
-        if (size := max(1, batch_tokens // max(1, length)))
-        for start in range(0, len(equal), size)
-    ]
+    found: list[list[int]] = []
+    for length, equal in sorted(by_length.items()):
+        size = max(1, batch_tokens // max(1, length))
+        found += (equal[start : start + size] for start in range(0, len(equal), size))
+    return found
 
 
 def leading_question(passage: str) -> str:

@@ -110,9 +110,7 @@ class Passage:
             case "place":
                 return one.value in self._codes
             case "version":
-                return _solid(one.text) in self._solid or (
-                    one.anchor is not None and self._has_version(one, one.anchor)
-                )
+                return self._spells(_solid(one.text)) or (one.anchor is not None and self._has_version(one, one.anchor))
             case "number":
                 return self._has_number(one)
             case "name":
@@ -152,12 +150,16 @@ class Passage:
             return True
         return "." in one.text and any(version.startswith(f"{one.text}.") for version in _VERSIONS.findall(self.text))
 
+    def _spells(self, solid: str) -> bool:
+        """Return whether a name and its number stand there as one word, and not as part of a longer number."""
+        return re.search(rf"{re.escape(solid)}(?!\.?\d)", self._solid) is not None
+
     def _has_version(self, one: Requirement, anchor: Word) -> bool:
         """Return whether the number stands near its name, or a longer or shorter form of it: 12 and 12.1.
 
         The name may stand anywhere below a heading with the number, or in the name of the file.
         """
-        if f"{anchor.lower}{one.value}" in self._solid:
+        if self._spells(f"{anchor.lower}{one.value}"):
             return True
         wanted, heading = _parts(one.value), f"{self.chunk.context}\n{self.chunk.title}"
         if self._names.has(anchor) and any(_is_version(wanted, _parts(part)) for part in heading.split()):

@@ -54,7 +54,7 @@ _AMOUNT = re.compile(
 )
 _SENTENCE = re.compile(
     r"\?|\b(?:who|what|when|where|why|which|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may"
-    r"|tell|explain|describe|list|show|summar\w+|compare\w*|wie|was|wer|wann|wo|warum|welche\w*|ist|sind|hat)\b"
+    r"|tell|explain|describe|list|show|summar\w+|compare\w*|wie|wer|wann|wo|warum|welche\w*|ist|sind|hat)\b"
 )
 """Words of a question or of a request; what has none of them is a label, such as "revenue, third quarter of 2023"."""
 _WHY = re.compile(r"\b(?:why|driver|drivers|reason|reasons|cause|causes|factor|factors|impact|effect)\b")
