@@ -29,6 +29,7 @@ from ragstone.index.keyword.segment_files import (
     clear_killed,
     lockable,
     segment_files,
+    unwatched,
     verify_segment,
     writing,
 )
@@ -343,7 +344,7 @@ class TermIndex:
             for file in segment_files(self._folder):
                 verify_segment(file)
             with lockable(self._folder) as folder:
-                return tantivy.Index(self._schema, path=str(folder), reuse=True)
+                return unwatched(tantivy.Index(self._schema, path=str(folder), reuse=True))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -351,7 +352,7 @@ class TermIndex:
         """Create an empty index in place of what is there."""
         clear_away(self._folder)
         make_folder(self._folder.absolute())
-        return tantivy.Index(self._schema, path=str(self._folder), reuse=False)
+        return unwatched(tantivy.Index(self._schema, path=str(self._folder), reuse=False))
 
     @contextmanager
     def _sound(self) -> Generator[None]:

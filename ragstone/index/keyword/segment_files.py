@@ -54,6 +54,16 @@ def lockable(folder: Path) -> Generator[Path]:
         yield Path(name)
 
 
+def unwatched(index: tantivy.Index) -> tantivy.Index:
+    """Have an index look for commits only when it is told to reload.
+
+    Otherwise a thread of tantivy's own looks twice a second, and writes its lock file into the folder even after the
+    knowledge base was closed.
+    """
+    index.config_reader("manual", 0)
+    return index
+
+
 def chunks_held(folder: Path) -> int:
     """Return the number of chunks in all segments, removed ones included.
 
