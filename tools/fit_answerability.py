@@ -30,7 +30,7 @@ DOUBT = 0.1
 """The largest probability that a threshold promises too much."""
 FIRST = 8
 """The first threshold tried allows this many wrong answers, so that it can pass."""
-NAMES = tuple(one.name for one in fields(Coefficients))[1:]
+NAMES = tuple(one.name for one in fields(Coefficients))[1:-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,6 +134,14 @@ def test_item_of_a_loose_list_stands_alone():
     assert quote.text == "The hall is closed."
 
 
+def test_no_quote_ends_with_a_question():
+    text = "46. The battery is reported as low.\nOr a variation like:\n47. It is charging. What can I do about this?\n"
+    found = hit(text)
+    for n, span in enumerate(chunk.sentences(text)):
+        quote = quote_of(Sentence(hit=found, place=0, number=n, span=span, own=0.5), [found])
+        assert quote is None or not quote.text.endswith("?")
+
+
 def test_a_heading_between_parts_them():
     text = "It opens at ten.\n\nPrices\n\nIt costs two euros."
     found, spans = hit(text), chunk.sentences(text)

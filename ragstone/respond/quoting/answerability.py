@@ -64,8 +64,9 @@ class Features:
 class Coefficients:
     """What each feature adds to the log odds; ``bias`` is the value without any.
 
-    ``usual`` is the usual similarity of sentences that do not answer; ``above`` multiplies how far the most similar
-    sentence exceeds the others. ``answers``, ``evidence`` and ``short`` multiply what the reader says.
+    ``most`` is the probability of the surest answer, by which all are multiplied. ``usual`` is the usual similarity of
+    sentences that do not answer; ``above`` multiplies how far the most similar sentence exceeds the others.
+    ``answers``, ``evidence`` and ``short`` multiply what the reader says.
     """
 
     usual: float
@@ -81,12 +82,13 @@ class Coefficients:
     behind: float = 0.0
     evidence: float = 0.0
     short: float = 0.0
+    most: float = 1.0
 
     def probability(self, features: Features) -> float:
         """Return the probability, 0 to 1."""
-        _, bias, *factors = astuple(self)
+        _, bias, *factors, most = astuple(self)
         logit = bias + sum(factor * value for factor, value in zip(factors, inputs(features, self.usual), strict=True))
-        return 1 / (1 + math.exp(-logit))
+        return most / (1 + math.exp(-logit))
 
 
 def inputs(features: Features, usual: float) -> tuple[float, ...]:
@@ -154,9 +156,15 @@ READ = {
         behind=0.2,
         evidence=0.19,
         short=0.01,
+        most=0.93,
     )
 }
-"""The same for passages that the reader has read. It reads nothing for other embedders."""
+"""The same for passages that the reader has read. It reads nothing for other embedders.
+
+``most`` is for documents of teams, unlike those of the sets: of 117 answers from 28 collections of manuals, filings,
+handbooks and news that were said to be .95 sure, 88% were right. The rest were near misses with the right words, which
+no feature tells apart.
+"""
 
 THRESHOLDS: Mapping[str, Mapping[float, float | None]] = {
     "minilm": {0.05: None, 0.1: None, 0.15: 0.85, 0.2: 0.66, 0.3: 0.36},

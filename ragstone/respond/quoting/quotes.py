@@ -51,7 +51,7 @@ def quote_of(sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
     quote = Quote(hit=sentence.hit, place=sentence.place, span=span)
     if code := structure.code_around(chunk.text, span.start):
         return replace(quote, span=code) if code.end - code.start <= structure.MAX_QUOTE else None
-    if sentence.text.endswith("?") or structure.is_heading(chunk.text, span) or structure.is_table(chunk.text, span):
+    if is_question(sentence.text) or structure.is_heading(chunk.text, span) or structure.is_table(chunk.text, span):
         return None
     if structure.is_directive(chunk.text, span):
         return None
@@ -60,6 +60,8 @@ def quote_of(sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
         or structure.block_around(chunk.text, span)
         or structure.with_introduced(chunk.text, span)
     )
+    if is_question(extended.of(chunk.text)):
+        return None
     after = None
     if extended == span and structure.introduces_next_chunk(chunk.text, span):
         after = _code_after(chunk, hits)
@@ -100,9 +102,9 @@ def are_neighbours(one: Quote, other: Quote) -> bool:
     return other.span.start <= one.span.end or _GAP.fullmatch(gap) is not None
 
 
-def is_question(title: str) -> bool:
-    """Return whether a title is a question."""
-    return title.rstrip().endswith(("?", "？", "؟"))
+def is_question(text: str) -> bool:
+    """Return whether a title or a passage ends as a question."""
+    return text.rstrip().endswith(("?", "？", "؟"))
 
 
 def words_of(text: str) -> str:
