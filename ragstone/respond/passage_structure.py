@@ -38,6 +38,8 @@ _CAPTION_WORDS = 14
 """Words of a sentence with a full stop after the number of a table that is still taken to be its name only."""
 _DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|parsed-literal|math)::.*")
 _ASIDE = re.compile(r"\([^()]*\)")
+_PROGRAM_NAME = re.compile(r"(?=`|\*|-|[-\w./]*(?:[_\d./]|\w-\w))[`*]{0,2}[-/A-Za-z][-\w./]*(?:\(\w*\))?[`*:]{0,3}")
+"""One word with a digit, a dash, a dot, a stroke or a mark of code: SIGUSR2, and no heading as DESCRIPTION."""
 _TERM_ABOVE = 300
 """Characters from a term to a sentence that is quoted with it."""
 _LEAST_ITEMS = 2
@@ -110,8 +112,10 @@ def code_around(text: str, position: int) -> Span | None:
 
 
 def has_lines(quote: str) -> bool:
-    """Return whether the line breaks of a quote matter, because it contains list items or code."""
+    """Return whether the line breaks of a quote matter, because it contains list items, code or names of programs."""
     first, *rest = quote.split("\n")
+    if rest and any(_PROGRAM_NAME.fullmatch(line.strip()) for line in (first, *rest)):
+        return True
     if first.rstrip(_CLOSING).endswith(":") and any(_unmarked_ends(quote, _after_blank(quote, 0))):
         return True
     return any(_ITEM.match(line) or _INDENTED_CODE.match(line) or _FENCE.match(line) for line in rest)
@@ -214,10 +218,13 @@ def block_around(text: str, span: Span) -> Span | None:
 
 
 def with_term(text: str, span: Span) -> Span:
-    """Begin with the term that the sentence explains, if that stands a little above it and is indented less.
+    """Begin with the term that the sentence explains, if that stands a little above it.
 
-    In "fast_flush_refresh_time (12h)" above "The time after which ...", as manuals have it, the term is the answer.
+    In "fast_flush_refresh_time (12h)" above "The time after which ...", as manuals have it, the term is the answer. It
+    is indented less, or is a name that only programs write, alone above the paragraph.
     """
+    if (name := _name_above(text, span)) is not None:
+        return Span(start=name, end=span.end)
     start = text.rfind("\n", 0, span.start) + 1
     depth = _indent(text[start : span.end])
     while depth and start and span.start - start <= _TERM_ABOVE:
@@ -230,6 +237,17 @@ def with_term(text: str, span: Span) -> Span:
             return Span(start=above + _indent(line), end=span.end) if is_term else span
         start = above
     return span
+
+
+def _name_above(text: str, span: Span) -> int | None:
+    """Return where a name such as SIGUSR2 or --verbose begins that stands alone above the paragraph of a sentence."""
+    paragraph = text.rfind("\n\n", 0, span.start)
+    if paragraph < 0 or span.start - paragraph > _TERM_ABOVE:
+        return None
+    above = text.rfind("\n", 0, paragraph) + 1
+    line = text[above:paragraph]
+    stands_alone = not above or text[:above].endswith("\n\n")
+    return above + _indent(line) if stands_alone and _PROGRAM_NAME.fullmatch(line.strip()) else None
 
 
 def _indent(line: str) -> int:

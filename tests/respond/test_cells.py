@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.answers import Draft
+from ragstone.core.kinds import Kind
 from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.core.table import Cell, as_markdown, table_of
@@ -122,6 +123,16 @@ def test_money_does_not_say_how_many(money: str):
     assert looked("What did iPhone earn in the quarter ended July 1, 2023?", table).probability > CAP
     assert looked("How many iPhone units were shipped in the quarter ended July 1, 2023?", table).probability <= CAP
     assert looked("How many dollars did iPhone earn in the quarter ended July 1, 2023?", table).probability > CAP
+
+
+def test_no_figure_says_why():
+    def probability(kind: Kind) -> float:
+        evidence = Evidence(question="Why did women die of a stroke in 2006?", kind=kind, hits=(DEATHS,), method="test")
+        found = READER.read(evidence, Request.by_owner())
+        assert found is not None
+        return found.probability
+
+    assert probability("reason") <= CAP < probability("quantity")
 
 
 @pytest.mark.parametrize(

@@ -271,6 +271,17 @@ def test_a_definition_is_quoted_with_its_term(words: str, begins: str):
     assert span.of(MANUAL).endswith(words)
 
 
+@pytest.mark.parametrize(
+    ("term", "begins"),
+    [("SIGUSR2", True), ("--verbose", True), ("`retry`", True), ("max_size", True), ("Signals", False), ("See", False)],
+)
+def test_a_name_of_programs_is_quoted_with_the_paragraph_below(term: str, begins: bool):
+    text = f"Something else.\n\n{term}\n\nIt closes the log\nand opens it again."
+    span = with_term(text, at("It closes the log\nand opens it again.", text))
+    assert span.of(text).startswith(term) is begins
+    assert has_lines(f"{term}\n\nIt closes the log.") is begins
+
+
 @given(st.text(alphabet="ab .\n", max_size=80), st.data())
 def test_a_term_only_adds_in_front(text: str, data: st.DataObject):
     start = data.draw(st.integers(0, len(text)))

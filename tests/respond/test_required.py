@@ -61,6 +61,7 @@ def lacks(question: str, passage: Chunk, *others: Chunk, known: bool = False, we
         ("What does the T Phone 3 cost?", [("version", "T Phone 3"), ("name", "Phone")]),
         ("What does section 4.2 say?", [("version", "section 4.2")]),
         ("Does it run with python3.10?", [("version", "python3.10")]),
+        ("Does it speak HTTP/3?", [("version", "HTTP/3"), ("name", "HTTP")]),
         ("Do Polish masks help?", [("place", "Polish")]),
         ("Which is the largest city of Surrey, England?", [("name", "Surrey")]),
         ("Wie hoch war der Umsatz im dritten Quartal 2022?", [("quarter", "dritten Quartal"), ("year", "2022")]),

@@ -135,7 +135,8 @@ def _numbers(question: str, asked: Sequence[Word], free: Sequence[Word]) -> Iter
         around = question[word.span.start - 1 : word.span.start], question[word.span.end : word.span.end + 1]
         before = next((one for one in reversed(asked) if one.span.end <= word.span.start), None)
         between = question[before.span.end : word.span.start] if before else ""
-        if before and not before.value and _takes_number(before) and between in (" ", " v", " V", " no. ", " No. "):
+        joined = between in (" ", " v", " V", " no. ", " No. ") or (between == "/" and before and before.capitals)
+        if before and not before.value and _takes_number(before) and joined:
             text = question[_name_start(question, asked, before) : word.span.start] + shown
             yield Requirement(kind="version", text=text, words=(word,), value=shown, anchor=before)
         elif "/" not in around and not _is_small(word.value):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ragstone.core.answers import Draft, Statement
+from ragstone.core.kinds import Kind
 from ragstone.core.protocols import Weigher
 from ragstone.core.records import Chunk, Evidence
 from ragstone.core.request import Request
@@ -33,6 +34,8 @@ SURE_ROW, SURER_ROW = 0.6, 0.8
 """Probability from which on its row is shown instead: of a cell that would be refused, and of one that is not sure."""
 LONGEST_ROW = 400
 """Characters of such a row."""
+EXPLAINED: frozenset[Kind] = frozenset({"reason", "how_to"})
+"""The kinds of question that no figure answers."""
 _PER = re.compile(r"\bper\b", re.IGNORECASE)
 _PER_SHARE = re.compile(r"\b(?:per (?:\w+ ){0,2}share|je (?:\w+ )?aktie|eps)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\bexcept\b", re.IGNORECASE)
@@ -91,7 +94,9 @@ class TableReader:
         )
         lacks = [one for one in lacks if not _is_named(one, looked.cells[0].hit.chunk)]
         looked = replace(looked, probability=lowered(looked.probability, lacks), row=lowered(looked.row, lacks))
-        if asked.counts and not asked.calculates and _is_money(asked, looked.cells[0].cell):
+        cell = looked.cells[0].cell
+        explains = evidence.kind in EXPLAINED and is_figure(cell.text)
+        if explains or (asked.counts and not asked.calculates and _is_money(asked, cell)):
             looked = replace(looked, probability=min(CAP, looked.probability), row=min(CAP, looked.row))
         return self._with_row(looked)
 
