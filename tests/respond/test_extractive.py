@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from ragstone import chunk
 from ragstone.core.answers import Draft
 from ragstone.core.errors import Damaged
-from ragstone.core.kinds import Kind
 from ragstone.core.protocols import PassageReader
 from ragstone.core.records import Document, Evidence, Hit, Mark
 from ragstone.core.request import Request
@@ -25,7 +24,6 @@ from ragstone.respond.quoting.answerability import FITTED, Features, estimate_fo
 from ragstone.respond.quoting.entries import SURE
 from ragstone.respond.quoting.extractive import TITLED, ExtractiveAnswerer
 from ragstone.respond.quoting.scored import Told
-from ragstone.respond.requirements.unmet import CAP
 from ragstone.respond.tables import TableReader
 from ragstone.respond.words import phrases
 from ragstone.settings import ChunkSettings, RespondSettings
@@ -228,15 +226,6 @@ def test_signs_of_a_wrong_answer_lower_the_probability(embedder: str, worse: dic
 def test_what_the_reader_reads_is_never_certain():
     told = Told(answers=30.0, evidence=30.0, short=30.0)
     assert 0.9 < estimate_for(MiniLM.fingerprint)(replace(ORDINARY, told=told, total=30.0)) < 0.95
-
-
-@pytest.mark.parametrize(("kind", "answered"), [("person", False), ("confirmation", True)])
-def test_words_of_the_question_answer_only_whether_it_is_so(model: MiniLM, kind: Kind, answered: bool):
-    document = Document(id="song", text="The words of The Star-Spangled Banner are written.")
-    question = "Who has written the words of The Star-Spangled Banner?"
-    evidence = Evidence(question=question, kind=kind, hits=hits(model, document), method="test")
-    probability = asyncio.run(built(model).answerability(evidence, Request.by_owner()))
-    assert (probability > CAP) is answered
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))

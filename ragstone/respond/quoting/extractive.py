@@ -38,7 +38,7 @@ from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of, raised
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import Likely, best, chosen
-from ragstone.respond.quoting.question_words import QuestionWords, lacks_count, repeats
+from ragstone.respond.quoting.question_words import QuestionWords, lacks_count
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.scored import Sentence, read
@@ -58,8 +58,6 @@ what the article leaves open: the estimate alone refused none of 67 such abstrac
 """
 WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 """The kinds of question that ask for a whole list, or for all steps."""
-CONFIRMED: frozenset[Kind] = frozenset({"confirmation", "statement"})
-"""The kinds that a sentence answers which says no more than the question itself."""
 
 _MOST_LIKELY = 1 - 1e-6
 """The largest probability of a sentence whose odds are finite."""
@@ -220,8 +218,7 @@ class ExtractiveAnswerer:
         said = [word for one in found.quoted for word in facts.words(one.quote.text)]
         quotes = [one.quote.text for one in found.quoted]
         lacks_default = asks_default(evidence.question) and not any(map(says_default, quotes))
-        says_nothing = evidence.kind not in CONFIRMED and repeats(evidence.question, said)
-        if lacks_default or says_nothing or lacks_count(evidence.question, said):
+        if lacks_default or lacks_count(evidence.question, said):
             estimate = min(CAP, estimate)
         titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
         return max(estimate, TITLED) if any(map(is_question, titles)) else estimate

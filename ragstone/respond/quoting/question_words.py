@@ -60,11 +60,5 @@ def lacks_count(question: str, text: Sequence[Word]) -> bool:
     return not _numbers(text) - _numbers(words(question))
 
 
-def repeats(question: str, text: Sequence[Word]) -> bool:
-    """Return whether a text has no content word that the question does not have in some form, as a bare title."""
-    asked = Vocabulary(words(question))
-    return all(word.stop or asked.forms(word) for word in text)
-
-
 def _numbers(found: Sequence[Word]) -> Counter[str]:
     return Counter(word.value for word in found if word.value)
