@@ -28,7 +28,7 @@ from ragstone.core.records import Document, Span, TokenVectors
 from ragstone.core.request import Request
 from ragstone.engine.knowledge_base import KnowledgeBase
 
-STEPS = 10_000 if os.environ.get("RAGSTONE_TEST_FULL") else 120
+STEPS = 10_000 if os.environ.get("RAGSTONE_TEST_FULL") else 80
 """How many changes the test makes; docs/benchmarks.md reports the larger number."""
 WORDS = [
     f"{start}{end}" for start in ("bee", "owl", "fox", "elm", "oak", "ash") for end in ("hive", "nest", "den", "bark")

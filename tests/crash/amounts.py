@@ -20,7 +20,7 @@ class Amount:
     reader_seconds: float
 
 
-QUICK = Amount(power_cuts=60, failing_calls=16, damaged_files=25, kills=14, reader_seconds=3)
+QUICK = Amount(power_cuts=40, failing_calls=16, damaged_files=25, kills=9, reader_seconds=2)
 FULL = Amount(power_cuts=1200, failing_calls=6000, damaged_files=1000, kills=500, reader_seconds=600)
 
 
