@@ -62,6 +62,7 @@ def lacks(question: str, passage: Chunk, *others: Chunk, known: bool = False, we
         ("What does section 4.2 say?", [("version", "section 4.2")]),
         ("Does it run with python3.10?", [("version", "python3.10")]),
         ("Does it speak HTTP/3?", [("version", "HTTP/3"), ("name", "HTTP")]),
+        ("I type 1/1/35, why is it 1935?", [("year", "1935")]),
         ("Do Polish masks help?", [("place", "Polish")]),
         ("Which is the largest city of Surrey, England?", [("name", "Surrey")]),
         ("Wie hoch war der Umsatz im dritten Quartal 2022?", [("quarter", "dritten Quartal"), ("year", "2022")]),

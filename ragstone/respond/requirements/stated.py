@@ -132,14 +132,15 @@ def _numbers(question: str, asked: Sequence[Word], free: Sequence[Word]) -> Iter
         shown = word.span.of(question).split(" ")[0]
         if not word.value or not word.lower[:1].isdigit() or _DECADE.match(question, word.span.start):
             continue
-        around = question[word.span.start - 1 : word.span.start], question[word.span.end : word.span.end + 1]
+        if question[word.span.end : word.span.end + 1] == "/":
+            continue  # a date or a path: 1/1/35
         before = next((one for one in reversed(asked) if one.span.end <= word.span.start), None)
         between = question[before.span.end : word.span.start] if before else ""
         joined = between in (" ", " v", " V", " no. ", " No. ") or (between == "/" and before and before.capitals)
         if before and not before.value and _takes_number(before) and joined:
             text = question[_name_start(question, asked, before) : word.span.start] + shown
             yield Requirement(kind="version", text=text, words=(word,), value=shown, anchor=before)
-        elif "/" not in around and not _is_small(word.value):
+        elif question[word.span.start - 1 : word.span.start] != "/" and not _is_small(word.value):
             yield Requirement(kind="number", text=shown, words=(word,), value=word.value)
 
 

@@ -130,7 +130,8 @@ def of_document(world: World, person: Person, id: str, chance: random.Random) ->
     may, is_row, is_pdf = world.may(person, id), ".csv#" in id, id.endswith(".pdf")
     route = chance.choice(OF_DOCUMENT)
     name = id if chance.random() < 0.7 else id.rpartition("/")[2]
-    span = {"start": chance.randrange(40), "end": chance.randrange(80)}
+    start = chance.randrange(40)
+    span = {"start": start, "end": start + chance.randrange(80)}
     told = world.live.http.get(f"/{route}/{quote(name)}", params=span, headers=person.key)
     world.check(person, told)
     shown = may and {"rows": is_row, "pages": is_pdf, "originals": not is_row}.get(route, True)
