@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
 from ipaddress import ip_address
 
 from fastapi import APIRouter, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
-from ragstone.core.errors import MissingExtra, RagstoneError
+from ragstone.core.errors import RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.attempts import SharedAttempts
 from ragstone.history.audit import Audit
@@ -157,7 +158,7 @@ def build_app(
 
 
 def _optional_routers() -> Iterator[APIRouter]:
-    with suppress(MissingExtra):
+    if find_spec("mcp") is not None:
         from ragstone.serve.http.routes import mcp
 
         yield mcp.router

@@ -1,4 +1,7 @@
-"""The Model Context Protocol at /mcp: the tools of `ragstone mcp`, each request as the reader of its key."""
+"""The Model Context Protocol at /mcp: the tools of `ragstone mcp`, each request as the reader of its key.
+
+The protocol is imported and started with the first request, because its types take half a second and 25 MB.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
@@ -20,8 +24,10 @@ from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Caller
 from ragstone.serve.http.errors import REQUEST_ID, Refused
 from ragstone.serve.http.service import Service
-from ragstone.serve.mcp.mcp_server import StreamableHttp
 from ragstone.serve.mcp.tools import Backend
+
+if TYPE_CHECKING:
+    from ragstone.serve.mcp.mcp_server import StreamableHttp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +60,50 @@ def _explain(request: Request, error: RagstoneError) -> str:
     return errors.problem(error, request.scope[REQUEST_ID]).error.message
 
 
+def _made() -> StreamableHttp:
+    from ragstone.serve.mcp.mcp_server import StreamableHttp
+
+    # The host and the origin were checked before, as for all routes.
+    return StreamableHttp(_backend, explain=_explain)
+
+
+class _OnDemand:
+    """The protocol's server, run from the first request on by a task of its own, which also ends it."""
+
+    def __init__(self) -> None:
+        self._ending = asyncio.Event()
+        self._server: asyncio.Future[StreamableHttp] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def server(self) -> StreamableHttp:
+        if self._server is None:
+            self._server = asyncio.get_running_loop().create_future()
+            self._task = asyncio.create_task(self._run(self._server))
+        return await asyncio.shield(self._server)
+
+    async def _run(self, started: asyncio.Future[StreamableHttp]) -> None:
+        try:
+            server = await asyncio.to_thread(_made)
+        except Exception as error:
+            started.set_exception(error)
+            return
+        async with server.running():
+            started.set_result(server)
+            await self._ending.wait()
+
+    async def end(self) -> None:
+        self._ending.set()
+        if self._task:
+            await self._task
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
-    # The host and the origin were checked before, as for all routes.
-    app.state.mcp = StreamableHttp(_backend, explain=_explain)
-    async with app.state.mcp.running():
+    app.state.mcp = on_demand = _OnDemand()
+    try:
         yield
+    finally:
+        await on_demand.end()
 
 
 class _Endpoint:
@@ -72,7 +116,8 @@ class _Endpoint:
         except Refused as error:
             await errors.response(error, scope)(scope, receive, send)
             return
-        server: StreamableHttp = scope["app"].state.mcp
+        on_demand: _OnDemand = scope["app"].state.mcp
+        server = await on_demand.server()
         await server(scope, receive, send)
 
 
