@@ -258,7 +258,7 @@ def keeps_budget(room: Room) -> str:
     expect(tight and tokens(tight) <= 150, f"{tokens(tight)} tokens at rank.max_tokens=150")
     places = [free.index(one) for one in ids(tight)]
     expect(places == sorted(places), f"the chunks within the budget are not in order: {places}")
-    expect(places != list(range(len(places))), "no chunk was too long, so nothing was skipped")
+    expect(len(tight) < len(free), "no chunk was too long, so nothing was left out")
     for name, (most, budget) in {"": (5, 2000), "quick": (3, 1000), "complex": (10, 4000)}.items():
         found = hits(room, kb, KERNEL, *(["--profile", name] if name else []))
         expect(len(found) <= most and tokens(found) <= budget, f"{name}: {len(found)} chunks, {tokens(found)} tokens")

@@ -409,7 +409,7 @@ def penguins(_: object) -> str:
 def tiers(room: Room) -> str:
     kb, start = hosted(room), len(service().asked)
     options = ("--set", "respond.cheap=openai:gpt-4.1-nano", "--set", "respond.model.name=openai:gpt-4.1")
-    good = room.json("ask", "Wie wird das Virus übertragen?", "--kb", kb, "--json", *options, **keys())
+    good = room.json("ask", QUESTION, "--kb", kb, "--json", *options, **keys())
     first = [one.body["model"] for one in chats(since(start))]
     expect((good["model"], set(first)) == ("openai:gpt-4.1-nano", {"gpt-4.1-nano"}), f"{good['model']} after {first}")
     start, told = len(service().asked), service().reply

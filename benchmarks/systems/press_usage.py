@@ -70,7 +70,7 @@ def streaming(room: Room) -> str:
     with OpenAIServer(_reply, pause=0.05) as model, room.serving(press(room), **_with_model(model.url)) as site:
         await_ready(site)
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
-        body = json.dumps({"question": QUESTION}).encode()
+        body = json.dumps({"question": "Where has Arburg launched a 5G campus network?"}).encode()
         request = urllib.request.Request(f"{site.url}/query", body, headers)
         with urllib.request.urlopen(request, timeout=SECONDS) as stream:
             names = [line[7:].strip().decode() for line in stream if line.startswith(b"event: ")]
