@@ -314,27 +314,33 @@ def streamed(site: Site, question: str) -> list[str]:
 # ---------------------------------------------------------------- D11: learning
 
 
+TRIES = 8
+"""Questions until one is answered by what was learned, because a share is answered as before."""
+
+
 @SYSTEM.feature("feedback on a response, learning after five, and a rollback", "ragstone feedback RESPONSE_ID up")
 def learns(room: Room) -> str:
     kb, eager = articles(room), {"RAGSTONE_LEARNING__MODE": "eager", "RAGSTONE_RESPOND__MODEL__NAME": "extractive"}
     versions = [len(room.json("policy", "list", "--kb", kb, "--json", **eager)["policies"])]
     used, said = list[int](), ""
-    for number in range(6):
+    for number in range(5 + TRIES):
         answer = room.json("ask", f"{ENGLISH}{' ' * number}?", "--kb", kb, "--json", *REPEATED, **eager)
         used.append(answer["policy"])
         said = answer["notices"]
         if number < 5:
             room.ok("feedback", answer["response_id"], "down" if number % 2 else "up", "--kb", kb, **eager)
             versions.append(len(room.json("policy", "list", "--kb", kb, "--json", **eager)["policies"]))
+        elif answer["policy"]:
+            break
     expect(versions[:5] == [versions[0]] * 5, f"versions after each vote: {versions}")
     expect(versions[5] == versions[0] + 1, f"versions after each vote: {versions}")
-    expect(used[:5] == [0] * 5 and used[5] > 0, f"policies used: {used}; the last answer says {said}")
+    expect(used[:5] == [0] * 5 and used[-1] > 0, f"policies used: {used}; the last answer says {said}")
     room.ok("policy", "rollback", "0", "--kb", kb, **eager)
     back = room.json("ask", f"{ENGLISH} ??", "--kb", kb, "--json", *REPEATED, **eager)["policy"]
     expect(back == 0, f"after the rollback policy {back} answers")
     kept = len(room.json("policy", "list", "--kb", kb, "--json", **eager)["policies"])
     expect(kept >= versions[5], f"{kept} versions are kept after the rollback")
-    return f"a step after the fifth vote, used by the next question; rolled back to 0, {kept} versions kept"
+    return f"a step after the fifth vote, used by question {len(used)}; rolled back to 0, {kept} versions kept"
 
 
 # ---------------------------------------------------------------- D12, D13: figures
