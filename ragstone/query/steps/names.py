@@ -7,7 +7,7 @@ a name may be a plain noun there; whoever uses names weighs them by how rare the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import cache
 
 from ragstone.query.words import lexicon
@@ -65,24 +65,20 @@ class Mentions:
 
     def __init__(self, text: str) -> None:
         self.words = words(text)
-        self.beginnings: Set[str] = {word[:_STEM] for word in self.words}
+        self._distinct = frozenset(self.words)
+        self.beginnings: Set[str] = {word[:_STEM] for word in self._distinct}
         """What the words begin with; the text has no name whose `beginning` is not among them."""
-        self._places = dict[str, list[int]]()
 
     def has(self, name: Sequence[str]) -> bool:
         """Return whether the words of a name follow each other in the text."""
-        return next(self.places(name), None) is not None
-
-    def places(self, name: Sequence[str]) -> Iterator[int]:
-        """Yield where the words of a name begin."""
         if not name or (start := beginning(name)) not in self.beginnings:
-            return  # that is so for nearly all names
-        if start not in self._places:
-            self._places[start] = [place for place, word in enumerate(self.words) if word[:_STEM] == start]
-        for place in self._places[start]:
-            there = self.words[place : place + len(name)]
-            if len(there) == len(name) and all(map(_same, there, name)):
-                yield place
+            return False  # that is so for nearly all names
+        if len(name) == 1:
+            (only,) = name
+            return only in self._distinct or any(_same(word, only) for word in self._distinct if word.startswith(start))
+        places = (place for place, word in enumerate(self.words) if word.startswith(start))
+        parts = (self.words[place : place + len(name)] for place in places)
+        return any(len(part) == len(name) and all(map(_same, part, name)) for part in parts)
 
 
 def beginning(name: Sequence[str]) -> str:
