@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from ragstone.core.records import Span
-from ragstone.respond.words import lexicon, plain
+from ragstone.respond.words import Lexicon, lexicon, plain
 
 _TOKEN = re.compile(
     r"""
@@ -64,7 +64,7 @@ def _kept(text: str) -> tuple[Word, ...]:
 
 
 def _read(text: str) -> tuple[Word, ...]:
-    lists, found = lexicon(), list[Word]()
+    lists, found, first = lexicon(), list[Word](), True
     for match in _TOKEN.finditer(text):
         span, shown = Span(start=match.start(), end=match.end()), match.group()
         if match["iso"] or match["dotted"]:
@@ -73,8 +73,9 @@ def _read(text: str) -> tuple[Word, ...]:
             unit = match["unit"].strip().lower()
             found.append(Word(span=span, lower=shown.lower(), value=_number(match["number"]), unit=lists.unit(unit)))
         else:
-            found.append(_word(text, span, shown, first=not any(one.lower.isalpha() for one in found)))
-    return tuple(_in_context(word, found[i - 1] if i else None, found[i + 1 : i + 2]) for i, word in enumerate(found))
+            found.append(_word(lists, text, span, shown, first=first))
+            first = first and not found[-1].lower.isalpha()
+    return tuple(map(partial(_in_context, lists), found, [None, *found], [*found[1:], None]))
 
 
 def alike(one: str, other: str, *, name: bool = False) -> bool:
@@ -126,30 +127,30 @@ def initials(word: Word, others: Sequence[Word]) -> bool:
     return word.lower in "".join(other.lower[:1] if other.named else " " for other in others)
 
 
-def _word(text: str, span: Span, shown: str, *, first: bool) -> Word:
-    lists, lower = lexicon(), plain(shown).replace("’", "'").removesuffix("'s")
-    capital = shown[0].isupper()
-    before = text[: span.start].rstrip()[-1:]
-    begins = first or before in ".:!?“„\"'«`"
+def _word(lists: Lexicon, text: str, span: Span, shown: str, *, first: bool) -> Word:
+    lower = plain(shown).replace("’", "'").removesuffix("'s")
+    stop, named = lower in lists.stop, False
+    if shown[0].isupper() and not stop:
+        before = text[: span.start].rstrip()[-1:]
+        begins = first or before in ".:!?“„\"'«`"
+        named = not begins or shown[1:].lower() != shown[1:]
     return Word(
         span=span,
         lower=lower,
         value=lists.numbers.get(lower, ""),
-        named=capital and lower not in lists.stop and (not begins or shown[1:].lower() != shown[1:]),
+        named=named,
         capitals=shown.isupper(),
         negation=lower in lists.negations or lower.endswith("n't"),
-        stop=lower in lists.stop or len(lower) < 2,
+        stop=stop or len(lower) < 2,
     )
 
 
-def _in_context(word: Word, before: Word | None, after: list[Word]) -> Word:
+def _in_context(lists: Lexicon, word: Word, before: Word | None, after: Word | None) -> Word:
     """Recognise a month by a number next to it, and give a number the unit that follows it."""
-    lists = lexicon()
-    near_number = any(one is not None and one.value.isdigit() for one in (before, *after))
-    month = lists.months.get(word.lower, "")
-    if month and not word.value and (near_number or word.named):
-        return Word(span=word.span, lower=word.lower, value=month)
-    if word.value and not word.unit and after and (unit := lists.unit(after[0].lower)):
+    if not word.value and (month := lists.months.get(word.lower)):
+        near_number = any(one is not None and one.value.isdigit() for one in (before, after))
+        return Word(span=word.span, lower=word.lower, value=month) if near_number or word.named else word
+    if word.value and not word.unit and after and (unit := lists.unit(after.lower)):
         return Word(span=word.span, lower=word.lower, value=word.value, unit=unit)
     return word
 
