@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, get_args
 
@@ -102,6 +102,7 @@ class _Language:
     added: re.Pattern[str]
 
 
+@lru_cache  # several stages of an answer ask
 def talk_of(question: str, language: str = "") -> Talk | None:
     """Return what a question is if it needs no search, or None.
 

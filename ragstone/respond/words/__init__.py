@@ -146,8 +146,7 @@ def language_of(question: str) -> str:
     """
     found = [plain(word) for word in _WORD.findall(question)]
     counts = {
-        language: sum(word in function_words for word in found)
-        for language, function_words in _function_words().items()
+        language: sum(map(function_words.__contains__, found)) for language, function_words in _function_words().items()
     }
     best, second = sorted(counts, key=lambda language: -counts[language])[:2]
     return best if counts[best] >= MIN_EVIDENCE * max(1, counts[second]) else ""
