@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from ragstone.core.filters import Scalar
@@ -365,12 +367,15 @@ class TokenVectors:
     spans: tuple[Span, ...]
 
 
+_start = attrgetter("start")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenMatches:
     """The similarity of a question and a text, token by token.
 
     ``weights`` (question tokens,) sum to 1; ``similarity`` (question tokens, text tokens) holds cosines; ``spans`` and
-    ``asked`` locate the tokens of the text and of the question.
+    ``asked`` locate the tokens of the text and of the question, in order.
     """
 
     weights: Vector
@@ -380,5 +385,7 @@ class TokenMatches:
 
     def score(self, within: Span | None = None) -> float:
         """Return the mean over question tokens, by weight, of the best cosine with a token of the text or a part."""
-        part = [within is None or within.start <= s.start < within.end for s in self.spans]
-        return float(self.weights @ self.similarity[:, part].max(axis=1)) if any(part) else 0.0
+        first, last = 0, len(self.spans)
+        if within is not None:
+            first, last = (bisect_left(self.spans, end, key=_start) for end in (within.start, within.end))
+        return float(self.weights @ self.similarity[:, first:last].max(axis=1)) if first < last else 0.0

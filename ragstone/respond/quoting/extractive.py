@@ -280,16 +280,17 @@ def likely_of(
     hits: Sequence[Hit],
 ) -> list[Likely]:
     """Return the sentences that can be quoted, in reading order; all of them if none can."""
+    quotes = [quote_of(one, hits) for one in scored]
     all_of_them = [
         Likely(
-            quote=quote_of(one, hits) or Quote(hit=one.hit, place=one.place, span=one.span),
+            quote=quote or Quote(hit=one.hit, place=one.place, span=one.span),
             probability=float(probability),
             refers=bool(known.refers),
             told=one.told,
         )
-        for one, known, probability in zip(scored, features, probabilities, strict=True)
+        for one, quote, known, probability in zip(scored, quotes, features, probabilities, strict=True)
     ]
-    can_be = [one for one, sentence in zip(all_of_them, scored, strict=True) if quote_of(sentence, hits)]
+    can_be = [one for one, quote in zip(all_of_them, quotes, strict=True) if quote]
     return can_be or all_of_them
 
 
