@@ -14,7 +14,7 @@ import argparse
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -94,11 +94,11 @@ async def _case(trace: Trace, right: frozenset[str], steps: Steps, request: Requ
 
 def fit(sets: Sequence[Sequence[Case]]) -> Coefficients:
     """Return the coefficients that fit these sets, each with the same weight."""
-    found = np.array(astuple(FITTED))
+    found = np.array(FITTED)
     for _ in range(PASSES):
         choices = [one for cases in sets for case in cases for one in _choices(case, found, 1 / len(cases))]
         found = _fitted(choices, found)
-    return Coefficients(**dict(zip((field.name for field in fields(Coefficients)), found.tolist(), strict=True)))
+    return Coefficients(*found.tolist())
 
 
 def _choices(case: Case, weights: NDArray[np.float64], weight: float) -> list[Choice]:
@@ -111,7 +111,7 @@ def _choices(case: Case, weights: NDArray[np.float64], weight: float) -> list[Ch
         if not right.any():
             break
         covered, leads = case.joining.covered(chosen), case.joining.leads(chosen)
-        features = np.array([astuple(case.joining.features(place, leads, covered)) for place in rest])
+        features = np.array([case.joining.features(place, leads, covered) for place in rest])
         out.append(Choice(features=features, right=right, weight=weight))
         chosen.append(Chosen(place=rest[int((features @ weights).argmax())]))
     return out
@@ -159,8 +159,8 @@ def main() -> None:
     for name, own in found.items():
         others = fit([some for other, some in found.items() if other != name])
         print(f"{name}: recall@{JOINED} {recall(own, None):.3f}, joined {recall(own, others):.3f}")
-    values = astuple(fit(list(found.values())))
-    print(", ".join(f"{field.name}={value:.1f}" for field, value in zip(fields(Coefficients), values, strict=True)))
+    fitted = fit(list(found.values()))
+    print(", ".join(f"{name}={value:.1f}" for name, value in fitted._asdict().items()))
 
 
 if __name__ == "__main__":

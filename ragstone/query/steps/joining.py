@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from math import exp, log
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ragstone.query.steps.names import beginning, words
 from ragstone.query.steps.passages import Passage, Sentence, Weighed
@@ -68,8 +68,7 @@ class Chosen:
     link: Link | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coefficients:
+class Coefficients(NamedTuple):
     """What each feature of a candidate adds to its score, given those chosen before.
 
     ``score`` multiplies its score in the search, from 0 for the best candidate to -1 for the last. ``named`` counts if
@@ -191,23 +190,26 @@ class Joining:
                 number: links
                 for number, other in enumerate(self._candidates)
                 if number != place and not same_title(one, other.passage)
-                if (links := tuple(self._links_to(place, number, shared, beginnings)))
+                if (links := self._links_to(place, number, shared, beginnings))
             }
         return self._links[place]
 
-    def _links_to(self, place: int, other: int, shared: Sequence[Link], beginnings: Set[str]) -> Iterable[Link]:
+    def _links_to(self, place: int, other: int, shared: Sequence[Link], beginnings: Set[str]) -> tuple[Link, ...]:
+        """Return how a candidate leads to another one, given its `_shared_names` and what they begin with."""
         one, to = self._candidates[place].passage, self._candidates[other].passage
-        titles: Sequence[tuple[LinkKind, tuple[str, ...], Passage]] = (
-            ("title", self._titles[other], one),
-            ("back", self._titles[place], to),
+        names = () if to.all.beginnings.isdisjoint(beginnings) else (link for link in shared if to.all.has(link.name))
+        return (
+            *self._mentions("title", one, self._titles[other]),
+            *self._mentions("back", to, self._titles[place]),
+            *islice(names, 1),
         )
-        for kind, title, text in titles:
-            if title and text.all.has(title):
-                near = [self._near(text, some) for some in text.sentences if some.mentions(title)]
-                if near:
-                    yield Link(kind=kind, name=title, near=max(near))
-        if not to.all.beginnings.isdisjoint(beginnings):
-            yield from islice((link for link in shared if to.all.has(link.name)), 1)
+
+    def _mentions(self, kind: LinkKind, text: Passage, title: tuple[str, ...]) -> tuple[Link, ...]:
+        """Return the link that a passage has because it mentions a title; none if it does not."""
+        if not title or not text.all.has(title):
+            return ()
+        near = [self._near(text, some) for some in text.sentences if some.mentions(title)]
+        return (Link(kind=kind, name=title, near=max(near)),) if near else ()
 
     def _shared_names(self, passage: Passage) -> list[Link]:
         """Return the rare names of a passage that the question has not, those nearest to the question first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
@@ -38,8 +38,8 @@ class Passage:
 
     def shown(self, name: Sequence[str]) -> str:
         """Return a name as the passage writes it; its words if it has another form there."""
-        found = (one for sentence in self.sentences for one in names(sentence.text) if words(one) == list(name))
-        return next(found, " ".join(name))
+        written = (one for sentence in self.sentences for one, its in sentence.written.items() if its == tuple(name))
+        return next(written, " ".join(name))
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -58,9 +58,14 @@ class Sentence:
         return Mentions(self.text)
 
     @cached_property
-    def names(self) -> list[tuple[str, ...]]:
+    def written(self) -> dict[str, tuple[str, ...]]:
+        """The names in the sentence as it writes them, each with its words."""
+        return {name: found for name in names(self.text) if (found := tuple(words(name)))}
+
+    @property
+    def names(self) -> Collection[tuple[str, ...]]:
         """The names in the sentence, each as its words."""
-        return [found for name in names(self.text) if (found := tuple(words(name)))]
+        return self.written.values()
 
     @cached_property
     def _own_names(self) -> list[Mentions]:
@@ -99,7 +104,7 @@ def leading_names(asked: Weighed, passages: Sequence[Passage], limit: int) -> li
     known, found = set(words(asked.text)), dict[str, float]()
     for passage in passages:
         for sentence in passage.sentences:
-            new = [name for name in names(sentence.text) if _is_new(tuple(words(name)), known, passage.title)]
+            new = [name for name, its in sentence.written.items() if _is_new(its, known, passage.title)]
             near = asked.covered(sentence.all, passage.heading) if new else 0.0
             for name in new:
                 found[name] = max(near, found.get(name, 0.0))
