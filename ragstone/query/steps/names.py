@@ -7,7 +7,7 @@ a name may be a plain noun there; whoever uses names weighs them by how rare the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from functools import cache
 
 from ragstone.query.words import lexicon
@@ -66,7 +66,7 @@ class Mentions:
     def __init__(self, text: str) -> None:
         self.words = words(text)
         self._distinct = frozenset(self.words)
-        self.beginnings: Set[str] = {word[:_STEM] for word in self._distinct}
+        self.beginnings = {word[:_STEM] for word in self._distinct}
         """What the words begin with; the text has no name whose `beginning` is not among them."""
 
     def has(self, name: Sequence[str]) -> bool:
@@ -76,6 +76,8 @@ class Mentions:
         if len(name) == 1:
             (only,) = name
             return only in self._distinct or any(_same(word, only) for word in self._distinct if word.startswith(start))
+        if not self.beginnings.issuperset(word[:_STEM] for word in name[1:]):
+            return False
         places = (place for place, word in enumerate(self.words) if word.startswith(start))
         parts = (self.words[place : place + len(name)] for place in places)
         return any(len(part) == len(name) and all(map(_same, part, name)) for part in parts)
