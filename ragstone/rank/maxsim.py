@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\w+")
 MIN_CACHED, MAX_CACHED = 16, 64
 """Passages whose vectors are cached, half a megabyte each; more than the first number only if compared at once."""
+ONE_THREAD = 1 << 18
+"""Multiplications that OpenBLAS does in one thread. For more it wakes one thread per core, and these wait for further
+work without sleeping: an answer would take half as much CPU time again."""
 BATCH = 2
 """Texts compared between two checks of the time; one takes about 50 ms if its vectors are not cached."""
 
@@ -42,7 +45,7 @@ class LateInteraction:
         weights = self._token_weights(question, asked.spans, request)
         return [
             TokenMatches(
-                weights=weights, similarity=asked.vectors @ text.vectors.T, spans=text.spans, asked=asked.spans
+                weights=weights, similarity=_cosines(asked.vectors, text.vectors), spans=text.spans, asked=asked.spans
             )
             for text in await self._passages(texts, request)
         ]
@@ -69,6 +72,12 @@ class LateInteraction:
                 weights[i] = weight_of[word]
         total = weights.sum()
         return weights / total if total > 0 else np.full_like(weights, 1 / max(len(weights), 1))
+
+
+def _cosines(asked: Vector, text: Vector) -> Vector:
+    """Return the cosines of normalised vectors (n, dimensions) and (m, dimensions), shape (n, m)."""
+    count = max(1, asked.size * len(text) // ONE_THREAD)
+    return np.concatenate([asked @ part.T for part in np.array_split(text, count)], axis=1)
 
 
 class MaxSimReranker:
