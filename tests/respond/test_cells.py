@@ -125,14 +125,25 @@ def test_money_does_not_say_how_many(money: str):
     assert looked("How many dollars did iPhone earn in the quarter ended July 1, 2023?", table).probability > CAP
 
 
-def test_no_figure_says_why():
-    def probability(kind: Kind) -> float:
-        evidence = Evidence(question="Why did women die of a stroke in 2006?", kind=kind, hits=(DEATHS,), method="test")
-        found = READER.read(evidence, Request.by_owner())
-        assert found is not None
-        return found.probability
+def probability(question: str, kind: Kind) -> float:
+    evidence = Evidence(question=question, kind=kind, hits=(DEATHS,), method="test")
+    found = READER.read(evidence, Request.by_owner())
+    assert found is not None
+    return found.probability
 
-    assert probability("reason") <= CAP < probability("quantity")
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How did women die of a stroke in 2006?", "how_to"),
+        ("Why did women die of a stroke in 2006?", "quantity"),
+        ("What caused women to die of a stroke in 2006?", "quantity"),
+        ("Who died of a stroke in 2006, women?", "quantity"),
+        ("Where did women die of a stroke in 2006?", "quantity"),
+    ],
+)
+def test_no_figure_answers_a_question_for_words(question: str, kind: Kind):
+    assert probability(question, kind) <= CAP < probability("How many women died of a stroke in 2006?", "quantity")
 
 
 @pytest.mark.parametrize(

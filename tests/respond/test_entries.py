@@ -68,6 +68,21 @@ def test_quotes_no_entry_of_something_else(question: str):
     assert entry_of(question, [hit(MANUAL)]) is None
 
 
+def test_a_name_may_be_written_with_capitals_within():
+    page = """\
+     LoginGraceTime
+             The server disconnects after this time. The default is 120 seconds.
+
+     LogLevel
+             Gives the verbosity that is used when logging messages. The default is INFO.
+"""
+    found = entry_of("LoginGraceTime default", [hit(page)])
+    assert found is not None
+    assert found.quote.text.split()[0] == "LoginGraceTime"
+    assert found.quote.text.endswith("120 seconds.")
+    assert entry_of("What is the default of max_sessions in LoginGraceTime?", [hit(page)]) is None
+
+
 def test_a_sentence_that_begins_with_the_name_is_no_entry():
     text = "connect_timeout is described elsewhere, with its default.\n\nIt has a default of three seconds."
     assert entry_of("What is the default of connect_timeout?", [hit(text)]) is None

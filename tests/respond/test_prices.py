@@ -13,6 +13,7 @@ from ragstone.respond.requirements.prices import asks_price, says_price
         "How much money did they pay for it?",
         "What is the monthly fee?",
         "What salary does the director receive?",
+        "What rent does the landlord ask for?",
         "At what price is it sold?",
         "Was kostet der Eintritt?",
         "Wie hoch ist die Gebühr?",
@@ -56,7 +57,13 @@ def test_recognises_prices(quote: str):
 
 @pytest.mark.parametrize(
     "quote",
-    ["The book has 137 pages.", "Sold for 51.0 percent.", "It remarks on freedom.", "It has 600 million users."],
+    [
+        "The book has 137 pages.",
+        "Sold for 51.0 percent.",
+        "It remarks on freedom.",
+        "It has 600 million users.",
+        "For 27 million AOK members.",
+    ],
 )
 def test_other_numbers_are_no_prices(quote: str):
     assert not says_price([quote])

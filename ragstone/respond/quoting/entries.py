@@ -18,9 +18,12 @@ from ragstone.respond.quoting.quotes import Quote
 
 SURE = 0.9
 """Probability that an entry answers: chosen, not fitted."""
-_NAME = r"--?[A-Za-z][\w-]+|[A-Za-z]\w*(?:[_.][A-Za-z]\w*)+|[A-Za-z]\w*_\w+"
-_NAMES = re.compile(rf"(?<![\w./-])(?:{_NAME})(?![\w/-]|\.\w)")
+_JOINED = r"--?[A-Za-z][\w-]+|[A-Za-z]\w*(?:[_.][A-Za-z]\w*)+|[A-Za-z]\w*_\w+"
 """Names that only programs write: connect_timeout, SECRET_KEY, server.port, --verbose."""
+_CAPITALS = r"[A-Z][a-z\d]+(?:[A-Z]+[a-z\d]*)+"
+"""Names with capitals within, as LoginGraceTime; products and companies are written so, too, as PostgreSQL."""
+_NAME = rf"{_JOINED}|{_CAPITALS}"
+_NAMES = tuple(re.compile(rf"(?<![\w./-])(?:{one})(?![\w/-]|\.\w)") for one in (_JOINED, _CAPITALS))
 _MARKED = r"[ \t]*(?:#{1,6}[ \t]+|[-*+•][ \t]+|\.\.[ \t]+[\w:-]+::[ \t]+)?[`*\"']{0,3}(?:-\w,[ \t]+)?"
 """What may stand before the name: the mark of a heading, of an item or of a directive, quotes, a short option."""
 _REST = r"[`*\"']{0,3}(?:[ \t]*[(\[<={:,][^\n]*|[ \t]+[A-Z]+)?[`*\"':]{0,3}[ \t]*"
@@ -36,7 +39,7 @@ def entry_of(question: str, hits: Sequence[Hit]) -> Likely | None:
 
     None, too, if the question has another name, or a word that neither the entry nor what stands above it has.
     """
-    names = {match[0] for match in _NAMES.finditer(question)}
+    names = next(filter(None, (set(pattern.findall(question)) for pattern in _NAMES)), set[str]())
     if len(names) != 1:
         return None
     (name,) = names

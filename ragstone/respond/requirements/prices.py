@@ -16,7 +16,8 @@ _ASKED = re.compile(
     r"\bhow expensive\b|\b(?:at|for) what price\b"
     r"|\bhow much (?:money|(?:is|are|was|were|does|do|did|will|would|has|have|had)\b[^?]*"
     r"\b(?:cost|pay|paid|paying|charged?|spend|spent|earn|earned|worth|price|salary))\b"
-    r"|\bwhat(?:'s|’s| is| are| was| were)? (?:the |an? |its |his |her |their )?(?:\w+ )?(?:price|salary|wage|fee)\b"
+    r"|\bwhat(?:'s|’s| is| are| was| were)? (?:the |an? |its |his |her |their )?(?:\w+ )?"
+    r"(?:price|salary|wage|fee|rent)\b"
     r"|\bwhat (?:do|does|did|will) [^?]*\bcost\b"
     r"|\bwas kostet(?:e|en)?\b|\bwie ?viel (?:kostet|verdient|zahlt)"
     r"|\bwie hoch (?:ist|war|sind) [^?]*(?:preis|gehalt|gebühr)",
@@ -27,7 +28,10 @@ _OTHERWISE = re.compile(
 )
 """Words of a question about a price that ask for something else than the amount."""
 _SAID = re.compile(
-    r"\b\d+[.,]\d\d\b|\b(?:million|billion|thousand|mio|mrd)\b(?!\s+(?!this\b|plus\b|across\b|crowns\b)[a-z]{3,}s\b)"
+    r"\b\d+[.,]\d\d\b"
+    # "27 million AOK policyholders" are no money.
+    r"|\b(?:million|billion|thousand|mio|mrd)\b"
+    r"(?!\s+(?:(?-i:[A-Z])\w*\s+)?(?!this\b|plus\b|across\b|crowns\b)[a-z]{3,}s\b)"
     r"|\b(?:free|kostenlos|gratis|bucks|marks?)\b"
     r"|\b(?:no|without) (?:charge|cost|fees?)\b",
     re.IGNORECASE,

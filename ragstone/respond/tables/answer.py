@@ -95,8 +95,8 @@ class TableReader:
         lacks = [one for one in lacks if not _is_named(one, looked.cells[0].hit.chunk)]
         looked = replace(looked, probability=lowered(looked.probability, lacks), row=lowered(looked.row, lacks))
         cell = looked.cells[0].cell
-        explains = evidence.kind in EXPLAINED and is_figure(cell.text)
-        if explains or (asked.counts and not asked.calculates and _is_money(asked, cell)):
+        in_words = evidence.kind in EXPLAINED or asked.in_words
+        if (in_words and is_figure(cell.text)) or (asked.counts and not asked.calculates and _is_money(asked, cell)):
             looked = replace(looked, probability=min(CAP, looked.probability), row=min(CAP, looked.row))
         return self._with_row(looked)
 

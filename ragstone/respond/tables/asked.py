@@ -58,6 +58,9 @@ _SENTENCE = re.compile(
 )
 """Words of a question or of a request; what has none of them is a label, such as "revenue, third quarter of 2023"."""
 _WHY = re.compile(r"\b(?:why|driver|drivers|reason|reasons|cause|causes|factor|factors|impact|effect)\b")
+_CAUSE = re.compile(
+    r"\bwhy\b|\bwhat (?:caused?|drove|drives|led to|leads to|explains?)\b|\b(?:cause|reason)s? (?:of|for)\b"
+)
 _COMPARES = re.compile(r"\bcompare[ds]?\b|\b(?:up|stack up) against\b|\b(?:versus|vs|relative to)\b")
 _ASKED = re.compile(r"\b(?:which|what|whose|how many|name (?:a|an|one|the))\b")
 
@@ -216,10 +219,15 @@ class Asked:
         dated = bool(when.years or when.quarters or when.days or when.length or self.recent)
         return dated and (label or self.figure)
 
-    @cached_property
+    @property
     def _otherwise(self) -> bool:
         """Whether it asks for a name, a place, a time or a reason."""
-        return self.name or self.person or self.place or self.time or _WHY.search(plain(self.text)) is not None
+        return self.in_words or self.time or _WHY.search(plain(self.text)) is not None
+
+    @cached_property
+    def in_words(self) -> bool:
+        """Whether only words can answer, and no figure: it asks for a name, a place or a cause."""
+        return self.name or self.person or self.place or _CAUSE.search(plain(self.text)) is not None
 
     def found_in(self, text: Named) -> frozenset[int]:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
