@@ -21,7 +21,9 @@ from ragstone.settings.yaml_text import read_yaml
 
 _SHORT = 3
 """Letters of a word that has no plural."""
-_WHERE = re.compile(r"\bwhere\b|\b(?:what|which) (?:city|place|venue|location|stadium|country)\b")
+_RANKED = r" (?:did|does) .*\b(?:take|finish|get|come|end|rank|achieve|win)\b"
+"""What one does with a place that is a number, as in a race."""
+_WHERE = re.compile(rf"\bwhere\b|\b(?:what|which) (?:city|venue|location|stadium|country|place(?!{_RANKED}))\b")
 _WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|season|month)\b")
 _HOW_HIGH = re.compile(r"(?<=\bhow )(?:high|large|big|great|low|small)\b", re.IGNORECASE)
@@ -219,15 +221,16 @@ class Asked:
         dated = bool(when.years or when.quarters or when.days or when.length or self.recent)
         return dated and (label or self.figure)
 
-    @property
+    @cached_property
     def _otherwise(self) -> bool:
         """Whether it asks for a name, a place, a time or a reason."""
-        return self.in_words or self.time or _WHY.search(plain(self.text)) is not None
+        return self.name or self.person or self.place or self.time or _WHY.search(plain(self.text)) is not None
 
     @cached_property
     def in_words(self) -> bool:
         """Whether only words can answer, and no figure: it asks for a name, a place or a cause."""
-        return self.name or self.person or self.place or _CAUSE.search(plain(self.text)) is not None
+        who_or_where = self.name or self.person or self.place
+        return not self.number and (who_or_where or _CAUSE.search(plain(self.text)) is not None)
 
     def found_in(self, text: Named) -> frozenset[int]:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
