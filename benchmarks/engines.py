@@ -156,7 +156,7 @@ def _serving(name: str) -> Generator[tuple[list[str], Callable[[], float], Calla
 
 def _run(what: str, kb: Path, asked: Path, settings: Sequence[str]) -> dict[str, Any]:
     code = f"import sys; from benchmarks.engines import print_{what}; print_{what}(*sys.argv[1:])"
-    return child("-c", code, str(kb), str(asked), *settings, OPENBLAS_NUM_THREADS="1")
+    return child("-c", code, str(kb), str(asked), *settings)
 
 
 # ------------------------------------------------------------ in a process of their own

@@ -103,7 +103,7 @@ def _filled(options: Options, real: query_data.Real, questions: Sequence[str], c
 async def _measured(options: Options, real: query_data.Real, questions: Sequence[str], count: int) -> Measured:
     folder = _filled(options, real, questions, count)
     progress(f"query: asking {count:,} chunks")
-    fresh = child("-c", _CHILD, str(folder), OPENBLAS_NUM_THREADS="1")
+    fresh = child("-c", _CHILD, str(folder))
     vectors = np.concatenate(list(query_data.extended(real.vectors, count)))
     with opened(folder, SETTINGS) as engine:
         by_filter = {name: await _asked(engine, vectors, questions, where) for name, where in FILTERS.items()}
