@@ -157,7 +157,7 @@ def test_an_administrator_sets_schedules_settings_and_trials(url: str, visit: Op
     expect(top_k).not_to_contain_text("just now")
 
     tabs.get_by_role("link", name="Learning").click()
-    page.get_by_label("Value").fill("2")
+    page.get_by_label("Value", exact=True).fill("2")
     page.get_by_role("button", name="Start a trial").click()
     expect(page.get_by_role("cell", name=re.compile("top_k .* 2")).first).to_be_visible()
     page.get_by_role("button", name="Use version 1").click()
