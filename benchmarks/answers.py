@@ -17,7 +17,7 @@ from ragstone.review.report import AnswerReport, Share
 from ragstone.settings.load import load
 
 SET = "clapnq"
-CONVERSATIONS, FACTS = "mtrag_un", "xquad en"
+CONVERSATIONS, FACTS, WRITTEN = "mtrag_un", "xquad en", "written"
 QUICK_LIMIT, QUICK_EVERY = 60, 8
 MEANING = {
     "citation_precision": "citations that touch a sentence an annotator chose, of all citations",
@@ -62,7 +62,7 @@ async def measure(options: Options) -> Result:
 
 
 async def _others(options: Options) -> Result:
-    """Measure refusals in conversations, and how many questions of fact are answered in the words of the annotators."""
+    """Measure refusals in conversations, questions of fact, and questions in other words than their documents."""
     assert options.data is not None
     every = QUICK_EVERY if options.quick else 1
     rows: list[list[str]] = []
@@ -82,6 +82,22 @@ async def _others(options: Options) -> Result:
         right = sum(not draft.abstained and found.asked.is_answered_by(draft.citations) for found, draft in told)
         rows.append([FACTS, "facts_answered", *_share(right, len(told))])
         figures["facts_answered"] = _value(right, len(told))
+    if is_there(options.data, WRITTEN):
+        told = await _drafts(options, WRITTEN, every)
+        answered = [(found, draft) for found, draft in told if not draft.abstained]
+        right = sum(found.asked.is_answered_by(draft.citations) for found, draft in answered)
+        shares = {
+            "answered_right": (right, sum(one.answerable for one, _ in told)),
+            "answers_right": (right, len(answered)),
+            "refusal_recall": (
+                sum(draft.abstained and not found.answerable for found, draft in told),
+                sum(not one.answerable for one, _ in told),
+            ),
+        }
+        stated = sum(draft.answerability for _, draft in answered) / max(len(answered), 1)
+        rows += [[WRITTEN, name, *_share(*counts)] for name, counts in shares.items()]
+        rows.append([WRITTEN, "stated, of those answered", f"{stated:.3f}", f"{len(answered)}"])
+        figures |= {f"written_{name}": _value(*counts) for name, counts in shares.items()}
     return Result(
         tables=[Table(title="other sets", columns=["set", "measure", "share", "count"], rows=rows)], figures=figures
     )

@@ -29,7 +29,7 @@ FITTED = (
     "mtrag_un",
 )
 """Sets that coefficients are fitted to. Questions of condaqa and policyqa do not say which document they are about."""
-UNSEEN = ("filings", "2wikimultihop", "telekom_press", "cudaq_docs")
+UNSEEN = ("written", "filings", "2wikimultihop", "telekom_press", "cudaq_docs")
 """Sets that nothing is fitted to."""
 ACROSS = "xquad de-en"
 """German questions about English passages, which only a multilingual embedder can answer: fitted to for e5-small."""

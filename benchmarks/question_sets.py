@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar, cast
 
+from benchmarks.written import PATH, written
 from ragstone import acquire
 from ragstone.core.answers import Citation, Turn
 from ragstone.core.records import Document, Span
@@ -226,7 +228,46 @@ def _filings(data: Path, name: str) -> QuestionSet:
     return QuestionSet(name=name, dataset=dataset, asked=asked, without=True)
 
 
+# ---------------------------------------------------------------- questions written for this project
+def _written(data: Path, name: str) -> QuestionSet:
+    """Return questions in other words than the documents; those whose sentences reading has changed are left out."""
+    del data
+    documents: list[Document] = []
+    asked: list[Asked] = []
+    with TemporaryDirectory() as folder:
+        for one in written("test"):
+            path = Path(folder) / one.domain / one.name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(one.text, encoding="utf-8")
+            (document,) = (
+                replace(found, id=f"{one.domain}/{one.name}")
+                for found in acquire.read(str(path), AcquireSettings(), base=Path(folder))
+                if isinstance(found, Document)
+            )
+            documents.append(document)
+            for number, question in enumerate(one.questions):
+                places = [locate(quote, (document.id,), {document.id: document.text}) for quote in question.quotes]
+                if all(places):
+                    asked.append(
+                        Asked(
+                            id=f"{document.id}/{number}",
+                            text=question.text,
+                            language="en",
+                            answerable=bool(places),
+                            documents=frozenset([document.id]),
+                            evidence=tuple(places),
+                        )
+                    )
+    return QuestionSet(
+        name=name,
+        dataset=Dataset(name=name, queries=(), qrels={}, documents=lambda: iter(documents)),
+        asked=tuple(_some(asked, QUESTIONS)),
+        without=False,
+    )
+
+
 FOLDERS = {
+    "written": str(PATH),
     "filings": "tables/sec10q/dev",
     "xquad en": "xquad/dev/en",
     "xquad de": "xquad/dev/de",
@@ -245,6 +286,7 @@ SETS: Mapping[str, Callable[[Path, str], QuestionSet]] = {
     "telekom_press": _judged,
     "mtrag_un": _conversations,
     "filings": _filings,
+    "written": _written,
     "qed_nq_dev": _passages,
     "hotpotqa": partial(_passages, apart=True),
     "2wikimultihop": partial(_passages, apart=True),

@@ -1,6 +1,6 @@
 """Passages that Ragstone's own search finds for the questions of reading sets: those that answer, and that mislead.
 
-    python -m training.mined --data DATA --out FOLDER      # writes FOLDER/mined.jsonl.gz; a quarter of an hour
+    python -m training.mined --data DATA --out FOLDER      # writes FOLDER/mined.jsonl.gz
 
 Passages that people paired with questions are too easy: real ones come from a search, and are cut and headed as chunks.
 """
@@ -29,13 +29,13 @@ from training.claims import rows
 from training.pairs import Pair
 
 ASKED = {
-    "squad2_dev_half": 1300, "squadshifts_wiki": 700, "tydiqa_en": 700, "selqa": 400, "squad1_train_part": 300,
-    "squad1_dev": 200, "boolq_dev": 150, "condaqa": 300, "tatqa_text": 250, "pubmedqa": 60,
+    "squad2_dev_half": 3600, "squadshifts_wiki": 3000, "tydiqa_en": 3000, "selqa": 1800, "squad1_train_part": 1500,
+    "squad1_dev": 1000, "boolq_dev": 600, "condaqa": 600, "tatqa_text": 700, "pubmedqa": 200,
 }  # fmt: skip
 """Questions of the training split of each set; a tenth as many, but 50, of the other split."""
 PASSAGES = {
-    "squadshifts_wiki": 900, "tydiqa_en": 900, "selqa": 500, "squad1_train_part": 500, "squad1_dev": 300,
-    "boolq_dev": 200, "condaqa": 300, "pubmedqa": 80,
+    "squadshifts_wiki": 3000, "tydiqa_en": 3000, "selqa": 1500, "squad1_train_part": 1500, "squad1_dev": 1000,
+    "boolq_dev": 700, "condaqa": 500, "pubmedqa": 250,
 }  # fmt: skip
 """Passages that are searched, of the sets of which not all are: whole articles up to about this number."""
 FOUND, NEAR, EACH = 8, 4, 2
@@ -56,6 +56,7 @@ def _pair(row: dict[str, Any]) -> Pair:
         answers=float(row["answers"]),
         evidence=tuple((start, end) for start, end in row["evidence"]),
         sentences=tuple((start, end) for start, end in row["sentences"]),
+        answer=None if row.get("answer") is None else (row["answer"][0], row["answer"][1]),
     )
 
 

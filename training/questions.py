@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.chunk import sentences
+from training.changes import NAME, NUMBER
 from training.claims import rows
 from training.pairs import Pair
 
@@ -32,6 +33,8 @@ NEGATIVES_OF = ("squadshifts_wiki", "tydiqa_en", "squad1_train_part", "selqa", "
 NEGATIVES = 0.35
 """Share of the questions of these sets that are asked of another passage, too."""
 NEAR = 3
+RENAMED = 0.15
+"""Share of the questions with a name or a number of their passage that are asked of another name or number, too."""
 UNMARKED, WORDS_ONLY = 0.3, 0.06
 """Shares of the questions that lose their mark, and also the words that make them questions."""
 _QUESTION_WORDS = re.compile(
@@ -104,6 +107,25 @@ def _section(question: str, row: dict[str, Any], *, answers: float) -> Pair:
         evidence=None if answers else (),
         sentences=tuple((span.start + len(head), span.end + len(head)) for span in sentences(row["positive"])),
     )
+
+
+def renamed(pairs: Sequence[Pair], seed: int = 7) -> list[Pair]:
+    """Return questions that their passage answers, asked of a name or a number that it does not have."""
+    chance = random.Random(seed)
+    asked = [one for one in pairs if one.answers == 1.0 and one.answer]
+    others = {kind: sorted({found for one in asked for found in kind.findall(one.first)}) for kind in (NAME, NUMBER)}
+    out: list[Pair] = []
+    for pair in asked:
+        named = [(kind, m) for kind in (NAME, NUMBER) for m in kind.finditer(pair.first) if m.group() in pair.second]
+        if not named or chance.random() >= RENAMED:
+            continue
+        kind, found = chance.choice(named)
+        other = chance.choice(others[kind])
+        if other.casefold() not in pair.second.casefold():
+            changed = pair.first[: found.start()] + other + pair.first[found.end() :]
+            source = f"{pair.source} renamed"
+            out.append(replace(pair, first=changed, source=source, answers=0.0, evidence=(), answer=None))
+    return out
 
 
 def as_typed(pairs: Sequence[Pair], seed: int = 11) -> list[Pair]:

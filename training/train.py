@@ -1,11 +1,12 @@
 """Train the trunk and its heads on claims and questions, or, beginning with its weights, on questions only.
 
-    python -m training.train --data DATA --out FOLDER --steps 3500 [--passages MINED] [--threads 1] [--seed 1]
+    python -m training.train --data DATA --out FOLDER --steps 3500 [--passages FOUND] [--threads 1] [--seed 1]
 
 Resumes from FOLDER/last.npz if it is there. A step is a batch of claims or of questions; the share of each is that of
-its tokens. With ``--passages``, the file of `training.mined`, the packaged model of claims learns to read passages, and
-no longer judges claims. Method: AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) with a linear rise and fall of the
-rate.
+its tokens. With ``--passages``, the folder of `training.mined` and `training.written`, the packaged model of claims
+learns to read passages, in all its layers, and no longer judges claims.
+
+Method: AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) with a linear rise and fall of the rate.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -32,21 +33,22 @@ from training.claims import claims, made_claims
 from training.measure import summary
 from training.mined import mined
 from training.pairs import Pair, Tokens, tokenized
-from training.questions import MORE, as_typed, medical, questions
+from training.questions import MORE, as_typed, medical, questions, renamed
 from training.trunk import CLASSES, Heads, Trunk
 
-BATCH_TOKENS = 4096
+WRITTEN_TIMES = 4
+"""How often a pass sees the questions that were written for training: they are few beside those of the public sets."""
 RATE, RISE, DECAY = 1.2e-4, 0.06, 0.01
 SAVE_EVERY, MEASURE_EVERY, SAY_EVERY = 200, 600, 20
 UNSUPPORTED_WEIGHT, EVIDENCE_WEIGHT, SPAN_WEIGHT = 0.5, 0.5, 0.5
 
 
-def batches(rows: Sequence[Tokens], chance: random.Random) -> list[list[Tokens]]:
-    """Return the rows in batches of similar length, in random order."""
+def batches(rows: Sequence[Tokens], tokens: int, chance: random.Random) -> list[list[Tokens]]:
+    """Return the rows in batches of similar length and at most so many tokens, in random order."""
     ordered = sorted(rows, key=lambda row: len(row.ids) + chance.random() * 8)
     out: list[list[Tokens]] = [[]]
     for row in ordered:
-        if (len(out[-1]) + 1) * len(row.ids) > BATCH_TOKENS:
+        if (len(out[-1]) + 1) * len(row.ids) > tokens:
             out.append([])
         out[-1].append(row)
     chance.shuffle(out)
@@ -112,7 +114,7 @@ def train(args: argparse.Namespace) -> None:
     sets = {"train": list[Tokens](), "valid": list[Tokens]()}
     for split, rows in sets.items():
         rows += tokenized(_pairs(args, split))
-    model = Trunk()
+    model = Trunk(frozen=0, dropout=0.1) if args.passages else Trunk(frozen=2, dropout=0.0)
     if args.passages:
         packaged = PairNetwork(claim_model.NAME, claim_model.SHA256, MiniLM())
         model.begin_with(packaged.weights, packaged.tensors)
@@ -126,7 +128,8 @@ def train(args: argparse.Namespace) -> None:
     order: list[list[Tokens]] = []
     while len(order) < args.steps:
         some = [row for row in sets["train"] if row.pair.label]
-        order += _mixed(batches(some, chance), batches([r for r in sets["train"] if not r.pair.label], chance), chance)
+        asked = [row for row in sets["train"] if not row.pair.label]
+        order += _mixed(batches(some, args.batch, chance), batches(asked, args.batch, chance), chance)
     print(json.dumps({"rows": len(sets["train"]), "batches": len(order), "from": begin}), flush=True)
     model.train()
     started, mean = time.time(), 0.0
@@ -152,8 +155,10 @@ def train(args: argparse.Namespace) -> None:
 def _pairs(args: argparse.Namespace, split: str) -> list[Pair]:
     if not args.passages:
         return [*claims(args.data, split), *made_claims(args.data, split), *questions(args.data, split)]
-    some = questions(args.data, split, most=MORE) + mined(args.passages, split) + medical(args.data, split)
-    return as_typed(some) if split == "train" else some
+    found = mined(args.passages / "written.jsonl.gz", split)
+    some = questions(args.data, split, most=MORE)
+    some += renamed(some) + mined(args.passages / "mined.jsonl.gz", split) + medical(args.data, split)
+    return [*as_typed(some), *found * WRITTEN_TIMES] if split == "train" else some + found
 
 
 def _mixed(one: list[list[Tokens]], other: list[list[Tokens]], chance: random.Random) -> list[list[Tokens]]:
@@ -194,7 +199,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=3500)
-    parser.add_argument("--passages", type=Path, help="what training.mined wrote")
+    parser.add_argument("--batch", type=int, default=4096, help="tokens of a batch")
+    parser.add_argument("--passages", type=Path, help="folder of what training.mined and training.written wrote")
     parser.add_argument("--threads", type=int, default=1, help="more only help on a machine with nothing else to do")
     parser.add_argument("--seed", type=int, default=1)
     train(parser.parse_args())

@@ -1,8 +1,8 @@
 """The network that is trained: all-MiniLM-L6-v2 over a pair of texts, with heads for proving and for reading.
 
-Word embeddings and the lowest layers stay as they are, because Ragstone has them installed already: only what is
-above is trained and shipped. At run time the layers are computed by the graph of the embedder
-(``ragstone/index/embed/minilm/graph.onnx``) with other weights, and the heads, all of them linear, in NumPy.
+Word embeddings stay as they are, because Ragstone has them installed already, and for the model of claims so do the
+lowest layers: only what is above is trained and shipped. At run time the layers are computed by the graph of the
+embedder (``ragstone/index/embed/minilm/graph.onnx``) with other weights, and the heads, all of them linear, in NumPy.
 
 Pair encoding: Devlin et al. 2019, "BERT" (arXiv 1810.04805). Cross-encoders: Nogueira and Cho 2019 (arXiv 1901.04085).
 """
@@ -23,8 +23,6 @@ from ragstone.index.embed.minilm.pair_network import PairWeights
 from ragstone.index.embed.minilm.weights import DIMENSIONS, HEADS, LAYERS, Weights
 from ragstone.index.embed.packaged import Tensors
 
-FROZEN = 2
-"""Lowest layers that are not trained."""
 EPSILON = 1e-12
 CLASSES = ("supported", "contradicted", "unknown")
 
@@ -49,8 +47,9 @@ class Heads:
 class Layer(nn.Module):
     """A layer of BERT, normalised after each part."""
 
-    def __init__(self, weights: Weights, number: int) -> None:
+    def __init__(self, weights: Weights, number: int, dropout: float) -> None:
         super().__init__()
+        self.dropout = dropout
         self.qkv = nn.Linear(DIMENSIONS, 3 * DIMENSIONS)
         self.out = nn.Linear(DIMENSIONS, DIMENSIONS)
         self.up = nn.Linear(DIMENSIONS, 4 * DIMENSIONS)
@@ -71,9 +70,12 @@ class Layer(nn.Module):
         query, key, value = qkv.reshape(3, pairs * HEADS, tokens, size)
         # Written out, because the fused operator's way back takes four times as long on a processor.
         shares = torch.baddbmm(mask, query, key.transpose(1, 2), alpha=size**-0.5).softmax(dim=-1)
-        attended = torch.bmm(shares, value).view(pairs, HEADS, tokens, size).transpose(1, 2)
-        x = _norm(self.norm1, x + _linear(self.out, attended.reshape(pairs, tokens, DIMENSIONS)))
-        return _norm(self.norm2, x + _linear(self.down, functional.gelu(_linear(self.up, x))))
+        attended = torch.bmm(self._some(shares), value).view(pairs, HEADS, tokens, size).transpose(1, 2)
+        x = _norm(self.norm1, x + self._some(_linear(self.out, attended.reshape(pairs, tokens, DIMENSIONS))))
+        return _norm(self.norm2, x + self._some(_linear(self.down, functional.gelu(_linear(self.up, x)))))
+
+    def _some(self, x: Tensor) -> Tensor:
+        return functional.dropout(x, self.dropout, self.training)
 
 
 def _linear(layer: nn.Linear, x: Tensor) -> Tensor:
@@ -85,10 +87,16 @@ def _norm(layer: nn.LayerNorm, x: Tensor) -> Tensor:
 
 
 class Trunk(nn.Module):
-    """Reads pairs of texts: a claim or a question, and evidence or a passage."""
+    """Reads pairs of texts: a claim or a question, and evidence or a passage.
 
-    def __init__(self) -> None:
+    Args:
+        frozen: lowest layers that are not trained.
+        dropout: share of values that training sets to 0.
+    """
+
+    def __init__(self, *, frozen: int, dropout: float) -> None:
         super().__init__()
+        self.frozen, self.dropout = frozen, dropout
         weights = Weights()
         tensors = {"word": weights.matrix("word"), "position": weights.matrix("position"), "type": weights.raw("type")}
         for name, value in tensors.items():
@@ -97,11 +105,11 @@ class Trunk(nn.Module):
         with torch.no_grad():
             self.norm.weight.copy_(torch.from_numpy(weights.raw("norm.weight").copy()))
             self.norm.bias.copy_(torch.from_numpy(weights.raw("norm.bias").copy()))
-        self.layers = nn.ModuleList(Layer(weights, number) for number in range(LAYERS))
+        self.layers = nn.ModuleList(Layer(weights, number, dropout) for number in range(LAYERS))
         self.label = nn.Linear(3 * DIMENSIONS, len(CLASSES))
         self.answers = nn.Linear(3 * DIMENSIONS, 1)
         self.places = nn.Linear(DIMENSIONS, 4)  # unsupported, evidence, start, end
-        for part in (self.norm, *self.layers[:FROZEN]):
+        for part in (self.norm, *self.layers[:frozen]):
             part.requires_grad_(False)
 
     def forward(self, ids: Tensor, second: Tensor, lengths: Tensor) -> Heads:
@@ -118,14 +126,16 @@ class Trunk(nn.Module):
             x = self.norm(self.word_rows[ids] + self.position_rows[place] + self.type_rows[kind]).bfloat16()
             mask = torch.where(place < lengths[:, None], 0.0, -1e4).bfloat16()
             mask = mask[:, None, None, :].expand(-1, HEADS, 1, -1).flatten(0, 1)
-            for layer in self.layers[:FROZEN]:
+            x = functional.dropout(x, self.dropout, self.training)
+            for layer in self.layers[: self.frozen]:
                 x = layer(x, mask)
-        for layer in self.layers[FROZEN:]:
+        for layer in self.layers[self.frozen :]:
             x = layer(x, mask)
         x = x.float()
         first = ((place > 0) & (place < second[:, None] - 1))[:, :, None]
         mean = (x * first).sum(1) / first.sum(1).clamp(min=1)
         pooled = torch.cat([x[:, 0], mean, x.masked_fill(~first, -1e4).amax(1)], dim=1)
+        pooled = functional.dropout(pooled, self.dropout, self.training)
         unsupported, evidence, start, end = self.places(x).unbind(-1)
         return Heads(
             label=self.label(pooled),
@@ -142,11 +152,8 @@ class Trunk(nn.Module):
 
     def begin_with(self, weights: PairWeights, heads: Tensors) -> None:
         """Take packaged weights as the beginning of a further training."""
+        values = weights.tensors()
         with torch.no_grad():
             for name, value in self.trained().items():
                 key = name.removeprefix("layers.")
-                if value.ndim > 1 and key.split(".")[0].isdigit():
-                    rows, scales = weights.quantized(key)
-                    value.copy_(torch.from_numpy((rows * scales).T.copy()))
-                else:
-                    value.copy_(torch.from_numpy(heads.raw(key).T.copy()))
+                value.copy_(torch.from_numpy((values[key] if key in values else heads.raw(key)).T.copy()))

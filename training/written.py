@@ -1,0 +1,89 @@
+"""Questions that were written for training, with the passages of their documents that search finds for them.
+
+    python -m training.written --out FOUND      # writes FOUND/written.jsonl.gz; two minutes
+
+Public sets ask in the words of their passages, and people ask their own documents in others: `benchmarks.written` has
+such questions. Other documents may answer one as well as its own does, so only passages of its own become pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bases import opened
+from benchmarks.common import progress
+from benchmarks.written import WrittenQuestion, written
+from ragstone.chunk import sentences
+from ragstone.core.access import OWNER
+from ragstone.core.records import Chunk
+
+SETTINGS = ("index.embedder=minilm", "query.steps=false", "cache.enabled=false")
+FOUND, READ = 300, 4
+"""Chunks found in the documents of a domain, and how many of the question's own become pairs though they do not answer.
+"""
+SPLITS = ("train", "valid")
+_MARKUP = r"\s*`|_"
+
+
+def pairs_of(question: WrittenQuestion, own: Sequence[Chunk], split: str) -> Iterator[dict[str, Any]]:
+    """Yield a question with the best chunks of its document, and with others that answer it."""
+    for place, chunk in enumerate(own):
+        spans = [span for quote in question.quotes if (span := _place(quote, chunk.text)) is not None]
+        if not spans and place >= READ:
+            continue
+        at = len(chunk.headed) - len(chunk.text)
+        short = question.short
+        answers = [chunk.text.find(short, *span) + at for span in spans if short and short in chunk.text[slice(*span)]]
+        yield {
+            "question": question.text,
+            "passage": chunk.headed,
+            "answers": bool(spans),
+            "evidence": [(start + at, end + at) for start, end in spans],
+            "sentences": [(span.start + at, span.end + at) for span in sentences(chunk.text)],
+            "answer": (answers[0], answers[0] + len(short)) if answers else None,
+            "source": "written",
+            "split": split,
+        }
+
+
+def _place(quote: str, text: str) -> tuple[int, int] | None:
+    """Return where a quote of a file stands in the text that was read from it, without its marks of emphasis."""
+    words = re.findall(rf"[^{_MARKUP}]+", quote)
+    words = words[1:] if words[:1] in (["-"], ["+"], ["#"]) else words
+    found = re.search(rf"[{_MARKUP}]*".join(map(re.escape, words)), text) if words else None
+    return None if found is None else found.span()
+
+
+async def search(out: Path) -> None:
+    """Search for the questions of each domain and write the pairs."""
+    documents = sorted((one for one in written() if one.use in SPLITS), key=lambda one: one.domain)
+    out.mkdir(parents=True, exist_ok=True)
+    with gzip.open(out / "written.jsonl.gz", "wt", encoding="utf-8") as file:
+        for domain, group in groupby(documents, key=lambda one: one.domain):
+            some, folder = list(group), out / domain / "documents"
+            folder.mkdir(parents=True, exist_ok=True)
+            for one in some:
+                (folder / one.name).write_text(one.text, encoding="utf-8")
+            with opened(out / domain / "kb", SETTINGS) as kb:
+                await kb.documents.add([str(folder)])
+                for one in some:
+                    for question in one.questions:
+                        hits = await kb.search(question.text, FOUND, reader=OWNER)
+                        own = [hit.chunk for hit in hits if Path(hit.chunk.document_id).name == one.name]
+                        for pair in pairs_of(question, own, one.use):
+                            file.write(json.dumps(pair, ensure_ascii=False) + "\n")
+            progress(f"written: {len(some)} documents of {domain}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--out", type=Path, required=True)
+    asyncio.run(search(parser.parse_args().out))
