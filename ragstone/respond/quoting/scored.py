@@ -19,7 +19,7 @@ from ragstone.core.request import Request
 from ragstone.core.table import table_of
 from ragstone.respond.passage_structure import is_caption
 
-PASSAGES = 3
+PASSAGES = 5
 """Best chunks that are read sentence by sentence."""
 
 FAMILIAR = 0.7

@@ -11,7 +11,7 @@ from ragstone.core.request import Request
 from ragstone.index.embed.minilm.pair_network import PairNetwork
 
 NAME = "passages"
-SHA256 = "d3599ec936cbd4e0238b6e0d5fc1160b66ae8d0ef9dcceed6a5b45c18a1141b1"
+SHA256 = "b2aaa6755ef5f017713771204ce8aa7714b5c4965fb0bced4143374690e4a0c0"
 
 
 class PassageModel:
