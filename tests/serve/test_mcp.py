@@ -29,7 +29,8 @@ from ragstone.serve.mcp.results import MAX_CHARACTERS
 from ragstone.serve.mcp.tools import LocalBackend
 
 QUESTION = "What is room 7 called?"
-ROOMS = "Room 7 is called Marie Curie. It has twelve seats and a projector."
+NAMED = "Room 7 is called Marie Curie."
+ROOMS = f"{NAMED} It has twelve seats and a projector."
 PUBLIC = Reader(groups=frozenset())
 BOARD = Reader(groups=frozenset({"board"}))
 SAFE = "safe #1?.md"
@@ -82,13 +83,13 @@ def test_full_round_trip(kb: Path, transport: str, mode: str) -> None:
             assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
             answer = await client.call_tool("ask", {"question": QUESTION}, progress_callback=progress)
             (citation,) = given(answer)["citations"]
-            assert citation["quote"] == ROOMS
+            assert citation["quote"] == NAMED
             assert f"[1] {citation['title']} — {citation['document_id']}, characters" in words(answer)
             assert told[0].endswith("passages found; writing the answer")
             place = {name: citation[name] for name in ("document_id", "start", "end")}
-            assert given(await client.call_tool("read_source", place))["text"] == ROOMS
+            assert given(await client.call_tool("read_source", place))["text"] == NAMED
             uri = f"{address(citation['document_id'])}?start={citation['start']}&end={citation['end']}"
-            assert text_of(await client.read_resource(uri)) == ROOMS
+            assert text_of(await client.read_resource(uri)) == NAMED
             hits = given(await client.call_tool("search", {"query": "projector", "k": 2}))["hits"]
             assert hits[0]["document_id"] == citation["document_id"]
             assert given(await client.call_tool("list_documents", {}))["total"] == 3
