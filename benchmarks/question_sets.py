@@ -273,6 +273,7 @@ FOLDERS = {
     "xquad de": "xquad/dev/de",
     "xquad de-en": "xquad/dev",
 }
+"""Where sets are, below the folder of data unless the path is absolute."""
 
 SETS: Mapping[str, Callable[[Path, str], QuestionSet]] = {
     "clapnq": partial(_judged, without=False),
