@@ -20,6 +20,8 @@ MIN_EVIDENCE = 2
 """Function words needed to recognise a language: at least this many, and this many times those of any other."""
 
 _WORD = re.compile(r"[^\W\d_]+")
+_GAP = r"(?:[^\w.;]*\b[\w'’-]+){0,6}?[^\w.;]*"
+"""Up to six words of a clause, as ``…`` in a pattern."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +37,8 @@ class Lexicon:
     ``parts`` are words whose number is a name, such as "section"; ``endings`` are those of names, and ``general`` words
     look like names but name nothing in particular. ``agrees`` and ``disagrees`` are answers on their own.
     ``documents``, ``says`` and ``frame`` match words for documents, for what documents do, and words that only
-    introduce or arrange an answer.
+    introduce or arrange an answer; ``absent`` matches what says that the documents do not tell something, and
+    ``courtesies`` are words that are only polite.
     """
 
     negations: frozenset[str]
@@ -63,6 +66,8 @@ class Lexicon:
     documents: re.Pattern[str]
     says: re.Pattern[str]
     frame: re.Pattern[str]
+    absent: re.Pattern[str]
+    courtesies: frozenset[str]
 
     def unit(self, word: str) -> str:
         """Return the name of a unit, or an empty text."""
@@ -203,6 +208,8 @@ def lexicon() -> Lexicon:
         documents=_any(table["documents"] for table in tables),
         says=_any(table["says"] for table in tables),
         frame=_any(table["frame"] for table in tables),
+        absent=re.compile("|".join(map(_absent, tables))),
+        courtesies=_all(table["courtesies"] for table in tables),
     )
 
 
@@ -239,6 +246,14 @@ def _any(lists: Iterable[Iterable[str]]) -> re.Pattern[str]:
     """Return a pattern of these words; a ``*`` at the end of one stands for any ending."""
     words = sorted(re.escape(word).replace(r"\*", r"[^\W\d_]*") for word in _all(lists))
     return re.compile(rf"\b(?:{'|'.join(words)})\b")
+
+
+def _absent(table: Mapping[str, Any]) -> str:
+    """Return the pattern of sentences that say, in one language, that the documents do not tell something."""
+    no = rf"(?:{_any([table['negations'], table['denials']]).pattern}|n['’]t\b)"
+    says, documents = (_any([table[name]]).pattern for name in ("says", "documents"))
+    known = {"{no}": no, "{says}": says, "{documents}": documents, "…": _GAP}
+    return "|".join(f"(?:{re.sub('|'.join(map(re.escape, known)), lambda found: known[found[0]], one)})" for one in table["absent"])
 
 
 def _table(language: str) -> dict[str, Any]:

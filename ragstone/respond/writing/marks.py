@@ -1,0 +1,82 @@
+"""The citation marks that language models write, in whatever form, and the sources they name.
+
+Models are asked for ``[1]`` and write ``[1, 3]``, ``【1†source】``, ``[^1]``, ``(Source 1)``, ``<sup>1</sup>``,
+``[citation:1]`` or the title of the source in brackets. All of these are read and taken out of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_WORD = r"(?:web\s+|the\s+)?(?:sources?|docs?|documents?|passages?|refs?|references?|citations?|cite|excerpts?|context|s)"
+_ONE = rf"(?:{_WORD}\s*[:#.]?\s*)?[#^]?\d{{1,2}}(?:[:†][^\]】)\n]{{0,60}})?"
+_MANY = rf"{_ONE}(?:\s*(?:[,;&/]|and|und|[-–])\s*{_ONE})*"
+_SQUARE = rf"\^?(?:\[{{1,2}}|【|〔|［)\s*\^?{_MANY}\s*(?:\]{{1,2}}|】|〕|］)(?!\()"
+_SEE = rf"(?:(?:{_WORD}|see|cf)\s*[:.]?\s*)?"
+_MARK = re.compile(
+    r"(?P<code>`[^`\n]+`)|"
+    rf"(?<=\S)[ \t]*\({_SEE}(?P<nested>{_SQUARE}(?:\s*(?:[,;&]|and|und)?\s*{_SQUARE})*)\)|"
+    rf"(?:(?<=\S)\s*)?(?P<square>{_SQUARE})|"
+    rf"(?<=\S)[ \t]*\((?P<round>(?:see\s+|cf\.?\s+)?{_WORD}\s*[:#.]?\s*{_MANY}|\d{{1,2}}(?:\s*[,;]\s*\d{{1,2}})*)\)"
+    r"(?=[.!?,;:]*(?:\s|$))|"
+    r"(?<=\S)[ \t]*<(?P<tag>sup|cite|ref)>\s*\[?(?P<tagged>\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]?\s*</(?P=tag)>|"
+    r"(?<=[.!?,;:)\"”])(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})(?=\s|$)|"
+    r"(?:(?<=\S)[ \t]*)?\[(?P<name>[^\]\[\n]{2,120})\](?!\()",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"(\d{1,2})\s*[-–]\s*(\d{1,2})")
+_NUMBER = re.compile(r"(?<![\d†:])\d{1,2}(?!\d)")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_DETAIL = re.compile(r"[:†][^\]】),;&]*")
+_LABEL = re.compile(rf"{_WORD}\s*[:#.]\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """A mark, characters ``start`` to ``end`` of a text with the space before it, and the sources that it names."""
+
+    start: int
+    end: int
+    sources: tuple[int, ...]
+
+
+class Marks:
+    """Finds the marks in a reply that was written from numbered sources."""
+
+    def __init__(self, titles: Sequence[str]) -> None:
+        """Take the titles of the sources, in the order of their numbers."""
+        self._count = len(titles)
+        self._named = {_plain(title): number for number, title in reversed([*enumerate(titles, start=1)]) if title}
+
+    def find(self, text: str) -> Iterator[Marked]:
+        """Yield the marks of a text, in order. Numbers in code are none, nor is "(1)" if there is no source 1."""
+        for found in _MARK.finditer(text):
+            if found["code"]:
+                continue
+            sources = self._sources(found)
+            if sources is not None:
+                yield Marked(start=found.start(), end=found.end(), sources=sources)
+
+    def _sources(self, found: re.Match[str]) -> tuple[int, ...] | None:
+        """Return the numbers of a mark; None if this is not a mark."""
+        if found["name"]:
+            number = self._named.get(_plain(found["name"]))
+            return None if number is None else (number,)
+        if square := found["nested"] or found["square"]:
+            return _numbers(square)
+        numbers = _numbers(found["round"] or found["tagged"] or found["raised"].translate(_RAISED))
+        return numbers if all(0 < one <= self._count for one in numbers) else None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    plain = _DETAIL.sub("", _LABEL.sub("", text))
+    for first, last in _RANGE.findall(plain):
+        plain += "".join(f" {n}" for n in range(int(first) + 1, int(last)))
+    return tuple(sorted(dict.fromkeys(map(int, _NUMBER.findall(plain)))))
+
+
+def _plain(title: str) -> str:
+    """Return a title for comparison: in lower case, without white space at its ends and the ending of a file."""
+    return re.sub(r"\.[a-z0-9]{1,5}$", "", " ".join(title.split()).casefold())
