@@ -115,6 +115,10 @@ class Statement:
     markers: tuple[int, ...] = ()
 
 
+State = Literal["supported", "unchecked", "contradicted"]
+"""The state of a written sentence: the evidence supports it, nothing is sure, or it is wrong or stands nowhere."""
+
+
 Outcome = Literal["answer", "closest", "refusal", "reply", "clarification"]
 """The outcome of a question: an answer, only the closest passages and labelled as such, or neither.
 

@@ -50,7 +50,7 @@ from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import RespondSettings
 
 if TYPE_CHECKING:
-    from ragstone.respond.proof.by_words import Checker
+    from ragstone.respond.proof.records import Checker
 
 __all__ = [
     "Section",

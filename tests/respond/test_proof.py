@@ -17,7 +17,8 @@ from ragstone.index import build_claim_model
 from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond.proof.by_entailment import ProofChecker, unsupported_words
-from ragstone.respond.proof.by_words import MOST_AROUND, Proof, SupportChecker
+from ragstone.respond.proof.by_words import MOST_AROUND, SupportChecker
+from ragstone.respond.proof.records import Proof
 from ragstone.settings import ChunkSettings
 
 LAKE = Document(

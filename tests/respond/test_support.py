@@ -14,7 +14,8 @@ from ragstone.index.embed.local import MiniLM
 from ragstone.rank import build_matcher
 from ragstone.respond.facts import words
 from ragstone.respond.proof.by_model import ModelChecker
-from ragstone.respond.proof.by_words import Proof, SupportChecker
+from ragstone.respond.proof.by_words import SupportChecker
+from ragstone.respond.proof.records import Proof
 from ragstone.settings import ChunkSettings
 
 BRIDGE = Document(

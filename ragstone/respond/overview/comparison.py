@@ -19,7 +19,7 @@ from ragstone.core.table import table_of
 from ragstone.respond.drafts import name_of, shortened
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, content, quotable
-from ragstone.respond.proof.by_words import Quote
+from ragstone.respond.proof.records import Quote
 from ragstone.respond.words import lexicon, plain, replies
 
 MOST_CELLS, MOST_SENTENCES, MOST_ONLY, MOST_SHARED = 8, 6, 4, 3

@@ -21,7 +21,7 @@ from ragstone.respond.links import strip_links
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.parts import Part, Section, parts_of, shares
 from ragstone.respond.overview.telling import Told, can_be_quoted, content, is_cut
-from ragstone.respond.proof.by_words import Quote
+from ragstone.respond.proof.records import Quote
 from ragstone.respond.replies import opening, replies
 from ragstone.respond.words import plain
 

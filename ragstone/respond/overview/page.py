@@ -10,7 +10,7 @@ from ragstone.core.records import Hit, Span
 from ragstone.respond.drafts import cite, shortened, unmarked
 from ragstone.respond.links import strip_links
 from ragstone.respond.overview.telling import content
-from ragstone.respond.proof.by_words import Quote
+from ragstone.respond.proof.records import Quote
 from ragstone.respond.replies import plain_reply
 
 MAX_LABEL = 130

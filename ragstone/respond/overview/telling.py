@@ -17,7 +17,7 @@ from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.facts import words
-from ragstone.respond.proof.by_words import Quote
+from ragstone.respond.proof.records import Quote
 from ragstone.respond.quoting.references import language_at_start, refers_back
 from ragstone.respond.words import lexicon, plain
 

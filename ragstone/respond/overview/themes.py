@@ -19,7 +19,7 @@ from ragstone.core.request import Request
 from ragstone.respond.facts import alike
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, quotable
-from ragstone.respond.proof.by_words import Quote
+from ragstone.respond.proof.records import Quote
 from ragstone.respond.words import lexicon, plain, replies
 
 LABEL_WORDS = 4

@@ -14,7 +14,7 @@ from ragstone.respond.drafts import name_of
 from ragstone.respond.facts import words
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, quotable
-from ragstone.respond.proof.by_words import Quote
+from ragstone.respond.proof.records import Quote
 from ragstone.respond.replies import opening
 from ragstone.respond.words import replies
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ from ragstone.core.protocols import Entailment
 from ragstone.core.readings import Judgement
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond.proof.by_words import THRESHOLD, UNSUPPORTED, Alignment, Proof, SupportChecker, probability
+from ragstone.respond.proof.by_words import Alignment, SupportChecker, probability
+from ragstone.respond.proof.records import UNCHECKED, Proof
 
 BIAS = -0.19
 WEIGHTS = (1.08, 0.45)
@@ -42,19 +44,20 @@ class ProofChecker:
         """Take what finds the quotes and compares words, and what judges sentences."""
         self._by_words, self._entailment = by_words, entailment
 
-    async def check(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Proof:
-        """Return the proof of a sentence; ``before`` is the preceding text of the same answer."""
+    async def check(
+        self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
+    ) -> Proof:
+        """Return the proof of a sentence; see `Checker`."""
         if self._entailment.familiarity(sentence) < FAMILIAR:
-            return await self._by_words.check(sentence, hits, request, before)
+            return await self._by_words.check(sentence, hits, request, before, named)
         alignment = await self._by_words.align(sentence, hits, request, before)
         if alignment is None:
-            return UNSUPPORTED
+            return UNCHECKED
         [judgement] = await self._entailment.judge([sentence], [self._by_words.around(alignment)], request)
-        support = supported(alignment, judgement)
-        if support >= THRESHOLD and self._by_words.has_content(sentence, hits):
-            return Proof(supported=True, support=support, quotes=alignment.quotes)
-        parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
-        return Proof(supported=False, support=support, quotes=(), unsupported=parts)
+        found = self._by_words.proof(sentence, hits, named, alignment, supported(alignment, judgement))
+        if found.state != "contradicted":
+            return found
+        return replace(found, unsupported=tuple(span.of(sentence) for span in unsupported_words(sentence, judgement)))
 
 
 def features(alignment: Alignment, judgement: Judgement) -> NDArray[np.float64]:

@@ -16,16 +16,8 @@ from ragstone.core.errors import ModelError
 from ragstone.core.protocols import ChatModel
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond.proof.by_words import (
-    THRESHOLD,
-    UNSUPPORTED,
-    Alignment,
-    Checker,
-    Proof,
-    Quote,
-    SupportChecker,
-    probability,
-)
+from ragstone.respond.proof.by_words import THRESHOLD, Alignment, SupportChecker, probability
+from ragstone.respond.proof.records import UNCHECKED, Checker, Proof, Quote
 from ragstone.services.chat import complete_as
 
 MIN_QUOTE = 12
@@ -50,20 +42,22 @@ class ModelChecker:
         """Take the parts; ``otherwise`` checks if the model fails."""
         self._by_words, self._otherwise, self._model = by_words, otherwise, model
 
-    async def check(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Proof:
+    async def check(
+        self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
+    ) -> Proof:
         """Return the proof of a sentence; if the model fails, the proof without it."""
         alignment = await self._by_words.align(sentence, hits, request, before)
         if alignment is None:
-            return UNSUPPORTED
+            return UNCHECKED
         try:
             reply = await complete_as(self._model, _messages(sentence, hits, before), SupportReply, request)
         except ModelError:
-            return await self._otherwise.check(sentence, hits, request, before)
+            return await self._otherwise.check(sentence, hits, request, before, named)
         quote = _located(reply.quote, hits) if reply.supported else None
         support = probability(alignment.agreement)
         if quote is None or _lacks_facts(alignment):
-            return Proof(supported=False, support=min(support, THRESHOLD / 2), quotes=())
-        return Proof(supported=True, support=max(support, THRESHOLD), quotes=(quote,))
+            return Proof(state="contradicted", support=min(support, THRESHOLD / 2), reason="a model found no support")
+        return Proof(state="supported", support=max(support, THRESHOLD), quotes=(quote,))
 
 
 def _messages(sentence: str, hits: Sequence[Hit], before: str) -> list[Message]:

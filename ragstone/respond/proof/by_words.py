@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +19,15 @@ from ragstone.core.records import Hit, Span, TokenMatches
 from ragstone.core.request import Request
 from ragstone.respond.facts import Vocabulary, Word, alike, form, initials, words
 from ragstone.respond.proof.agreement import Agreement, agreement
+from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
 
 BIAS = -1.46
 WEIGHTS = (2.74, 1.78, -3.88, -6.86, -5.74, -6.46, -4.09, -6.31, -5.12, -2.37, -3.11, -2.19)
 """Coefficients of the numbers of an `Agreement`, in order."""
 THRESHOLD = 0.5
 """A sentence with at least this support counts as supported."""
+REJECTED = 0.2
+"""A sentence with less support counts as contradicted."""
 SPANS = 3
 """Most sentences of the evidence that together may support one."""
 GAIN = 0.04
@@ -38,38 +40,6 @@ MOST_AROUND = 1400
 """Characters of quotes with their neighbours."""
 MAX_CACHED = 64
 """Passages whose words are cached."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
-    """Quoted words of a hit; ``span`` refers to ``hit.chunk.text``."""
-
-    hit: Hit
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
-    """Whether a sentence is supported, how strongly (0 to 1), and by which quotes (none if it is not).
-
-    ``unsupported`` are the parts of the sentence that nothing supports, where they are known.
-    """
-
-    supported: bool
-    support: float
-    quotes: tuple[Quote, ...]
-    unsupported: tuple[str, ...] = ()
-
-
-UNSUPPORTED = Proof(supported=False, support=0.0, quotes=())
-
-
-class Checker(Protocol):
-    """Checks sentences against evidence."""
-
-    async def check(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Proof:
-        """Return the proof of a sentence, given the preceding text of the same answer."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,21 +73,28 @@ class SupportChecker:
         self._matcher, self._sentences, self._weigh = matcher, sentences, weigh
         self._read: dict[tuple[str, str], _Passage] = {}
 
-    async def check(self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "") -> Proof:
-        """Return the proof of a sentence.
-
-        Args:
-            sentence: without citation markers.
-            hits: the evidence.
-            request: who asks.
-            before: the preceding text of the same answer.
-        """
+    async def check(
+        self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
+    ) -> Proof:
+        """Return the proof of a sentence; see `Checker`."""
         alignment = await self.align(sentence, hits, request, before)
         if alignment is None:
-            return UNSUPPORTED
-        support = probability(alignment.agreement)
-        supported = support >= THRESHOLD and self.has_content(sentence, hits)
-        return Proof(supported=supported, support=support, quotes=alignment.quotes if supported else ())
+            return UNCHECKED
+        return self.proof(sentence, hits, named, alignment, probability(alignment.agreement))
+
+    def proof(self, sentence: str, hits: Sequence[Hit], named: int, alignment: Alignment, support: float) -> Proof:
+        """Return the proof that an alignment and a support stand for."""
+        if support >= THRESHOLD and self.has_content(sentence, hits):
+            return Proof(state="supported", support=support, quotes=alignment.quotes)
+        compared = alignment.agreement
+        if compared.absent_numbers or compared.absent_names or support < REJECTED:
+            reason = "no source says this"
+            if compared.absent_numbers or compared.absent_names:
+                reason = "no source has this number" if compared.absent_numbers else "no source mentions this name"
+            return Proof(state="contradicted", support=support, reason=reason)
+        near = {hit.chunk.id for hit in hits[:named]}
+        quotes = tuple(one for one in alignment.quotes if one.hit.chunk.id in near)
+        return Proof(state="unchecked", support=support, quotes=quotes)
 
     def has_content(self, sentence: str, hits: Sequence[Hit]) -> bool:
         """Return whether a sentence has two content words, or one number or name; "This is a question" has neither."""

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
-from ragstone.respond.proof.by_words import UNSUPPORTED, Checker, Proof
+from ragstone.respond.proof.records import UNCHECKED, Checker, Proof
 from ragstone.respond.writing.claims import Claim, Claims, verdict
 from ragstone.respond.writing.transcript import Sentence
 
-FREE = Proof(supported=True, support=1.0, quotes=())
+FREE = Proof(state="supported", support=1.0)
 """Of a sentence that claims nothing."""
+AGAINST = Proof(state="contradicted", support=0.0, reason="the answer says the opposite of its yes or no")
+"""Of yes or no that the answer itself denies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ class Prover:
             self._is_stale = True
             verdicts = [one for one in self._held if one[1] == "verdict"]
             self._held = [one for one in self._held if one[1] != "verdict"]
-            return [*(Proved(sentence=one, claim=kind, proof=UNSUPPORTED) for one, kind in verdicts), ready]
+            return [*(Proved(sentence=one, claim=kind, proof=UNCHECKED) for one, kind in verdicts), ready]
         return [*self._released(sentence, proof), ready]
 
     async def end(self) -> list[Proved]:
@@ -96,19 +98,19 @@ class Prover:
             found = verdict(sentence.text) if claim == "verdict" else None
             own = FREE
             if found is not None:
-                contradicted = not proof.supported or self._claims.contradicts(found, after.text)
-                own = UNSUPPORTED if contradicted else replace(proof, quotes=())
+                denied = self._claims.contradicts(found, after.text)
+                own = AGAINST if denied else replace(proof, quotes=())
             out.append(Proved(sentence=sentence, claim=claim, proof=own))
         return out
 
     async def _proof(self, sentence: Sentence) -> Proof:
         claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
-        hits = [*claimed, *(hit for hit in self._hits if hit not in claimed)]
+        hits, named = [*claimed, *(hit for hit in self._hits if hit not in claimed)], len(claimed)
         found, text = verdict(sentence.text), markdown.bare(sentence.text)
         if found is None:
-            return await self._checker.check(text, hits, self._request)
-        proof = await self._checker.check(found.rest, hits, self._request)
-        return UNSUPPORTED if self._claims.contradicts(found, found.rest) else proof
+            return await self._checker.check(text, hits, self._request, named=named)
+        proof = await self._checker.check(found.rest, hits, self._request, named=named)
+        return AGAINST if self._claims.contradicts(found, found.rest) else proof
 
     async def _answered(self, sentence: Sentence) -> Proof:
         """Return the proof of yes or no alone: whether the evidence says, or denies, what the question asks."""

@@ -19,7 +19,7 @@ from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
 from ragstone.respond.drafts import abstained, cite
-from ragstone.respond.proof.by_words import Checker, Quote
+from ragstone.respond.proof.records import Checker, Quote
 from ragstone.respond.proof.sentences import Proved, Prover
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict

@@ -1,0 +1,60 @@
+"""What a check of a sentence returns, and the protocol of those who check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ragstone.core.answers import State
+from ragstone.core.records import Hit, Span
+from ragstone.core.request import Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Quoted words of a hit; ``span`` refers to ``hit.chunk.text``."""
+
+    hit: Hit
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """The state of a sentence, how strongly the evidence supports it (0 to 1), and the quotes to show with it.
+
+    A contradicted sentence has a ``reason`` in a reader's words, and ``unsupported``, the parts of the sentence that
+    are wrong or stand nowhere, where they are known.
+    """
+
+    state: State
+    support: float
+    quotes: tuple[Quote, ...] = ()
+    reason: str = ""
+    unsupported: tuple[str, ...] = ()
+
+    @property
+    def supported(self) -> bool:
+        """Whether the evidence supports the sentence."""
+        return self.state == "supported"
+
+
+UNCHECKED = Proof(state="unchecked", support=0.0)
+
+
+class Checker(Protocol):
+    """Checks sentences against evidence."""
+
+    async def check(
+        self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
+    ) -> Proof:
+        """Return the proof of a sentence.
+
+        Args:
+            sentence: without citation markers.
+            hits: the evidence; the first ``named`` are the passages that the writer cites for the sentence.
+            request: who asks.
+            before: the preceding text of the same answer, in which "it" can be resolved.
+            named: how many hits the writer cites.
+        """
+        ...
