@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from ragstone.core.records import Document, Mark
+from ragstone.core.records import Document, Mark, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +67,11 @@ class Outlined:
     def of(document: Document) -> Outlined:
         pages = [mark for mark in document.marks if mark.kind == "page"]
         return Outlined(text=document.text, sections=sections(len(document.text), document.marks), pages=pages)
+
+    def section_span(self, position: int) -> Span:
+        """Return the characters of the section at a position, with its heading."""
+        found = section_at(self.sections, position)
+        return Span(start=found.start, end=found.end)
 
     def section(self, position: int) -> str:
         """Return the path of headings at a position."""

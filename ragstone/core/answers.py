@@ -101,22 +101,24 @@ class Usage:
     cost: float | None = 0.0
 
 
+State = Literal["supported", "unchecked", "contradicted"]
+"""The state of a written sentence: the evidence supports it, nothing is sure, or it is wrong or stands nowhere."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A sentence of an answer, characters ``start`` to ``end`` of its text, and its support.
+    """A sentence of an answer, characters ``start`` to ``end`` of its text, and its state.
 
     ``markers`` are the markers of its citations; ``support`` is the probability, 0 to 1, that these entail it.
+    ``reason`` says what is wrong with a contradicted one. The defaults are those of a quote.
     """
 
     start: int
     end: int
-    support: float
-    supported: bool
+    state: State = "supported"
+    support: float = 1.0
     markers: tuple[int, ...] = ()
-
-
-State = Literal["supported", "unchecked", "contradicted"]
-"""The state of a written sentence: the evidence supports it, nothing is sure, or it is wrong or stands nowhere."""
+    reason: str = ""
 
 
 Outcome = Literal["answer", "closest", "refusal", "reply", "clarification"]
@@ -131,10 +133,11 @@ ABSTAINED: frozenset[Outcome] = frozenset({"closest", "refusal", "clarification"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """The result of an answerer: the text with its markers, and the support of each sentence.
+    """The result of an answerer: the text with its markers, and the state of each sentence.
 
-    ``answerability`` is the estimated probability, 0 to 1, that the answer is right; ``support`` is
-    the share of sentences that the citations support. ``model`` names the author; ``notices`` inform the asker;
+    ``answerability`` is the estimated probability, 0 to 1, that the evidence answers; ``support`` is the share of
+    claims that citations support. ``rightness`` is the estimated probability that a written answer is right; None for
+    quotes, which are right if the evidence answers. ``model`` names the author; ``notices`` inform the asker;
     ``degraded`` says that a failure forced a simpler answer than requested.
     """
 
@@ -144,6 +147,7 @@ class Draft:
     outcome: Outcome = "answer"
     statements: tuple[Statement, ...] = ()
     support: float = 1.0
+    rightness: float | None = None
     model: str = "extractive"
     degraded: bool = False
     notices: tuple[str, ...] = ()
@@ -187,9 +191,10 @@ class Adequacy:
 class Answer:
     """An answer and everything needed to check it; ``hits`` are its evidence.
 
-    Four separate measures: ``answerability`` is the probability, before answering, that the answer is right;
-    ``support`` is the share of sentences that citations support; ``judge_scores`` are a judge's;
-    ``confidence`` is the confidence of the final answer. A reply has no estimate; both probabilities are 0. ``policy``
+    Four separate measures: ``answerability`` is the probability, before answering, that the evidence answers;
+    ``support`` is the share of claims that citations support; ``judge_scores`` are a judge's; ``confidence`` is the
+    confidence of the final answer, from its ``rightness`` and these scores. A reply has no estimate; its probabilities
+    are 0. ``policy``
     is the version of the learned policy; 0 means the settings alone. ``kind`` is the kind of the question. ``steps``
     are the searches after the first one.
     """
@@ -210,6 +215,7 @@ class Answer:
     usage: Usage
     answerability: float = 0.0
     support: float = 1.0
+    rightness: float = 0.0
     statements: tuple[Statement, ...] = ()
     model: str = "extractive"
     judge_scores: JudgeScores | None = None
@@ -238,6 +244,7 @@ class Answer:
             "confidence": self.confidence,
             "answerability": self.answerability,
             "support": self.support,
+            "rightness": self.rightness,
             "model": self.model,
             "judge_scores": asdict(self.judge_scores) if self.judge_scores else None,
             "retrieval_method": self.retrieval_method,
@@ -275,14 +282,16 @@ class TextWritten:
 class SentenceClosed:
     """A complete, checked sentence and its citations.
 
-    ``as_shown`` is the sentence as it appears in the answer, with leading white space and markers.
+    ``as_shown`` is the sentence as it appears in the answer, with leading white space and markers. ``state``,
+    ``support`` and ``reason`` are those of its `Statement`.
     """
 
     text: str
-    supported: bool
-    support: float
     citations: tuple[Citation, ...]
     as_shown: str
+    state: State = "supported"
+    support: float = 1.0
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

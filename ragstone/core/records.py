@@ -34,6 +34,9 @@ EXTRACTED_AT = "extracted_at"
 BOOKKEEPING = frozenset({"path", "kind", EXTRACTED_AT, "content_hash"})
 """Metadata keys that say nothing about the subject of a document; filters use them, answers do not show them."""
 
+DATE_KEYS = ("date", "published", "publication_date", "period", "created", "year")
+"""Metadata keys of the date of a document, the surest first."""
+_DATE = re.compile(r"(?:1[5-9]|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 MENTIONS = frozenset({"mentioned_companies", "mentioned_dates"})
 """Metadata keys of what a whole document mentions: useful in filters, but mostly irrelevant to a single passage."""
 CITED_BY_LINE = frozenset({"code", "ini", "log", "toml", "xml", "yaml"})
@@ -54,6 +57,12 @@ def beside(passage: str, metadata: Metadata) -> Metadata:
         if whole and not any(name in longer for longer in named):
             named.append(name)
     return {**shown, "mentioned_companies": tuple(sorted(named))} if named else shown
+
+
+def date_of(metadata: Metadata) -> str:
+    """Return the date of a document as it sorts, such as 2021, 2021-05 or 2021-05-03; empty if it has none."""
+    values = (str(metadata[key]) for key in DATE_KEYS if key in metadata)
+    return next((found[0] for value in values if (found := _DATE.match(value))), "")
 
 
 # ---------------------------------------------------------------- acquire
@@ -309,6 +318,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """What a language model reads: a hit, widened to its section, and the ``also``: titles of documents that repeat it."""
+
+    hit: Hit
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Considered:
     """A candidate for the evidence: its document, and its score from each search leg, None if that leg missed it."""
 
@@ -326,7 +343,9 @@ class Evidence:
     if unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the
     asker. ``considered`` are the candidates for the evidence in the order of fusion, best first. ``kind`` is the kind
     of the question. ``steps`` are the searches after the first one. ``rows`` are all rows of each file or
-    document whose tables the question may compare; empty for any other question.
+    document whose tables the question may compare; empty for any other question. ``further`` are the next best hits,
+    and ``passages`` what a language model reads of all of these; both are empty without one. ``rewritten`` is a
+    question that only its conversation explains, in words of its own; empty for any other question.
     """
 
     question: str
@@ -341,6 +360,9 @@ class Evidence:
     tables: tuple[Hit, ...] = ()
     steps: tuple[SearchStep, ...] = ()
     rows: tuple[tuple[Hit, ...], ...] = ()
+    further: tuple[Hit, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    rewritten: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

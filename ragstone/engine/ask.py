@@ -33,10 +33,11 @@ from ragstone.core.request import Request
 from ragstone.core.timing import Timings, timed
 from ragstone.engine.by_name import ByName, Meant, titles
 from ragstone.engine.by_report import report_meant_in
-from ragstone.engine.cited import placed, refuse_misquotes, sources_of, with_cited_tables
+from ragstone.engine.cited import placed, refuse_misquotes, sources_of, with_cited
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow_keywords
 from ragstone.engine.overviews import Overviews
+from ragstone.engine.passages import with_passages
 from ragstone.engine.replied import Replied
 from ragstone.engine.search import Search
 from ragstone.engine.talk import Talking
@@ -94,6 +95,8 @@ class Ask:
             evidence = await self._evidence(question, parsed, before, request, timings)
             evidence = await asyncio.to_thread(with_rows, self._version, evidence, parsed, request)
             checked = await self._checked(evidence, request, timings)
+            read = await asyncio.to_thread(with_passages, self._version, checked.evidence)
+            checked = replace(checked, evidence=read)
             if not _asked_back(before):
                 replied = await self._talking.clarification(checked.evidence, request)
         yield EvidenceFound(evidence=checked.evidence)
@@ -187,7 +190,8 @@ class Ask:
             # The answer to a clarification: the previous question, about this document.
             *before, last = before
             evidence = await self._evidence_from(chosen, last.question, where, before, request, timings)
-            return replace(evidence, asked=question, notices=(f"understood as: {last.question}", *evidence.notices))
+            notices = (f"understood as: {last.question}", *evidence.notices)
+            return replace(evidence, asked=question, rewritten=last.question, notices=notices)
         core = query.without_courtesy(question, language)
         meant = await asyncio.to_thread(_meant_in, core, by_name, language)
         evidence = await self._evidence_from(meant.documents, meant.question, where, before, request, timings)
@@ -281,7 +285,8 @@ class Ask:
         if judge is None or draft.outcome != "answer":
             return draft, None
         with timings.stage("judge"):
-            scores, problem = await marks(judge, question, checked.evidence, draft.text, request)
+            evidence = with_cited(checked.evidence, draft.citations)
+            scores, problem = await marks(judge, question, evidence, draft.text, request)
         return (replace(draft, notices=(*draft.notices, problem)) if problem else draft), scores
 
     def _answer(
@@ -293,8 +298,9 @@ class Ask:
         request: Request,
         timings: Timings,
     ) -> Answer:
-        evidence, review = with_cited_tables(checked.evidence, draft.citations), self._settings.review
-        sure = confidence(draft.answerability, draft.support, scores, review.marks, review.confidence)
+        evidence, review = with_cited(checked.evidence, draft.citations), self._settings.review
+        rightness = draft.answerability * draft.support if draft.rightness is None else draft.rightness
+        sure = confidence(rightness, scores, review.marks, review.confidence)
         sure = 0.0 if draft.outcome in ("reply", "clarification") else sure
         text = draft.text
         if self._settings.respond.summary and draft.outcome in ("answer", "closest"):
@@ -313,6 +319,7 @@ class Ask:
             usage=request.meter.usage(),
             answerability=round(draft.answerability, 4),
             support=round(draft.support, 4),
+            rightness=round(rightness, 4),
             statements=draft.statements,
             model=draft.model,
             judge_scores=scores,

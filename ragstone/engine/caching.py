@@ -22,6 +22,7 @@ from ragstone.core.filters import Filter
 from ragstone.core.records import Considered, Evidence, Hit, Step
 from ragstone.core.request import Request
 from ragstone.core.search_step import SearchStep
+from ragstone.services.models import EXTRACTIVE
 from ragstone.settings import CacheSettings, Settings
 from ragstone.storage.cache import Cache, CacheStatus, Limit
 from ragstone.storage.cache_key import code_version, key
@@ -107,7 +108,8 @@ class ResultCache:
         self._cache, self._catalog, self._version = cache, catalog, version
         index = repr(settings.index.model_dump(exclude={"threads"}))
         common = (version.name, basis, policy, index)
-        self._search = (*common, settings.query.model_dump_json(), settings.rank.model_dump_json())
+        further = settings.respond.passages if settings.respond.model.name != EXTRACTIVE else 0
+        self._search = (*common, settings.query.model_dump_json(), settings.rank.model_dump_json(), further)
         self._answer = (*common, settings.respond.model_dump_json(), settings.services.model_dump_json())
 
     def search_key(
@@ -125,7 +127,7 @@ class ResultCache:
         value = self._get("searches", known)
         if value is None:
             return None
-        stored = [*value["hits"], *value["tables"]]
+        stored = [*value["hits"], *value["tables"], *value["further"]]
         chunks = self._catalog.chunks_by_id([hit["id"] for hit in stored])
         if len(chunks) < len(stored):  # removed a moment ago
             return None
@@ -134,11 +136,12 @@ class ResultCache:
             Hit(chunk=chunks[hit["id"]], score=hit["score"], why=tuple(Step(**step) for step in hit["why"]))
             for hit in stored
         ]
-        count = len(value["hits"])
+        count, ends = len(value["hits"]), len(value["hits"]) + len(value["tables"])
         return Evidence(
             question=value["question"],
             hits=tuple(hits[:count]),
-            tables=tuple(hits[count:]),
+            tables=tuple(hits[count:ends]),
+            further=tuple(hits[ends:]),
             method=value["method"],
             language=value["language"],
             asked=value["asked"],
@@ -160,6 +163,7 @@ class ResultCache:
                 "steps": [asdict(one) for one in evidence.steps],
                 "hits": [*map(_stored, evidence.hits)],
                 "tables": [*map(_stored, evidence.tables)],
+                "further": [*map(_stored, evidence.further)],
             }
             self._put("searches", known, value)
 
@@ -172,12 +176,12 @@ class ResultCache:
         if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_web for hit in evidence.hits):
             return None
         state = self._state()
-        hits = (*evidence.hits, *evidence.tables)
+        hits = (*evidence.hits, *evidence.tables, *(one.hit for one in evidence.passages))
         read = (
             [(replace(hit.chunk, metadata={}), hit.score) for hit in hits],
             [[hit.chunk.id for hit in rows] for rows in evidence.rows],
         )
-        asked = (evidence.question, evidence.asked, evidence.language, evidence.kind, evidence.steps)
+        asked = (evidence.question, evidence.asked, evidence.rewritten, evidence.language, evidence.kind, evidence.steps)
         made = key("answer", code_version(), state, *self._answer, *asked, read, tuple(before), request.allowed)
         return ResultKey(key=made, state=state)
 

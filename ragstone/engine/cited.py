@@ -18,7 +18,8 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
     Raises:
         ResponseError: one does not; the answer must be withheld.
     """
-    chunks = {hit.chunk.id: hit.chunk for hit in chain(evidence.hits, evidence.tables, *evidence.rows)}
+    passages = (one.hit for one in evidence.passages)  # last: they have the ids of hits, and more of their text
+    chunks = {hit.chunk.id: hit.chunk for hit in chain(evidence.hits, evidence.tables, *evidence.rows, passages)}
     for citation in citations:
         chunk = chunks.get(citation.chunk_id)
         if (
@@ -33,10 +34,11 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
             )
 
 
-def with_cited_tables(evidence: Evidence, citations: Sequence[Citation]) -> Evidence:
-    """Return the evidence with the tables that an answer cites below its hits."""
+def with_cited(evidence: Evidence, citations: Sequence[Citation]) -> Evidence:
+    """Return the evidence with the tables and further passages that an answer cites below its hits."""
     wanted = {citation.chunk_id for citation in citations} - {hit.chunk.id for hit in evidence.hits}
-    cited = {hit.chunk.id: hit for hit in chain(*evidence.rows, evidence.tables) if hit.chunk.id in wanted}
+    others = chain(*evidence.rows, evidence.tables, (one.hit for one in evidence.passages))
+    cited = {hit.chunk.id: hit for hit in others if hit.chunk.id in wanted}
     return replace(evidence, hits=(*evidence.hits, *cited.values()))
 
 

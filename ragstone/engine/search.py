@@ -24,6 +24,7 @@ from ragstone.engine.components import Components
 from ragstone.engine.following import follow_keywords
 from ragstone.engine.legs import Legs
 from ragstone.engine.steps import FirstSearch, Steps, within
+from ragstone.services.models import EXTRACTIVE
 from ragstone.settings import BoostSettings
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ CHUNKS_PER_DOCUMENT = 5
 """Chunks to fetch per requested document, if the evidence has one chunk of each document."""
 ALSO, FURTHER = 60, 5
 """Chunks that each leg fetches for a further search, and maximum number of hits that it adds."""
+CHUNKS_PER_PASSAGE = 2
+"""Chunks to read per passage of a language model, because several may be of one section."""
 
 
 class Search:
@@ -159,10 +162,10 @@ class Search:
                 found = self._documents(found, fused.rows.tolist(), room)
                 fused = query.fuse(found, weights, settings.query, room)
         with timings.stage("rank"):
-            candidates = max(settings.rank.pool, k)
+            candidates, more = max(settings.rank.pool, k), self._further
             with self._version.catalog.snapshot():  # all chunks of a document have the same commit
                 chunks = dict[int, Chunk]()
-                read = self._read(fused, max(candidates, shown), chunks)
+                read = self._read(fused, max(candidates, more, shown), chunks)
                 tables = self._tables(with_tables, table_rows, CONFINED_TABLES if where else TABLES)
                 if any(record_of(hit.chunk) for hit in read[:candidates]):
                     tables += self._records(fused)
@@ -178,6 +181,8 @@ class Search:
             )
             joined = await self._steps.joined(first, request)
             hits = self._chosen(joined.hits, k)
+            chosen = {hit.chunk.id for hit in hits}
+            further = [hit for hit in (*joined.hits, *read[candidates:]) if hit.chunk.id not in chosen][:more]
             if self._version.has_embedder and self._legs.is_far(asked, found):
                 hits = rank.weak(hits)
         reranker = "none" if skipped else settings.rank.reranker
@@ -194,6 +199,7 @@ class Search:
             considered=tuple(_considered(hit) for hit in read[:candidates]),
             tables=tuple(hit for hit in tables if hit.chunk.id not in {one.chunk.id for one in hits}),
             steps=within(hits, joined.steps),
+            further=_without_vectors(further),
         )
         return Trace(
             question=asked,
@@ -203,6 +209,12 @@ class Search:
             ranked=_without_vectors(ranked),
             evidence=evidence,
         )
+
+    @property
+    def _further(self) -> int:
+        """Return how many hits beyond the evidence a language model may read; 0 without one."""
+        own = self._settings.respond
+        return 0 if own.model.name == EXTRACTIVE else own.passages * CHUNKS_PER_PASSAGE
 
     async def _also(self, text: str, asked: Question, where: Filter | None, request: Request) -> list[Hit]:
         """Return the best hits for another text, with the same search as for the question."""
@@ -243,7 +255,10 @@ class Search:
         is_new = asked != question or read != evidence.question
         understood = (f"understood as: {read}",) if is_new else ()
         notices = (*understood, *evidence.notices, *((problem,) if problem else ()))
-        return replace(evidence, question=read, asked=question if is_new else evidence.asked, notices=notices)
+        own = asked if asked != question else ""
+        return replace(
+            evidence, question=read, asked=question if is_new else evidence.asked, notices=notices, rewritten=own
+        )
 
     def language(self, question: str, request: Request) -> str:
         """Return the likely language of a question as an ISO 639-1 code; empty if the keyword index is damaged.
@@ -383,9 +398,10 @@ def _readable(hits: Sequence[Hit], request: Request) -> tuple[Hit, ...]:
 
 
 def _readable_evidence(evidence: Evidence, request: Request) -> Evidence:
-    hits, tables = _readable(evidence.hits, request), _readable(evidence.tables, request)
-    whole = len(hits) == len(evidence.hits) and len(tables) == len(evidence.tables)
-    return evidence if whole else replace(evidence, hits=hits, tables=tables, steps=within(hits, evidence.steps))
+    hits, tables, further = (_readable(some, request) for some in (evidence.hits, evidence.tables, evidence.further))
+    if (hits, tables, further) == (evidence.hits, evidence.tables, evidence.further):
+        return evidence
+    return replace(evidence, hits=hits, tables=tables, further=further, steps=within(hits, evidence.steps))
 
 
 def _without_vectors(hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -8,7 +8,7 @@ from ragstone import query, respond
 from ragstone.chunk import Outlined, sentences
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import And, Compare, Filter, In, Or
-from ragstone.core.records import Evidence, Hit
+from ragstone.core.records import DATE_KEYS, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.by_name import IS_FILE, ByName, name_of, titles
@@ -34,7 +34,6 @@ MOST_WORDS = 2
 STEM = 5
 """Number of letters that identify another form of a word."""
 AUTHOR_KEYS = ("author", "authors")
-DATE_KEYS = ("date", "published", "publication_date", "created", "year")
 FORMATS = {
     "word": ("docx", "doc"),
     "excel": ("xlsx", "xls"),

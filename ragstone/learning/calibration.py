@@ -86,7 +86,7 @@ def _fit_shares(
     marks = np.array([marks for _, marks in judged])
     before = tuple(float(getattr(now, name) or 0.0) for name in MARKS)
     by_mark = fit_weights(marks, ups, before)
-    both = np.column_stack([[one.seen.answerability for one, _ in judged], marks @ np.array(by_mark.values)])
+    both = np.column_stack([[one.seen.sure for one, _ in judged], marks @ np.array(by_mark.values)])
     share = now.retrieval_share if now.retrieval_share is not None else 0.5
     by_part = fit_weights(both, ups, (share, 1 - share))
     changed = _adopted(champion, MARKS, by_mark, before)
@@ -112,7 +112,7 @@ def _raw_confidence(votes: Sequence[VoteRecord], choices: Choices) -> Floats:
     share = choices.retrieval_share if choices.retrieval_share is not None else 0.5
     parts = ConfidenceWeights(retrieval=share, answer=1 - share)
     seen = [one.seen for one in votes]
-    return np.array([confidence(one.answerability, one.support, one.scores, marks, parts) for one in seen])
+    return np.array([confidence(one.sure, one.scores, marks, parts) for one in seen])
 
 
 def _ups(votes: Sequence[VoteRecord]) -> Floats:

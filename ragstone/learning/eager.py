@@ -46,7 +46,7 @@ def propose_step(
     if judged:
         liked = [vote for vote, _ in judged]
         ways |= {name: _agreement(liked, [marks[at] for _, marks in judged]) for at, name in enumerate(_MARKS)}
-        by_answerability = _agreement([one.vote for one in votes], [one.seen.answerability for one in votes])
+        by_answerability = _agreement([one.vote for one in votes], [one.seen.sure for one in votes])
         ways["retrieval_share"] = by_answerability - _agreement(liked, [mean(marks) for _, marks in judged])
     changed: dict[str, float] = {}
     for name, way in ways.items():

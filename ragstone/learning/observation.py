@@ -43,10 +43,14 @@ class ReplayCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """The figures of an answer. ``marks`` are the judge's for relevance, factuality and completeness, 0 to 10."""
+    """The figures of an answer. ``marks`` are the judge's for relevance, factuality and completeness, 0 to 10.
+
+    ``rightness`` is None in logs that are older than it.
+    """
 
     answerability: float = 0.5
     support: float = 1.0
+    rightness: float | None = None
     marks: tuple[float, float, float] | None = None
     confidence: float = 0.0
     abstained: bool = False
@@ -70,6 +74,7 @@ class Observation:
         return cls(
             answerability=answer["answerability"],
             support=answer["support"],
+            rightness=answer["rightness"],
             marks=(marks["relevance"], marks["factuality"], marks["completeness"]) if marks else None,
             confidence=answer["confidence"],
             abstained=answer["abstained"] or answer["outcome"] == "reply",  # a reply has no estimate to learn from
@@ -77,6 +82,11 @@ class Observation:
             found=tuple((_hashed(one.document_id), one.vector, one.keyword) for one in response.considered),
             right=tuple(sorted({_hashed(one) for one in right})),
         )
+
+    @property
+    def sure(self) -> float:
+        """The probability, without a judge, that the answer is right."""
+        return self.answerability * self.support if self.rightness is None else self.rightness
 
     @property
     def scores(self) -> JudgeScores | None:

@@ -79,6 +79,42 @@ def abstained(
     return Draft(text="\n".join(lines), citations=(), answerability=answerability, outcome="refusal")
 
 
+def refused(draft: Draft, evidence: Evidence, quoted: Draft, settings: RespondSettings) -> Draft:
+    """Return a model's words that the documents do not answer as a refusal, with the closest passages below them.
+
+    Args:
+        draft: what the model wrote; without text, the usual words of a refusal stand.
+        evidence: what it read.
+        quoted: what would be quoted without a model; its quotes are the closest passages.
+        settings: of the answer.
+    """
+    texts = phrases(settings.language or evidence.language)
+    if quoted.abstained:
+        whole = quoted.text
+    else:
+        quotes = [f"- {one.title}: {shortened(strip_links(one.quote), MAX_QUOTE)}" for one in quoted.citations]
+        question = shortened(evidence.asked or evidence.question, MAX_QUESTION)
+        lines = [texts.refusal.format(question=question), texts.closest, *dict.fromkeys(quotes[:MAX_PASSAGES])]
+        whole = "\n".join(lines)
+    _, head, closest = whole.rpartition(texts.closest)
+    text = f"{draft.text}\n\n{head}{closest}" if draft.text and head else draft.text or whole
+    return replace(draft, text=text, outcome="refusal", rightness=None)
+
+
+def instead(quoted: Draft, why: str, language: str) -> Draft:
+    """Return the quoted answer after the words that the model failed.
+
+    Args:
+        quoted: the answer or refusal without a model.
+        why: what happened, for a notice.
+        language: ISO 639-1 code of the first line.
+    """
+    lead = f"{phrases(language).failed}\n\n"
+    statements = tuple(moved(one, len(lead)) for one in quoted.statements)
+    notices = (f"The documents are quoted, because the language model failed: {why}", *quoted.notices)
+    return replace(quoted, text=f"{lead}{quoted.text}", statements=statements, notices=notices, degraded=True)
+
+
 def closest_lead(evidence: Evidence, settings: RespondSettings, lacks: Sequence[Lack] = ()) -> str:
     """Return the lines that say what was not found, and that what follows is only the closest, not an answer."""
     texts = phrases(settings.language or evidence.language)
@@ -109,10 +145,11 @@ def replayed(draft: Draft) -> Iterator[TextWritten | SentenceClosed]:
         end = statement.end
         yield SentenceClosed(
             text=draft.text[statement.start : statement.end],
-            supported=statement.supported,
-            support=statement.support,
             citations=tuple(cited[marker] for marker in statement.markers),
             as_shown=shown,
+            state=statement.state,
+            support=statement.support,
+            reason=statement.reason,
         )
     if rest := draft.text[end:]:
         yield TextWritten(text=rest)

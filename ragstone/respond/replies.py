@@ -60,7 +60,7 @@ def listed(lead: str, hits: Sequence[Hit]) -> Draft:
         text += "\n"
         line = f"- {_shown(name_of(hit.chunk))} [{marker}]"
         statements.append(
-            Statement(start=len(text) + 2, end=len(text) + len(line), support=1.0, supported=True, markers=(marker,))
+            Statement(start=len(text) + 2, end=len(text) + len(line), markers=(marker,))
         )
         text += line
     citations = tuple(cite(marker, hit, opening(hit)) for marker, hit in enumerate(hits, start=1))
@@ -79,7 +79,7 @@ def authored(hit: Hit, author: str, language: str) -> Draft:
     """Return who wrote a document, which is cited by its first words."""
     texts, title, by = replies(language), _shown(name_of(hit.chunk)), shortened(strip_links(author), MAX_AUTHORS)
     text = texts.author.format(title=title, author=by) if by else texts.anonymous.format(title=title)
-    whole = Statement(start=0, end=len(text) + 4, support=1.0, supported=True, markers=(1,))
+    whole = Statement(start=0, end=len(text) + 4, markers=(1,))
     return replace(plain_reply(f"{text} [1]"), citations=(cite(1, hit, opening(hit)),), statements=(whole,))
 
 

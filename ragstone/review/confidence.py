@@ -26,28 +26,25 @@ def overall(scores: JudgeScores, weights: MarkWeights) -> float:
 
 
 def confidence(
-    answerability: float,
-    support: float,
+    sure: float,
     scores: JudgeScores | None,
     marks: MarkWeights,
     weights: ConfidenceWeights,
 ) -> float:
     """Return how far an answer can be relied on, 0 to 1.
 
-    It is the answerability, averaged with the judge's ratings if there is a judge, times the share of sentences that
-    citations support.
+    It is the probability that the answer is right, averaged with the judge's ratings if there is a judge.
 
     Args:
-        answerability: the probability, before answering, that the answer is right.
-        support: share of the answer's sentences that citations support.
+        sure: that probability.
         scores: the judge's ratings, if there is a judge.
         marks: weight of each rating.
         weights: weights of search and answer, and the calibration curve.
     """
-    parts = [(answerability, weights.retrieval if scores else 1.0)]
+    parts = [(sure, weights.retrieval if scores else 1.0)]
     if scores:
         parts.append((overall(scores, marks), weights.answer))
-    return calibrated(_clamped(support) * _mean(parts), weights.slope, weights.shift)
+    return calibrated(_mean(parts), weights.slope, weights.shift)
 
 
 def calibrated(sure: float, slope: float, shift: float) -> float:

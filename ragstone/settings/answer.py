@@ -39,12 +39,22 @@ class RespondSettings(Section):
         default=0, ge=0, description="Characters of each chunk in a prompt. 0 includes the whole chunk."
     )
     unsupported: Literal["flag", "drop"] = Field(
-        default="flag", description="Flag or drop sentences that the evidence does not support."
+        default="flag", description="Mark or leave out written sentences that contradict the evidence."
     )
-    eager: bool = Field(
-        default=True,
-        description="Call the model while the evidence is still being assessed. Answers start sooner, but an"
-        " abstention also costs a prompt.",
+    passages: int = Field(
+        default=20,
+        ge=0,
+        le=100,
+        description="Maximum passages that the language model reads, each widened to its section, within"
+        " `respond.context_tokens`. 0: only the `rank.top_k` chunks as they are.",
+    )
+    ask_from: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Ask the language model only if the evidence answers with at least this probability. 0 always asks"
+        " it, unless nothing at all was found. A higher value saves calls, and refuses questions that the model could"
+        " answer.",
     )
     check: Literal["match", "trained", "model"] = Field(
         default="trained",

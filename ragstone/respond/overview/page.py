@@ -62,7 +62,7 @@ def page(lead: str, groups: Sequence[Group], end: str = "") -> Draft:
                 text += f"{' '.join(strip_links(citation.quote).split())} [{citation.marker}]"
                 citations.append(citation)
                 statements.append(
-                    Statement(start=start, end=len(text), support=1.0, supported=True, markers=(citation.marker,))
+                    Statement(start=start, end=len(text), markers=(citation.marker,))
                 )
     text += f"\n\n{end}" if end else ""
     return replace(plain_reply(text), citations=tuple(citations), statements=tuple(statements))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from statistics import median
 
 from ragstone.core.answers import Draft
 from ragstone.core.protocols import SentenceSplitter, Weigher
-from ragstone.core.records import Chunk, Hit
+from ragstone.core.records import Hit, date_of
 from ragstone.core.request import Request
 from ragstone.respond.drafts import name_of
 from ragstone.respond.facts import words
@@ -18,8 +17,6 @@ from ragstone.respond.proof.records import Quote
 from ragstone.respond.replies import opening
 from ragstone.respond.words import replies
 
-DATE_KEYS = ("date", "published", "publication_date", "period", "created", "year")
-"""Metadata that dates a document, the surest first."""
 LEAST_WORDS = 0.6
 """Share of the words of a topic, by how rare they are, that a passage about it has."""
 MOST_SENTENCES, EACH = 10, 3
@@ -28,7 +25,6 @@ LEAST_LETTERS, ALIKE = 4, 0.7
 """Forms of one word have so many first letters in common: at least this many, and this share of the longer form."""
 LEAST_DATED = 2
 """Dated documents that make a timeline."""
-_DATE = re.compile(r"(?:1[5-9]|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 
 
 class Topic:
@@ -118,7 +114,7 @@ def timeline(
     passages = dict[str, list[Hit]]()
     for hit in hits:
         passages.setdefault(hit.chunk.document_id, []).append(hit)
-    dated = [(date_of(own[0].chunk), own) for own in passages.values()]
+    dated = [(date_of(own[0].chunk.metadata), own) for own in passages.values()]
     if sum(bool(date) for date, _ in dated) < LEAST_DATED:
         return None
     lines = [
@@ -134,12 +130,6 @@ def timeline(
     unknown = [(Labelled.of(one, name_of(one.hit.chunk)),) for date, one in lines if not date]
     groups = [Group(heading="", lines=tuple(known)), Group(heading=texts.undated, lines=tuple(unknown))]
     return page(texts.timeline.format(topic=topic.text), groups)
-
-
-def date_of(chunk: Chunk) -> str:
-    """Return the date of a document as it sorts, such as 2021, 2021-05 or 2021-05-03; empty if it has none."""
-    values = (str(chunk.metadata[key]) for key in DATE_KEYS if key in chunk.metadata)
-    return next((found[0] for value in values if (found := _DATE.match(value))), "")
 
 
 def _in_order(chosen: Sequence[Quote], document: str) -> list[Quote]:

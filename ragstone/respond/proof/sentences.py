@@ -1,7 +1,7 @@
 """Prove the sentences of a written answer in order, each when it is clear what it claims.
 
 "Yes." is proved by the sentence after it, or by the question if none follows. A lead-in, a heading and the head of a
-table claim nothing; if unproved sentences are left out, they wait for what they introduce, and go with it.
+table claim nothing; if contradicted sentences are left out, they wait for what they introduce, and go with it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
+from ragstone.respond.facts import words
 from ragstone.respond.proof.records import UNCHECKED, Checker, Proof
 from ragstone.respond.writing.claims import Claim, Claims, verdict
 from ragstone.respond.writing.transcript import Sentence
 
+OTHERS = 6
+"""Passages that the writer does not name and that are compared with a sentence."""
 FREE = Proof(state="supported", support=1.0)
 """Of a sentence that claims nothing."""
 AGAINST = Proof(state="contradicted", support=0.0, reason="the answer says the opposite of its yes or no")
@@ -42,14 +45,16 @@ class Prover:
             hits: the evidence, in the order in which the model numbers its sources.
             checker: checks sentences against the evidence.
             request: who asks.
-            strict: whether unproved sentences will be left out, so that what introduces them must wait.
+            strict: whether contradicted sentences will be left out, so that what introduces them must wait.
         """
         self._question, self._hits, self._strict = question, hits, strict
         self._checker, self._request = checker, request
         self._claims = Claims(question, hits)
         self._held: list[tuple[Sentence, Claim]] = []
-        self._is_stale = False  # whether what the held sentences introduce was not proved
+        self._is_stale = False  # whether what the held sentences introduce was left out
         self._in_table = False
+        self._before = ""
+        self._read: dict[str, set[str]] = {}
 
     async def add(self, sentence: Sentence) -> list[Proved]:
         """Add a sentence and return those that are now proved or not, in order."""
@@ -65,7 +70,7 @@ class Prover:
             return [*await self.end(), Proved(sentence=sentence, claim=claim, proof=FREE)]
         proof = await self._proof(sentence)
         ready = Proved(sentence=sentence, claim=claim, proof=proof)
-        if self._strict and not proof.supported:
+        if self._strict and proof.state == "contradicted":
             self._is_stale = True
             verdicts = [one for one in self._held if one[1] == "verdict"]
             self._held = [one for one in self._held if one[1] != "verdict"]
@@ -88,7 +93,7 @@ class Prover:
         is_head, self._in_table = is_row and not self._in_table, is_row
         if is_head and self._claims.is_head(sentence.text):
             return "nothing"
-        return self._claims.of(sentence.text)
+        return self._claims.of(sentence.text, sentence.claimed)
 
     def _released(self, after: Sentence, proof: Proof) -> list[Proved]:
         """Return the sentences that waited for this one."""
@@ -105,12 +110,23 @@ class Prover:
 
     async def _proof(self, sentence: Sentence) -> Proof:
         claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
-        hits, named = [*claimed, *(hit for hit in self._hits if hit not in claimed)], len(claimed)
         found, text = verdict(sentence.text), markdown.bare(sentence.text)
-        if found is None:
-            return await self._checker.check(text, hits, self._request, named=named)
-        proof = await self._checker.check(found.rest, hits, self._request, named=named)
-        return AGAINST if self._claims.contradicts(found, found.rest) else proof
+        said = found.rest if found else text
+        hits = [*claimed, *self._likely(said, claimed)]
+        proof = await self._checker.check(said, hits, self._request, self._before, len(claimed))
+        self._before = text
+        return AGAINST if found and self._claims.contradicts(found, found.rest) else proof
+
+    def _likely(self, said: str, claimed: Sequence[Hit]) -> list[Hit]:
+        """Return the passages that the writer does not name and that share most words with a sentence, best first."""
+        asked = {word.lower for word in words(said) if not word.stop}
+        others = [(len(asked & self._words(hit)), hit) for hit in self._hits if hit not in claimed]
+        return [hit for shared, hit in sorted(others, key=lambda one: -one[0])[:OTHERS] if shared]
+
+    def _words(self, hit: Hit) -> set[str]:
+        if hit.chunk.id not in self._read:
+            self._read[hit.chunk.id] = {word.lower for word in words(hit.chunk.headed)}
+        return self._read[hit.chunk.id]
 
     async def _answered(self, sentence: Sentence) -> Proof:
         """Return the proof of yes or no alone: whether the evidence says, or denies, what the question asks."""

@@ -38,7 +38,7 @@ def written(
         start = len(text)
         text += words + ("\n" if is_code or structure.ends_in_code(words) else " ") + f"[{citation.marker}]"
         statements.append(
-            Statement(start=start, end=len(text), support=1.0, supported=True, markers=(citation.marker,))
+            Statement(start=start, end=len(text), markers=(citation.marker,))
         )
     return text, tuple(statements)
 

@@ -271,6 +271,6 @@ def _statements(lines: Sequence[str], cells: int) -> list[Statement]:
     out, at = list[Statement](), 0
     for n, line in enumerate(lines, start=1):
         markers = (n,) if n <= cells else tuple(range(1, cells + 1))
-        out.append(Statement(start=at, end=at + len(line), support=1.0, supported=True, markers=markers))
+        out.append(Statement(start=at, end=at + len(line), markers=markers))
         at += len(line) + 1
     return out

@@ -76,7 +76,7 @@ class Lexicon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """The texts of a refusal, of the closest passages and of a summary in one language, with placeholders in braces."""
+    """The texts of a refusal, of the closest passages, of a failure and of a summary in one language, with placeholders."""
 
     refusal: str
     nearest: str
@@ -84,6 +84,7 @@ class Phrases:
     nothing_close: str
     unfound: str
     unmentioned: str
+    failed: str
     sources: str
     found: str
 

@@ -1,7 +1,8 @@
 """What a sentence of a written answer claims: something, nothing, yes or no, or that the documents do not say it.
 
 What claims nothing needs no proof, so it must be narrow: a lead-in or a question has no words but those of the question
-and words such as "following", and a heading has no words but those of one passage. Any other sentence is proved.
+and words such as "following", a courtesy has no others than such words, a heading has no words but those of one passage,
+and a line of a list of sources those of their titles. Any other sentence is proved.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Literal
 from ragstone.core.records import Hit
 from ragstone.respond import markdown
 from ragstone.respond.facts import Word, lexical, words
-from ragstone.respond.words import lexicon
+from ragstone.respond.words import lexicon, plain
 
 Claim = Literal["fact", "nothing", "verdict", "absence"]
 """A fact to prove; nothing; yes or no alone; or that the documents do not say what the question asks."""
@@ -34,18 +35,26 @@ class Claims:
     def __init__(self, question: str, hits: Sequence[Hit]) -> None:
         self._question, self._hits = words(question), hits
 
-    def of(self, sentence: str) -> Claim:
-        """Return what a sentence claims."""
+    def of(self, sentence: str, claimed: Sequence[int] = ()) -> Claim:
+        """Return what a sentence claims.
+
+        Args:
+            sentence: without citation marks.
+            claimed: the sources that the writer names for it. A sentence with a source states something.
+        """
         if markdown.is_rule(sentence):
             return "nothing"
         text = markdown.bare(sentence)
         content = _content(text)
         own = self._new(content)
-        denies = _denies(words(text))
         if (found := verdict(text)) and not found.rest:
             return "verdict"
-        if denies:
-            return "absence" if self._is_absence(text, own) else "fact"
+        if not claimed and lexicon().absent.search(plain(text)):
+            return "absence"
+        if _denies(words(text)):
+            return "fact"
+        if not claimed and (all(map(_is_polite, content)) or self._is_titled(content)):
+            return "nothing"
         if text.endswith("?"):
             return "fact" if own else "nothing"
         if text.endswith(":"):
@@ -77,21 +86,21 @@ class Claims:
     def _passages(self) -> list[list[Word]]:
         return [words(f"{hit.chunk.headed}\n{hit.chunk.title}") for hit in self._hits]
 
+    @cached_property
+    def _titles(self) -> list[list[Word]]:
+        return [words(f"{hit.chunk.title} {hit.chunk.context} {hit.chunk.document_id}") for hit in self._hits]
+
     def _new(self, content: Sequence[Word]) -> list[Word]:
         """Return the words that the question does not have and that do more than introduce."""
-        return [word for word in content if not lexical(word, self._question) and not _is_frame(word)]
+        return [word for word in content if not lexical(word, self._question) and not _is_polite(word)]
 
     def _is_headed(self, own: Sequence[Word]) -> bool:
         return not own or any(all(lexical(word, passage) for word in own) for passage in self._passages)
 
-    def _is_absence(self, text: str, own: Sequence[Word]) -> bool:
-        lists, said = lexicon(), [word.lower for word in words(text)]
-        if not any(map(lists.documents.fullmatch, said)) or not any(map(lists.says.fullmatch, said)):
-            return False
-        return all(
-            lists.documents.fullmatch(word.lower) or lists.says.fullmatch(word.lower) or word.lower in lists.denials
-            for word in own
-        )
+    def _is_titled(self, content: Sequence[Word]) -> bool:
+        """Return whether a line only names a source."""
+        left = [word for word in content if not _is_polite(word)]
+        return any(all(lexical(word, title) for word in left) for title in self._titles)
 
 
 def verdict(sentence: str) -> Verdict | None:
@@ -113,6 +122,13 @@ def _content(text: str) -> list[Word]:
 
 def _is_frame(word: Word) -> bool:
     return not word.value and lexicon().frame.fullmatch(word.lower) is not None
+
+
+def _is_polite(word: Word) -> bool:
+    """Return whether a word only introduces an answer, is a courtesy, or names the documents and what they do."""
+    lists = lexicon()
+    patterns = (lists.frame, lists.documents, lists.says)
+    return not word.value and (word.lower in lists.courtesies or any(one.fullmatch(word.lower) for one in patterns))
 
 
 def _denies(said: Sequence[Word]) -> bool:

@@ -1,22 +1,22 @@
 """An overview in a model's words: its parts are summarised first, then the summaries together (map and reduce).
 
 How many calls that takes, and how many tokens at most, is known before the first one. Every sentence is proved on the
-passages as those of other answers are; if nothing is proved or the model fails, the quoted overview stands.
+passages as those of other answers are; if the model fails, the quoted overview stands.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ragstone.core.answers import Draft, Message, SentenceClosed, TextWritten
 from ragstone.core.errors import ModelError
 from ragstone.core.protocols import Answerer, ChatModel
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
-from ragstone.respond.drafts import name_of
-from ragstone.respond.writing.written import WritingAnswerer
+from ragstone.respond.drafts import instead, name_of
+from ragstone.respond.writing.written import WritingAnswerer, WrittenAnswer
 from ragstone.services.chat import complete, new_key, quoted
 from ragstone.settings import RespondSettings
 
@@ -108,7 +108,7 @@ class OverviewWriter:
         Args:
             planned: for the hits of the evidence.
             evidence: the passages.
-            otherwise: the quoted overview, which is returned if the model fails or nothing is proved.
+            otherwise: the quoted overview, which is returned if the model fails.
             request: until when, and who pays.
         """
         hits = [hit for part in planned.parts for hit in part]
@@ -116,13 +116,24 @@ class OverviewWriter:
             text = await self._read(planned, request)
             messages = self._messages(planned.question, text, MOST_SENTENCES)
             async with aclosing(self._model.stream(messages, request)) as reply:
-                written = self._answerer.written(evidence, request, hits, reply, otherwise)
+                written = self._answerer.written(planned.question, request, hits, reply)
                 async with aclosing(written) as parts:
                     async for part in parts:
-                        yield replace(part, outcome="reply") if isinstance(part, Draft) else part
+                        yield self._draft(part, otherwise) if isinstance(part, WrittenAnswer) else part
         except ModelError as error:
-            notice = f"The overview is quoted from the documents instead: {error}"
-            yield replace(otherwise, notices=(*otherwise.notices, notice), degraded=True)
+            yield instead(otherwise, str(error), evidence.language)
+
+    def _draft(self, answer: WrittenAnswer, otherwise: Draft) -> Draft:
+        return Draft(
+            text=answer.text.strip(),
+            citations=tuple(answer.citations.values()),
+            answerability=otherwise.answerability,
+            outcome="reply",
+            statements=tuple(answer.statements),
+            support=answer.support,
+            model=self._model.name,
+            notices=tuple(answer.notices(self._model.name)),
+        )
 
     async def _read(self, planned: Planned, request: Request) -> str:
         """Return what the model is to write the whole from: the passages, or what it says of each part of them.

@@ -8,6 +8,7 @@ answer are checked against the documents in any case.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,14 +23,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
-from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, beside
+from ragstone.core.kinds import Kind
+from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, Passage, beside, date_of
 from ragstone.core.table import as_markdown, table_of
+from ragstone.respond.drafts import name_of
+from ragstone.respond.writing.told import FIRST_LINE, REFUSAL
 from ragstone.settings.yaml_text import read_yaml
 
-REFUSAL = "NO ANSWER"
-"""The reply the prompt asks for if the sources do not answer."""
 HISTORY = 0.25
 """Share of the token budget for the conversation so far."""
+_NAME = re.compile(r"\$\{?([a-z_]+)")
 _MAX_FACTS = 8
 """Metadata fields shown with a source."""
 
@@ -52,6 +55,7 @@ class Prompt(BaseModel):
     role: str
     rules: tuple[str, ...]
     style: str
+    forms: dict[Kind, str] = {}
     marker: str
     web_marker: str
     block: str
@@ -65,10 +69,14 @@ class Prompt(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComposedPrompt:
-    """The messages for the model, and the hits in them in the order of their numbers."""
+    """The messages for the model, and the hits in them in the order of their numbers.
+
+    ``left_out`` counts the passages that did not fit.
+    """
 
     messages: tuple[Message, ...]
     hits: tuple[Hit, ...]
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,17 +117,19 @@ def compose(
     budget: PromptBudget,
     language: str = "",
     shown: Callable[[Metadata], Metadata] = dict,
+    today: str = "",
     mark: str = "",
 ) -> ComposedPrompt:
     """Compose the messages.
 
     Args:
         prompt: the template.
-        evidence: its hits become sources 1, 2, ... in order; hits that do not fit are skipped.
+        evidence: its passages, or else its hits, become sources 1, 2, ... in order; those that do not fit are skipped.
         before: earlier turns; the latest that fit are used.
         budget: for evidence and conversation.
         language: ISO 639-1 code of the answer; if empty, the language of the question.
         shown: returns what a source shows of the metadata of its document.
+        today: the date of today, in ISO 8601.
         mark: encloses the evidence; random if not given.
     """
     mark = mark or secrets.token_hex(4)
@@ -127,9 +137,11 @@ def compose(
     left = budget.tokens - sum(budget.count(message.content) for message in history)
     blocks: list[str] = []
     hits: list[Hit] = []
-    for hit in evidence.hits:
-        label = prompt.label(len(hits) + 1, web=hit.chunk.is_web)
-        block = _put(prompt.block, _facts(hit, len(hits) + 1, label, budget.characters, shown)).replace(mark, "")
+    passages = evidence.passages or [Passage(hit=hit) for hit in evidence.hits]
+    for passage in passages:
+        hit, number = passage.hit, len(hits) + 1
+        label = prompt.label(number, web=hit.chunk.is_web)
+        block = _put(prompt.block, _facts(passage, number, label, budget.characters, shown)).replace(mark, "")
         if (cost := budget.count(block)) <= left:
             blocks.append(block)
             hits.append(hit)
@@ -137,27 +149,31 @@ def compose(
     publisher = next((str(hit.chunk.metadata["source"]) for hit in hits if hit.chunk.metadata.get("source")), "")
     known = {
         "refusal": REFUSAL,
+        "found": FIRST_LINE.strip(),
         "language": _in_language(language or evidence.language),
         "mark": mark,
         "first": prompt.label(1),
+        "second": prompt.label(2),
         "source": publisher or "the organisation",
+        "today": today,
     }
-    rules = [_put(rule, known) for rule in (*prompt.rules, prompt.style)]
+    style = prompt.forms.get(evidence.kind, prompt.style)
+    rules = [one for rule in (*prompt.rules, style) if (one := _put(rule, known))]
     system = "\n".join([_put(prompt.role, known), "Rules:", *(f"- {rule}" for rule in rules)])
     examples = [message for example in prompt.examples for message in _example(prompt, example, known)]
-    question = _question(prompt, blocks, evidence.question, mark)
+    question = _question(prompt, blocks, evidence.asked or evidence.question, mark, evidence.rewritten)
     messages = (
         Message(role="system", content=system, mark=mark),
         *examples,
         *history,
         Message(role="user", content=question),
     )
-    return ComposedPrompt(messages=messages, hits=tuple(hits))
+    return ComposedPrompt(messages=messages, hits=tuple(hits), left_out=len(passages) - len(hits))
 
 
-def _question(prompt: Prompt, blocks: Sequence[str], question: str, mark: str) -> str:
+def _question(prompt: Prompt, blocks: Sequence[str], question: str, mark: str, rewritten: str = "") -> str:
     sources = [f"--- source {mark}\n{block}\n--- end {mark}" for block in blocks]
-    return "\n".join([*sources, "", _put(prompt.question, {"question": question})])
+    return "\n".join([*sources, "", _put(prompt.question, {"question": question, "rewritten": rewritten})])
 
 
 def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Message]:
@@ -171,8 +187,10 @@ def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Me
     ]
 
 
-def _facts(hit: Hit, index: int, label: str, characters: int, shown: Callable[[Metadata], Metadata]) -> dict[str, str]:
-    chunk = hit.chunk
+def _facts(
+    passage: Passage, index: int, label: str, characters: int, shown: Callable[[Metadata], Metadata]
+) -> dict[str, str]:
+    chunk = passage.hit.chunk
     facts = {**chunk.metadata, **chunk.facts}
     table = table_of(chunk)
     text = as_markdown(table) if table else chunk.text
@@ -185,12 +203,14 @@ def _facts(hit: Hit, index: int, label: str, characters: int, shown: Callable[[M
     return {
         "index": str(index),
         "number": label,
-        "title": chunk.title or chunk.document_id,
+        "title": name_of(chunk),
         "author": _shown(author),
         "place": f", {section}" if section else f", page {page}" if page else line,
-        "section": section or chunk.title,
+        "section": section or name_of(chunk),
+        "dated": f" ({date})" if (date := date_of(chunk.metadata)) else "",
+        "also": "; ".join(passage.also),
         "url": chunk.url,
-        "id": _shown(facts.get("publication_id", chunk.document_id)),
+        "id": _shown(facts.get("publication_id", name_of(chunk))),
         "source": _shown(facts.get("source", "")),
         "facts": "; ".join(listed[:_MAX_FACTS]),
         "text": text,
@@ -225,9 +245,13 @@ def _languages() -> dict[str, str]:
 
 
 def _put(template: str, values: dict[str, str]) -> str:
-    """Substitute the names of a template once; drop lines that become blank."""
-    lines = [(line, Template(line).safe_substitute(_Blank(values))) for line in template.split("\n")]
-    return "\n".join(filled for line, filled in lines if filled.strip() or not line.strip())
+    """Substitute the names of a template once; drop lines all of whose names are empty."""
+    lines: list[str] = []
+    for line in template.split("\n"):
+        names = _NAME.findall(line)
+        if not names or any(values.get(name, "").strip() for name in names):
+            lines.append(Template(line).safe_substitute(_Blank(values)))
+    return "\n".join(lines)
 
 
 class _Blank(dict[str, str]):

@@ -15,16 +15,13 @@ from dataclasses import dataclass
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Span
 from ragstone.respond.links import break_links, replace_links, strip_links_from_code
+from ragstone.respond.writing.marks import Marks
 
 MAX_SENTENCE, MAX_CODE = 2000, 20_000
 """Characters of a sentence and of a code block; longer ones are closed there."""
-_MARKER = re.compile(
-    r"(?P<code>`[^`\n]+`)|"
-    r"(?<!\s)\s*\[\s*(?:web\s+source|source)?\s*(?P<sources>\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*\](?!\()",
-    re.IGNORECASE,
-)
 _OPEN = re.compile(
-    r"(?:(?<!\s)\s{0,100})?(?:!?(?:\[[^\]\n]{0,300}(?:\](?:\([^)]{0,2000})?)?)?|<(?:[/!a-z][^<>]{0,2000})?)\Z",
+    r"(?:(?<!\s)\s{0,100})?(?:\^?!?(?:\[[^\]\n]{0,300}(?:\](?:\([^)]{0,2000})?)?)?|[【〔［][^】〕］\n]{0,100}|\([^)\n]{0,40}\)?"
+    r"|<(?:[/!a-z][^<>]{0,2000}(?:>[\[\d,; \]]{0,12}(?:</?[a-z]{0,4})?)?)?)\Z",
     re.IGNORECASE,
 )
 """The end of a text that may become a marker, a link or a tag when more text arrives."""
@@ -50,8 +47,9 @@ class Sentence:
 class Transcript:
     """The reply of a model so far."""
 
-    def __init__(self, sentences: SentenceSplitter) -> None:
-        self._sentences = sentences
+    def __init__(self, sentences: SentenceSplitter, marks: Marks) -> None:
+        """Take what splits a text, and what finds the citation marks in it."""
+        self._sentences, self._marks = sentences, marks
         self._raw = ""  # held back, because its end may be the beginning of a marker
         self._open = ""  # shown, but not yet part of a closed sentence
         self._claims: dict[tuple[int, int], None] = {}  # position in the open text, source
@@ -144,13 +142,12 @@ class Transcript:
 
     def _unmarked(self, taken: str) -> str:
         plain, out, last, size = replace_links(taken), list[str](), 0, len(self._open)
-        for found in _MARKER.finditer(plain):
-            if found["code"]:
-                continue
-            out.append(plain[last : found.start()])
+        for mark in self._marks.find(plain):
+            out.append(plain[last : mark.start])
             size += len(out[-1])
-            last = found.end()
-            self._claims |= {(size, int(number)): None for number in re.findall(r"\d+", found["sources"])}
+            last = mark.end
+            begins = (out[-1] or self._open or "\n")[-1] == "\n"  # a mark before a sentence belongs to it
+            self._claims |= {(size + begins, number): None for number in mark.sources}
         return break_links(replace_links("".join([*out, plain[last:]])) if out else plain)
 
     def _spans(self, *, ended: bool) -> list[Span]:

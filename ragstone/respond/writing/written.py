@@ -1,44 +1,51 @@
 """Answers written by a language model from the evidence and checked against the documents.
 
-The model's answer is used only if the evidence is likely to answer. Every sentence is checked against the evidence, and
-the citations are those found by the check, not those the model claims. If the model fails, or nothing that it writes is
-proved, the answer is quoted.
+The model reads the passages and says whether they answer; no estimate speaks for it before it has read, and nothing that
+it writes is replaced. Every sentence is compared with the evidence: the passage that the model names is cited if it says
+the sentence, another one if only that does, and a sentence that the evidence contradicts is marked. If the model fails,
+the documents are quoted, and the first line says so.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-from ragstone.core.answers import Citation, Draft, Piece, Reply, SentenceClosed, Statement, TextWritten, Turn
-from ragstone.core.errors import ModelError
+from ragstone.core.answers import Citation, Draft, Piece, Reply, SentenceClosed, State, Statement, TextWritten, Turn
+from ragstone.core.errors import ContextTooLong, ModelError
 from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
-from ragstone.respond.drafts import abstained, cite
+from ragstone.respond.drafts import cite, instead, name_of, refused, replayed
 from ragstone.respond.proof.records import Checker, Quote
 from ragstone.respond.proof.sentences import Proved, Prover
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
-from ragstone.respond.writing.prompt import REFUSAL, ComposedPrompt, Prompt, PromptBudget, compose, load_prompt
+from ragstone.respond.writing.marks import Marks
+from ragstone.respond.writing.prompt import ComposedPrompt, Prompt, PromptBudget, compose, load_prompt
+from ragstone.respond.writing.rightness import rightness
+from ragstone.respond.writing.told import FirstLine, Told, told_by
 from ragstone.respond.writing.transcript import Sentence, Transcript
 from ragstone.settings import RespondSettings
 
-UNSUPPORTED_MARK = "[?]"
-"""Follows the words that the documents do not support, or the sentence if they are not known."""
+CONTRADICTED_MARK = "[?]"
+"""Follows a sentence that the evidence contradicts."""
 MAX_REPEATS = 3
 """Repeated sentences after which the model is stopped."""
-MAX_REFUSAL = 2 * len(REFUSAL)
-"""Characters of a refusal that are waited for, so that it ends properly and is kept; then the model is stopped."""
+MAX_PROMPTS = 3
+"""Prompts that are tried, each with half of the evidence of the one before, if the window is too small."""
 _RESERVED = 1024
 """Tokens of the window reserved for rules and examples."""
+LEAST_TOKENS = 256
+"""Tokens of evidence in a prompt, at least."""
 
 
 class WritingAnswerer:
-    """Answers in a model's words. ``quoting`` decides when to abstain, and answers if the model fails."""
+    """Answers in a model's words. ``quoting`` finds the closest passages of a refusal, and answers if the model fails."""
 
     def __init__(
         self,
@@ -50,21 +57,23 @@ class WritingAnswerer:
         checker: Checker,
         sentences: SentenceSplitter,
         notices: Sequence[str] = (),
+        today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
     ) -> None:
         """Take the parts of other stages.
 
         Args:
             settings: of the answer.
             model: writes the answer.
-            quoting: estimates whether the evidence answers, and answers without a model.
+            quoting: answers without a model.
             tables: finds the table that the model should read.
             checker: checks sentences against the evidence.
             sentences: splits a text.
             notices: what a reader of every answer should know.
+            today: returns the date of today, in ISO 8601.
         """
         self._settings, self._model = settings, model
         self._quoting, self._tables, self._checker, self._sentences = quoting, tables, checker, sentences
-        self._prompt, self._notices = load_prompt(settings.prompt), notices
+        self._prompt, self._notices, self._today = load_prompt(settings.prompt), tuple(notices), today
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
         """Return the probability, 0 to 1, that an answer from this evidence is right."""
@@ -74,70 +83,51 @@ class WritingAnswerer:
         self, evidence: Evidence, request: Request, before: Sequence[Turn] = ()
     ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
         """Yield the answer as it is written and checked, then the complete `Draft`."""
-        prompt = self._prompt_for(self._tables.shown(evidence, request), before)
-        async with aclosing(self._model.stream(prompt.messages, request)) as pieces:
-            begun = asyncio.create_task(_first(pieces)) if self._settings.eager else None
-            try:
-                quoted = [part async for part in self._quoting.stream(evidence, request, before)]
-                draft = quoted[-1]
-                assert isinstance(draft, Draft), "an answerer ends with its draft"
-                if draft.abstained:
-                    for part in quoted:
-                        yield part
-                    return
-                try:
-                    reply = _continued(begun, pieces)
-                    written = self.written(evidence, request, prompt.hits, reply, draft)
-                    async with aclosing(reply), aclosing(written) as parts:
-                        async for part in parts:
-                            yield part
-                except ModelError as error:
-                    notice = f"The answer is quoted from the documents instead: {error}"
-                    yield replace(draft, notices=(*draft.notices, notice), degraded=True)
-            finally:
-                if begun is not None:
-                    begun.cancel()
-                    await asyncio.gather(begun, return_exceptions=True)
+        if not evidence.hits or await self._is_unlikely(evidence, request):
+            async with aclosing(self._quoting.stream(evidence, request, before)) as parts:
+                async for part in parts:
+                    yield part
+            return
+        quoting = asyncio.create_task(self._quoted(evidence, request, before))
+        try:
+            async with aclosing(self._answered(evidence, request, before)) as parts:
+                async for part in parts:
+                    yield self._draft(part, evidence, await quoting) if isinstance(part, WrittenAnswer) else part
+        except ModelError as error:
+            draft = instead(await quoting, f"{self._model.name}: {error}", self._settings.language or evidence.language)
+            for event in replayed(draft):
+                yield event
+            yield draft
+        finally:
+            quoting.cancel()
+            await asyncio.gather(quoting, return_exceptions=True)
 
     async def written(
-        self,
-        evidence: Evidence,
-        request: Request,
-        hits: Sequence[Hit],
-        reply: AsyncGenerator[Piece],
-        quoted: Draft,
-    ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
-        """Yield a reply of the model as it is written and proved, then the complete draft.
+        self, question: str, request: Request, hits: Sequence[Hit], reply: AsyncGenerator[Piece]
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | WrittenAnswer]:
+        """Yield a reply of the model as it is written and checked, then the whole of it.
 
         Args:
-            evidence: whose question is answered.
+            question: as it was understood.
             request: until when, and who pays.
-            hits: the passages on which sentences are proved.
+            hits: the passages that the model read, in the order of their numbers.
             reply: of the model.
-            quoted: the answer without a model, which stands if nothing is proved.
         """
-        transcript, answer = Transcript(self._sentences), _Answer(self._prompt)
+        marks = Marks([name_of(hit.chunk) for hit in hits])
+        transcript, answer, first = Transcript(self._sentences, marks), WrittenAnswer(self._prompt), FirstLine()
         drops = self._settings.unsupported == "drop"
-        prover = Prover(evidence.question, hits, self._checker, request, strict=drops)
-        waiting, shown = True, ""  # the beginning, until it is clear whether it is a refusal
+        prover = Prover(question, hits, self._checker, request, strict=drops)
         async for piece in reply:
             end = isinstance(piece, Reply)
-            text = transcript.end() if isinstance(piece, Reply) else transcript.add(piece)
-            if waiting:
-                shown = (shown + text).lstrip()
-                refused = shown.startswith(REFUSAL)
-                if refused and (end or len(shown) > MAX_REFUSAL):
-                    break
-                waiting = refused or _may_refuse(shown)
-                if waiting and not end:  # do not show the words of a refusal
-                    continue
-                text, shown = shown, ""
-            if not drops and text:
+            text = transcript.add(first.end() if isinstance(piece, Reply) else first.add(piece))
+            text += transcript.end() if end else ""
+            if text and not drops:
                 yield TextWritten(text=text)
             new = [one for one in transcript.closed(everything=end) if not answer.is_repeated(one)]
             ready = [proved for one in new for proved in await prover.add(one)]
             for one in [*ready, *(await prover.end() if end else ())]:
-                if drops and not one.proof.supported:
+                answer.claims.append(one.claim)
+                if drops and one.proof.state == "contradicted":
                     answer.dropped += 1
                     continue
                 if drops:
@@ -147,63 +137,100 @@ class WritingAnswerer:
                 answer.cut = piece.cut
             if answer.repeats > MAX_REPEATS:
                 break
-        yield self._draft(evidence, answer, quoted)
+        answer.told = told_by(first.told, answer.claims)
+        yield answer
 
-    def _prompt_for(self, evidence: Evidence, before: Sequence[Turn]) -> ComposedPrompt:
+    async def _is_unlikely(self, evidence: Evidence, request: Request) -> bool:
+        """Return whether the settings save the call, because an answer is unlikely."""
+        least = self._settings.ask_from
+        return least > 0 and await self._quoting.answerability(evidence, request) < least
+
+    async def _quoted(self, evidence: Evidence, request: Request, before: Sequence[Turn]) -> Draft:
+        draft = [part async for part in self._quoting.stream(evidence, request, before)][-1]
+        assert isinstance(draft, Draft), "an answerer ends with its draft"
+        return draft
+
+    async def _answered(
+        self, evidence: Evidence, request: Request, before: Sequence[Turn]
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | WrittenAnswer]:
+        """Yield the parts of the model's answer; ask again with less evidence if the prompt is too long.
+
+        Raises:
+            ModelError: the model failed.
+        """
+        evidence, tokens = self._tables.shown(evidence, request), self._room
+        for left in reversed(range(MAX_PROMPTS)):
+            prompt = self._prompt_for(evidence, before, tokens)
+            try:
+                async with aclosing(self._model.stream(prompt.messages, request)) as reply:
+                    async with aclosing(self.written(evidence.question, request, prompt.hits, reply)) as parts:
+                        async for part in parts:
+                            if isinstance(part, WrittenAnswer):
+                                part.unread = len(evidence.hits) - len(prompt.hits)
+                            yield part
+                return
+            except ContextTooLong as error:
+                if not left or tokens <= LEAST_TOKENS:
+                    raise
+                tokens = max(LEAST_TOKENS, min(tokens // 2, (error.limit or tokens) - _RESERVED))
+
+    @property
+    def _room(self) -> int:
+        """Return the tokens of a prompt for evidence and conversation."""
+        own = self._settings.model
+        reply = min(own.max_tokens, own.window_tokens // 3)  # a reply seldom needs the most that it may have
+        return max(LEAST_TOKENS, min(self._settings.context_tokens, own.window_tokens - reply - _RESERVED))
+
+    def _prompt_for(self, evidence: Evidence, before: Sequence[Turn], tokens: int) -> ComposedPrompt:
         own = self._settings
-        window = own.model.window_tokens - own.model.max_tokens - _RESERVED
-        budget = PromptBudget(
-            tokens=max(256, min(own.context_tokens, window)),
-            characters=own.excerpt_characters,
-            count=self._model.count,
+        budget = PromptBudget(tokens=tokens, characters=own.excerpt_characters, count=self._model.count)
+        return compose(
+            self._prompt, evidence, before, budget=budget, language=own.language, shown=own.shown, today=self._today()
         )
-        return compose(self._prompt, evidence, before, budget=budget, language=own.language, shown=own.shown)
 
-    def _draft(self, evidence: Evidence, answer: _Answer, quoted: Draft) -> Draft:
-        name = self._model.name
-        notices = [*self._notices, *quoted.notices]
-        if answer.dropped:
-            notices.append(f"{_counted(answer.dropped)} left out for lack of support in the documents")
-        if answer.repeats > MAX_REPEATS:
-            notices.append(f"{name} was stopped, because it kept repeating itself")
-        if answer.cut:
-            notices.append(f"The reply of {name} was cut off; raise respond.model.max_tokens for longer answers")
-        claims = [one for one in answer.statements if one.markers or not one.supported]
-        supported = sum(one.supported for one in claims)
-        if not supported and answer.sentences and (answer.dropped or not answer.only_denies):
-            notices.append(f"Nothing that {name} wrote is supported by the documents, so they are quoted instead")
-            return replace(quoted, notices=tuple(notices), degraded=True)
-        if not supported:
-            return replace(
-                abstained(evidence, quoted.answerability, (), self._settings), model=name, notices=tuple(notices)
-            )
-        if supported < len(claims):
-            notices.append(f"{len(claims) - supported} of {_counted(len(claims))} not supported by the documents")
-        return Draft(
+    def _draft(self, answer: WrittenAnswer, evidence: Evidence, quoted: Draft) -> Draft:
+        """Return the draft of what the model wrote: an answer, or a refusal with the closest passages."""
+        notices = (*self._notices, *quoted.notices, *answer.notices(self._model.name))
+        draft = Draft(
             text=answer.text.strip(),
             citations=tuple(answer.citations.values()),
             answerability=quoted.answerability,
             statements=tuple(answer.statements),
-            support=supported / len(claims),
-            model=name,
-            notices=tuple(notices),
+            support=answer.support,
+            rightness=rightness(answer.told, answer.states, quoted, answer.citations.values()),
+            model=self._model.name,
+            notices=notices,
         )
+        if answer.told == "nothing" or not draft.text:
+            return refused(draft, evidence, quoted, self._settings)
+        return draft
 
 
 @dataclass(slots=True)
-class _Answer:
-    """The answer so far: its text with markers, and the citations of each sentence."""
+class WrittenAnswer:
+    """A reply so far: its text with the marks of citations, and what its sentences claim and rest on.
+
+    ``told`` is how much of the question it answers; ``unread`` counts the hits that did not fit into the prompt.
+    """
 
     prompt: Prompt
     text: str = ""
     statements: list[Statement] = field(default_factory=list)
     citations: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
     sentences: set[str] = field(default_factory=set[str])
-    claims: set[Claim] = field(default_factory=set["Claim"])
+    claims: list[Claim] = field(default_factory=list["Claim"])
+    states: list[State] = field(default_factory=list["State"])
+    told: Told = "all"
     last: str = ""
     dropped: int = 0
+    unread: int = 0
     cut: bool = False
     repeats: int = 0
+
+    @property
+    def support(self) -> float:
+        """The share of claims that the evidence supports."""
+        return self.states.count("supported") / len(self.states) if self.states else 1.0
 
     def is_repeated(self, sentence: Sentence) -> bool:
         """Return whether the sentence occurred before. Repetitions are dropped; small models can repeat forever.
@@ -219,63 +246,59 @@ class _Answer:
         self.repeats += known
         return known
 
-    @property
-    def only_denies(self) -> bool:
-        """Return whether the answer only says that the documents do not tell."""
-        return "absence" in self.claims and not self.claims & {"fact", "verdict"}
-
     def closed(self, proved: Proved) -> SentenceClosed:
-        """Append a sentence with its markers and return its event."""
+        """Append a sentence with its marks and return its event."""
         sentence, proof = proved.sentence, proved.proof
-        self.claims.add(proved.claim)
+        if proved.claim in ("fact", "verdict"):
+            self.states.append(proof.state)
         before = len(self.text)
         cited = tuple(self._citation(quote) for quote in proof.quotes)
         web = {quote.hit.chunk.document_id for quote in proof.quotes if quote.hit.chunk.is_web}
         labels = [self.prompt.label(one.marker, web=one.document_id in web) for one in cited]
         self.text += (sentence.before or " ") if self.text else ""
         start = len(self.text)
-        if proof.supported:
-            self.text += markdown.marked(sentence.text, labels)
-        else:
-            self.text += markdown.doubted(sentence.text, proof.unsupported, UNSUPPORTED_MARK)
-        markers = tuple(one.marker for one in cited)
+        self.text += markdown.marked(sentence.text, labels if proof.state != "contradicted" else [CONTRADICTED_MARK])
         self.statements.append(
             Statement(
-                start=start, end=len(self.text), support=proof.support, supported=proof.supported, markers=markers
+                start=start,
+                end=len(self.text),
+                state=proof.state,
+                support=proof.support,
+                markers=tuple(one.marker for one in cited),
+                reason=proof.reason,
             )
         )
         return SentenceClosed(
             text=sentence.text,
-            supported=proof.supported,
-            support=proof.support,
             citations=cited,
             as_shown=self.text[before:],
+            state=proof.state,
+            support=proof.support,
+            reason=proof.reason,
         )
+
+    def notices(self, model: str) -> list[str]:
+        """Return what a reader should know of the reply."""
+        out: list[str] = []
+        if self.unread > 0:
+            out.append(f"{_counted(self.unread, 'passage')} did not fit into the prompt; raise respond.context_tokens")
+        if self.dropped:
+            out.append(f"{_counted(self.dropped, 'sentence')} left out, because the documents contradict it")
+        if self.repeats > MAX_REPEATS:
+            out.append(f"{model} was stopped, because it kept repeating itself")
+        if self.cut:
+            out.append(f"The reply of {model} was cut off; raise respond.model.max_tokens for longer answers")
+        wrong = [one for one in self.statements if one.state == "contradicted"]
+        if wrong:
+            reasons = "; ".join(dict.fromkeys(one.reason for one in wrong if one.reason))
+            share = f"{len(wrong)} of {_counted(len(self.states), 'sentence')}"
+            out.append(f"{share} marked {CONTRADICTED_MARK}" + (f": {reasons}" if reasons else ""))
+        return out
 
     def _citation(self, quote: Quote) -> Citation:
         new = cite(len(self.citations) + 1, quote.hit, quote.span)
         return self.citations.setdefault((new.document_id, new.start, new.end), new)
 
 
-async def _first(pieces: AsyncGenerator[Piece]) -> Piece | None:
-    return await anext(pieces, None)
-
-
-async def _continued(begun: asyncio.Task[Piece | None] | None, pieces: AsyncGenerator[Piece]) -> AsyncGenerator[Piece]:
-    """Yield the pieces; the first may have been requested already."""
-    if begun is not None:
-        if (first := await begun) is None:
-            return
-        yield first
-    async for piece in pieces:
-        yield piece
-
-
-def _may_refuse(shown: str) -> bool:
-    """Return whether this beginning may still become a refusal."""
-    begun = shown.strip()
-    return len(begun) < len(REFUSAL) and REFUSAL.startswith(begun)
-
-
-def _counted(sentences: int) -> str:
-    return f"{sentences} sentence" if sentences == 1 else f"{sentences} sentences"
+def _counted(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count} {noun}s"

@@ -54,12 +54,12 @@ class Progress:
 class Piece:
     """A sentence of an answer with its support, or the text between two sentences, which has none.
 
-    ``only`` says that the other side has no such sentence.
+    ``wrong`` says what is wrong with a contradicted sentence; ``only`` that the other side has no such sentence.
     """
 
     text: str
     support: float | None = None
-    supported: bool = True
+    wrong: str = ""
     only: bool = False
 
 
@@ -85,7 +85,8 @@ def _sentences(answer: Answer) -> Iterator[Piece]:
         if statement.start > done:
             yield Piece(text=answer.answer[done : statement.start])
         text = answer.answer[statement.start : statement.end]
-        yield Piece(text=text, support=statement.support, supported=statement.supported)
+        wrong = (statement.reason or "contradicted") if statement.state == "contradicted" else ""
+        yield Piece(text=text, support=statement.support, wrong=wrong)
         done = max(done, statement.end)
     if done < len(answer.answer):
         yield Piece(text=answer.answer[done:])
@@ -190,7 +191,7 @@ def _growing(here: Progress, *, waiting: bool) -> Iterator[Content]:
         return
     yield tag("p", f"{count(len(here.hits), 'chunk')} of evidence; answering …", at={"class": "rs-dim"})
     checked = [
-        tag("span", one.text, " ", at={"class": "rs-s" if one.supported else "rs-s rs-unproved"})
+        tag("span", one.text, " ", at={"class": "rs-s rs-unproved" if one.state == "contradicted" else "rs-s"})
         for one in here.sentences
     ]
     yield tag("div", checked or here.text, at={"class": "rs-answer"})
@@ -215,8 +216,8 @@ def _piece(piece: Piece) -> Markup:
     text = [tag("sup", part.strip("[]")) if MARKER.fullmatch(part) else part for part in MARKER.split(piece.text)]
     if piece.support is None:
         return tag("span", text)
-    style = "rs-s" + (" rs-only" if piece.only else "") + ("" if piece.supported else " rs-unproved")
-    proof = f"support {piece.support:.2f}" + ("" if piece.supported else ": the documents do not support it")
+    style = "rs-s" + (" rs-only" if piece.only else "") + (" rs-unproved" if piece.wrong else "")
+    proof = f"support {piece.support:.2f}" + (f": {piece.wrong}" if piece.wrong else "")
     return tag("span", text, at={"class": style, "title": proof + ("; only on this side" if piece.only else "")})
 
 

@@ -132,9 +132,10 @@ class Statement(Response):
 
     start: Characters
     end: Characters
+    state: Literal["supported", "unchecked", "contradicted"]
     support: Share
-    supported: bool
     markers: list[int]
+    reason: str
 
 
 class Source(Response):
@@ -198,7 +199,8 @@ class Answer(Response):
     sources: list[Source]
     confidence: Share
     answerability: Share = Field(description="probability, estimated before answering, that the answer is right")
-    support: Share = Field(description="share of the sentences that citations support")
+    support: Share = Field(description="share of the claims that citations support")
+    rightness: Share = Field(description="probability, without a judge, that the answer is right")
     model: str
     judge_scores: JudgeScores | None
     retrieval_method: str
@@ -239,9 +241,10 @@ class SentenceEvent(Response):
     """A complete sentence that was checked."""
 
     text: str
-    supported: bool
-    support: Share
     citations: list[Citation]
+    state: Literal["supported", "unchecked", "contradicted"]
+    support: Share
+    reason: str
 
 
 class QueryEvents(Response):

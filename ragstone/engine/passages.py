@@ -1,0 +1,147 @@
+"""What a language model reads: the hits of a question widened to their sections, each text once, newest versions first.
+
+A model answers better from whole sections than from chunks cut at a size, and from each fact once. Tables and rows of
+data files stay as they are: their chunks carry their own headings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ragstone.chunk import Outlined
+from ragstone.core.errors import RagstoneError
+from ragstone.core.record import record_of
+from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span, date_of
+from ragstone.engine.components import Components
+from ragstone.respond.drafts import name_of
+from ragstone.services.models import EXTRACTIVE
+
+WIDEST = 2400
+"""Characters to which a hit is widened, about 600 tokens; a longer hit stays as it is."""
+SHINGLE = 5
+"""Words in a row that are compared to find passages that repeat each other."""
+REPEATED = 0.8
+"""Share of the shorter passage that a better one must repeat for it to be left out."""
+_WORD = re.compile(r"\w+")
+_DIGITS = re.compile(r"\d+")
+
+
+def with_passages(version: Components, evidence: Evidence) -> Evidence:
+    """Return the evidence with the passages for a language model, best first; without any if hits are read as they are.
+
+    Reads documents from the catalog, so it belongs in a thread.
+    """
+    own = version.settings.respond
+    most = 0 if own.model.name == EXTRACTIVE else own.passages
+    if not most:
+        return evidence
+    outlines = dict[str, Outlined | None]()
+    with version.catalog.snapshot():
+        wide = [_widened(version, hit, outlines) for hit in (*evidence.hits, *evidence.further)]
+    passages = list(_distinct(_merged(wide, outlines)))
+    return replace(evidence, passages=tuple(_newest_first(passages)[:most]))
+
+
+def _widened(version: Components, hit: Hit, outlines: dict[str, Outlined | None]) -> Hit:
+    """Return a hit with the text of its section around it, as far as that fits."""
+    chunk = hit.chunk
+    if chunk.is_web or chunk.facts.get("is_table") or record_of(chunk) or len(chunk.text) >= WIDEST:
+        return hit
+    id = chunk.document_id
+    if id not in outlines:
+        try:
+            outlines[id] = Outlined.of(version.catalog.document(id))
+        except RagstoneError:  # removed a moment ago
+            outlines[id] = None
+    outline = outlines[id]
+    if outline is None or outline.text[chunk.start : chunk.end] != chunk.text:
+        return hit
+    return _spanning(hit, outline, _around(chunk, outline))
+
+
+def _around(chunk: Chunk, outline: Outlined) -> Span:
+    """Return the section of a chunk, or the whole paragraphs of it around the chunk that fit."""
+    section = outline.section_span(chunk.start)
+    low, high = min(section.start, chunk.start), max(section.end, chunk.end)
+    if high - low <= WIDEST:
+        return Span(start=low, end=high)
+    room = WIDEST - (chunk.end - chunk.start)
+    start = max(low, chunk.start - room // 2)
+    end = min(high, start + WIDEST)
+    start = chunk.start if (at := outline.text.find("\n\n", start, chunk.start)) < 0 and start > low else max(start, at)
+    end = end if end == high else max(chunk.end, outline.text.rfind("\n\n", chunk.end, end))
+    return Span(start=start, end=end)
+
+
+def _spanning(hit: Hit, outline: Outlined, span: Span) -> Hit:
+    """Return a hit with these characters of its document, without white space at their ends."""
+    text = span.of(outline.text)
+    start = span.start + len(text) - len(text.lstrip())
+    return replace(hit, chunk=replace(hit.chunk, start=start, end=start + len(text.strip()), text=text.strip()))
+
+
+def _merged(hits: Sequence[Hit], outlines: Mapping[str, Outlined | None]) -> list[Hit]:
+    """Return the hits, those of one document that overlap as one, at the rank of the better one."""
+    out: list[Hit] = []
+    for hit in hits:
+        chunk, outline = hit.chunk, outlines.get(hit.chunk.document_id)
+        at = next((i for i, one in enumerate(out) if _overlap(one.chunk, chunk)), None)
+        if at is None or outline is None:
+            out.append(hit)
+            continue
+        own = out[at].chunk
+        out[at] = _spanning(out[at], outline, Span(start=min(own.start, chunk.start), end=max(own.end, chunk.end)))
+    return out
+
+
+def _overlap(one: Chunk, other: Chunk) -> bool:
+    return one.document_id == other.document_id and one.start < other.end and other.start < one.end
+
+
+@dataclass(slots=True)
+class _Seen:
+    passage: Passage
+    shingles: frozenset[tuple[str, ...]]
+
+
+def _distinct(hits: Sequence[Hit]) -> Iterator[Passage]:
+    """Yield the passages; one that repeats a better one only adds the title of its document to it."""
+    seen: list[_Seen] = []
+    for hit in hits:
+        own = _shingles(hit.chunk.text)
+        same = next((one for one in seen if _repeats(own, one.shingles)), None)
+        if same is None:
+            seen.append(_Seen(passage=Passage(hit=hit), shingles=own))
+        elif hit.chunk.document_id != same.passage.hit.chunk.document_id:
+            titles = dict.fromkeys([*same.passage.also, name_of(hit.chunk)])
+            same.passage = replace(same.passage, also=tuple(titles))
+    yield from (one.passage for one in seen)
+
+
+def _shingles(text: str) -> frozenset[tuple[str, ...]]:
+    words = [word.casefold() for word in _WORD.findall(text)]
+    return frozenset(tuple(words[i : i + SHINGLE]) for i in range(max(1, len(words) - SHINGLE + 1)))
+
+
+def _repeats(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
+    return len(one & other) >= REPEATED * min(len(one), len(other))
+
+
+def _newest_first(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages with the versions of a document in the order of their dates, in the places that they had."""
+    versions: dict[str, list[int]] = {}
+    for place, one in enumerate(passages):
+        versions.setdefault(_DIGITS.sub("#", name_of(one.hit.chunk)), []).append(place)
+    out = list(passages)
+    for places in versions.values():
+        own = sorted((passages[place] for place in places), key=_newness, reverse=True)
+        for place, one in zip(places, own, strict=True):
+            out[place] = one
+    return out
+
+
+def _newness(passage: Passage) -> tuple[str, tuple[int, ...]]:
+    chunk = passage.hit.chunk
+    return date_of(chunk.metadata), tuple(map(int, _DIGITS.findall(name_of(chunk))))
