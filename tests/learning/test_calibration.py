@@ -111,8 +111,8 @@ def test_calibrates_without_a_judge() -> None:
     assert chosen.slope is not None
     assert chosen.shift is not None
     marks, line = MarkWeights(), ConfidenceWeights(slope=chosen.slope, shift=chosen.shift)
-    assert confidence(0.8, 1.0, None, marks, line) == pytest.approx(0.5, abs=0.1)
-    assert confidence(0.8, 0.0, None, marks, line) == 0, "no sentence is proved"
+    assert confidence(0.8, None, marks, line) == pytest.approx(0.5, abs=0.1)
+    assert confidence(0.0, None, marks, line) == 0
     again = propose_confidence(Policy(version=1, by_kind=proposal.by_kind), Choices(), votes(400, 0.3))
     assert again is None or again.by_kind[""].shift == pytest.approx(chosen.shift, abs=0.5)
     assert propose_confidence(Policy(version=0), Choices(), votes(400, 0.0)) is None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ragstone import chunk
 from ragstone.respond.markdown import bare, is_heading, is_row, is_rule, marked
+from ragstone.respond.writing.marks import Marks
 from ragstone.respond.writing.transcript import Sentence, Transcript
 
 CODE = '```python\nprint("One. Two.")\n```'
@@ -24,7 +25,7 @@ BLOCKS = [
 
 
 def read(text: str, size: int) -> list[Sentence]:
-    transcript, closed = Transcript(chunk.sentences), list[Sentence]()
+    transcript, closed = Transcript(chunk.sentences, Marks(["one"] * 9)), list[Sentence]()
     for start in range(0, len(text), size):
         transcript.add(text[start : start + size])
         closed += transcript.closed()

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from ragstone import chunk
 from ragstone.core.records import Span
+from ragstone.respond.writing.marks import Marks
 from ragstone.respond.writing.transcript import MAX_CODE, Sentence, Transcript
 
 
 def read(*pieces: str) -> tuple[str, list[Sentence]]:
-    transcript = Transcript(chunk.sentences)
+    transcript = Transcript(chunk.sentences, Marks(["one"] * 9))
     shown, closed = "", []
     for piece in pieces:
         shown += transcript.add(piece)
@@ -48,7 +49,7 @@ def test_code_block_is_one_sentence():
 
 
 def test_closes_a_sentence_when_the_next_begins():
-    transcript = Transcript(chunk.sentences)
+    transcript = Transcript(chunk.sentences, Marks(["one"] * 9))
     transcript.add("It opens at ten. It is")
     assert [one.text for one in transcript.closed()] == ["It opens at ten."]
     transcript.add(" closed on Mondays.")
@@ -134,7 +135,7 @@ def test_keeps_bracketed_numbers_in_code():
 
 @pytest.mark.parametrize("unit", ["word ", "[1]", "[1] [2] x ", " ", "\r\n", "é\u0301", "\ud800", "```\n", "[", "<a "])
 def test_closes_endless_sentences(unit: str):
-    transcript = Transcript(chunk.sentences)
+    transcript = Transcript(chunk.sentences, Marks(["one"] * 9))
     longest = 0
     for _ in range(10_000):
         transcript.add(unit)
@@ -160,7 +161,7 @@ def test_cost_is_linear_in_length():
         looked_at += len(text)
         return chunk.sentences(text)
 
-    transcript, size = Transcript(sentences), 200_000
+    transcript, size = Transcript(sentences, Marks(["one"] * 9)), 200_000
     for start in range(0, size, 4):
         transcript.add("no sentence ends here "[start % 20 : start % 20 + 4])
         transcript.closed()

@@ -38,7 +38,7 @@ class Lexicon:
     look like names but name nothing in particular. ``agrees`` and ``disagrees`` are answers on their own.
     ``documents``, ``says`` and ``frame`` match words for documents, for what documents do, and words that only
     introduce or arrange an answer; ``absent`` matches what says that the documents do not tell something, and
-    ``courtesies`` are words that are only polite.
+    ``courtesies`` are words that are only polite, and ``contrasts`` those such as "but".
     """
 
     negations: frozenset[str]
@@ -68,6 +68,7 @@ class Lexicon:
     frame: re.Pattern[str]
     absent: re.Pattern[str]
     courtesies: frozenset[str]
+    contrasts: frozenset[str]
 
     def unit(self, word: str) -> str:
         """Return the name of a unit, or an empty text."""
@@ -211,6 +212,7 @@ def lexicon() -> Lexicon:
         frame=_any(table["frame"] for table in tables),
         absent=re.compile("|".join(map(_absent, tables))),
         courtesies=_all(table["courtesies"] for table in tables),
+        contrasts=_all(table["contrasts"] for table in tables),
     )
 
 

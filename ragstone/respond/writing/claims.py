@@ -14,11 +14,14 @@ from typing import Literal
 
 from ragstone.core.records import Hit
 from ragstone.respond import markdown
+from ragstone.respond.drafts import name_of
 from ragstone.respond.facts import Word, lexical, words
 from ragstone.respond.words import lexicon, plain
 
 Claim = Literal["fact", "nothing", "verdict", "absence"]
 """A fact to prove; nothing; yes or no alone; or that the documents do not say what the question asks."""
+TITLED = 0.6
+"""Share of the words of a title that a line of a list of sources repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,7 @@ class Claims:
         own = self._new(content)
         if (found := verdict(text)) and not found.rest:
             return "verdict"
-        if not claimed and lexicon().absent.search(plain(text)):
+        if not claimed and self.is_absence(text):
             return "absence"
         if _denies(words(text)):
             return "fact"
@@ -63,6 +66,15 @@ class Claims:
         if markdown.is_heading(sentence) and self._is_headed(own):
             return "nothing"
         return "fact"
+
+    def is_absence(self, text: str) -> bool:
+        """Return whether a sentence says only that the documents do not tell something."""
+        found = lexicon().absent.search(plain(text))
+        if found is None:
+            return False
+        rest = words(text[found.end() :])
+        turn = next((i for i, word in enumerate(rest) if word.lower in lexicon().contrasts), len(rest))
+        return not any(word.key and not lexical(word, self._question) for word in rest[turn:])
 
     def is_head(self, row: str) -> bool:
         """Return whether the first row of a table names its columns only: its words are of one passage or no claim."""
@@ -88,7 +100,7 @@ class Claims:
 
     @cached_property
     def _titles(self) -> list[list[Word]]:
-        return [words(f"{hit.chunk.title} {hit.chunk.context} {hit.chunk.document_id}") for hit in self._hits]
+        return [words(name_of(hit.chunk)) for hit in self._hits]
 
     def _new(self, content: Sequence[Word]) -> list[Word]:
         """Return the words that the question does not have and that do more than introduce."""
@@ -98,9 +110,12 @@ class Claims:
         return not own or any(all(lexical(word, passage) for word in own) for passage in self._passages)
 
     def _is_titled(self, content: Sequence[Word]) -> bool:
-        """Return whether a line only names a source."""
+        """Return whether a line only names a source: it has most words of a title, and no others."""
         left = [word for word in content if not _is_polite(word)]
-        return any(all(lexical(word, title) for word in left) for title in self._titles)
+        return any(
+            TITLED * len(_content_of(title)) <= len(left) and all(lexical(word, title) for word in left)
+            for title in self._titles
+        )
 
 
 def verdict(sentence: str) -> Verdict | None:
@@ -117,7 +132,11 @@ def verdict(sentence: str) -> Verdict | None:
 
 
 def _content(text: str) -> list[Word]:
-    return [word for word in words(text) if not word.negation and (not word.stop or word.value)]
+    return _content_of(words(text))
+
+
+def _content_of(said: Sequence[Word]) -> list[Word]:
+    return [word for word in said if not word.negation and (not word.stop or word.value)]
 
 
 def _is_frame(word: Word) -> bool:

@@ -17,13 +17,13 @@ _SQUARE = rf"\^?(?:\[{{1,2}}|【|〔|［)\s*\^?{_MANY}\s*(?:\]{{1,2}}|】|〕|�
 _SEE = rf"(?:(?:{_WORD}|see|cf)\s*[:.]?\s*)?"
 _MARK = re.compile(
     r"(?P<code>`[^`\n]+`)|"
-    rf"(?<=\S)[ \t]*\({_SEE}(?P<nested>{_SQUARE}(?:\s*(?:[,;&]|and|und)?\s*{_SQUARE})*)\)|"
-    rf"(?:(?<=\S)\s*)?(?P<square>{_SQUARE})|"
-    rf"(?<=\S)[ \t]*\((?P<round>(?:see\s+|cf\.?\s+)?{_WORD}\s*[:#.]?\s*{_MANY}|\d{{1,2}}(?:\s*[,;]\s*\d{{1,2}})*)\)"
+    rf"(?<!\s)[ \t]*\({_SEE}(?P<nested>{_SQUARE}(?:\s*(?:[,;&]|and|und)?\s*{_SQUARE})*)\)|"
+    rf"(?:(?<!\s)\s*)?(?P<square>{_SQUARE})|"
+    rf"(?<!\s)[ \t]*\((?P<round>(?:see\s+|cf\.?\s+)?{_WORD}\s*[:#.]?\s*{_MANY}|\d{{1,2}}(?:\s*[,;]\s*\d{{1,2}})*)\)"
     r"(?=[.!?,;:]*(?:\s|$))|"
-    r"(?<=\S)[ \t]*<(?P<tag>sup|cite|ref)>\s*\[?(?P<tagged>\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]?\s*</(?P=tag)>|"
+    r"(?<!\s)[ \t]*<(?P<tag>sup|cite|ref)>\s*\[?(?P<tagged>\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]?\s*</(?P=tag)>|"
     r"(?<=[.!?,;:)\"”])(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})(?=\s|$)|"
-    r"(?:(?<=\S)[ \t]*)?\[(?P<name>[^\]\[\n]{2,120})\](?!\()",
+    r"(?:(?<!\s)[ \t]*)?\[(?P<name>[^\]\[\n]{2,120})\](?!\()",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"(\d{1,2})\s*[-–]\s*(\d{1,2})")

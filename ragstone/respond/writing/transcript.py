@@ -20,7 +20,7 @@ from ragstone.respond.writing.marks import Marks
 MAX_SENTENCE, MAX_CODE = 2000, 20_000
 """Characters of a sentence and of a code block; longer ones are closed there."""
 _OPEN = re.compile(
-    r"(?:(?<!\s)\s{0,100})?(?:\^?!?(?:\[[^\]\n]{0,300}(?:\](?:\([^)]{0,2000})?)?)?|[【〔［][^】〕］\n]{0,100}|\([^)\n]{0,40}\)?"
+    r"(?:(?<!\s)\s{0,100})?(?:\^?!?(?:\[[^\]\n]{0,300}(?:\](?:\([^)]{0,2000})?)?)?|[【〔［][^】〕］\n]{0,100}|(?<!\])\([^)\n]{0,40}\)?"
     r"|<(?:[/!a-z][^<>]{0,2000}(?:>[\[\d,; \]]{0,12}(?:</?[a-z]{0,4})?)?)?)\Z",
     re.IGNORECASE,
 )
