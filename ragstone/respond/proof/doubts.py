@@ -20,10 +20,13 @@ NEAR = 0.6
 """Share of the words near a figure that must stand near another one, which then takes its place."""
 AHEAD = 0.35
 """By how much that share must exceed that of the figure itself."""
+COLUMN = 0.25
+"""What the right period at the head of a column adds to that share, and the wrong one takes away."""
 _AROUND = 6
 """Words on either side that are near."""
 _STEP = re.compile(
-    r"(?:step|option|example|point|item|passages?|sources?|documents?|schritt|punkt|beispiel|quelle|#|\[)\s*$", re.IGNORECASE
+    r"(?:step|option|example|point|item|passages?|sources?|documents?|schritt|punkt|beispiel|quelle|#|\[)\s*$",
+    re.IGNORECASE,
 )
 _LEAD = re.compile(r"^[^.!?:]{1,60}:\s")
 _CASED_NOUNS = ("de",)
@@ -61,8 +64,7 @@ def doubtful_figures(sentence: str, passages: Sequence[Passage], named: int, bef
             continue
         if one.counted and rival is None:
             continue
-        theirs = [placed.figure for passage in cited for placed in passage.figures]
-        if derived(one, sentence, own, theirs):
+        if derived(one, sentence, [*_operands(sentence, before, cited), *(other for other in own if other is not one)]):
             continue
         reason = f"the passage says {rival.shown}, not {one.shown}" if rival else f"no source says {one.shown}"
         out.append(Doubt(span=one.span, reason=reason))
@@ -95,11 +97,23 @@ def doubtful_names(sentence: str, passages: Sequence[Passage], before: str) -> l
 
 def _stands(one: Figure, passages: Sequence[Passage]) -> bool:
     return any(
-        any(same(one, placed.figure, passage.scales) for placed in passage.figures)
+        any(same(one, placed.figure) for placed in passage.figures)
         or any(same(one, other) for other in passage.other_figures)
         or (one.unit == "code" and one.shown in re.sub(r"\W", "", f"{passage.heading}{passage.text}").lower())
         for passage in passages
     )
+
+
+def _operands(sentence: str, before: str, passages: Sequence[Passage]) -> list[Figure]:
+    """Return the figures of the sentences and rows that share a word with a sentence or the one before it."""
+    told = f"{before.rpartition(chr(10))[2][-300:]} {sentence}" if before else sentence
+    content = [word for word in words(told) if not word.stop and not word.value]
+    out: list[Figure] = []
+    for passage in passages:
+        forms = {one for word in content for one in passage.vocabulary.forms(word)}
+        shared = [not forms.isdisjoint({word.lower for word in some}) for some in passage.words]
+        out += [placed.figure for placed in passage.figures if shared[placed.part]]
+    return out
 
 
 def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
@@ -111,15 +125,17 @@ def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | 
     if not near or one.unit == "code":
         return None
     best, own, found = 0.0, 0.0, None
+    others = [other for other in figures(sentence) if other is not one]
     for passage in passages:
         forms = [passage.vocabulary.forms(word) for word, _ in near]
         around: dict[tuple[int, str], set[str]] = {}
         for placed in passage.figures:
-            alike_kind = placed.figure.measure == one.measure and _kind(placed.figure) == _kind(one)
-            equal = same(one, placed.figure, passage.scales)
+            in_cell = bool(placed.head) and not placed.figure.unit
+            alike_kind = in_cell or (placed.figure.measure == one.measure and _kind(placed.figure) == _kind(one))
+            equal = same(one, placed.figure)
             if not (alike_kind or equal) or passage.asks(placed.part):
                 continue
-            share = _share(near, forms, passage, placed, around)
+            share = _share(near, forms, passage, placed, around, others)
             if equal:
                 own = max(own, share)
             elif share > best:
@@ -156,6 +172,7 @@ def _share(
     passage: Passage,
     placed: Placed,
     around: dict[tuple[int, str], set[str]],
+    own: Sequence[Figure],
 ) -> float:
     """Return how many of the words stand in the sentence of a figure, or at the head of its column."""
     key = (placed.part, placed.head)
@@ -163,7 +180,15 @@ def _share(
         around[key] = {word.lower for word in passage.words[placed.part]} | {word.lower for word in words(placed.head)}
     there = around[key]
     held = sum(weight for (_, weight), some in zip(near, forms, strict=True) if not some.isdisjoint(there))
-    return held / sum(weight for _, weight in near)
+    return held / sum(weight for _, weight in near) + _headed(placed, own)
+
+
+def _headed(placed: Placed, own: Sequence[Figure]) -> float:
+    """Return what the head of a column adds: a period that the sentence names, or another one."""
+    periods = figures(placed.head)
+    if not periods or not any(_kind(one) == "year" or one.unit == "quarter" for one in own):
+        return 0.0
+    return COLUMN if any(same(one, other) for one in periods for other in own) else -COLUMN
 
 
 def _mentioned(word: Word, text: str, given: Sequence[Word], passages: Sequence[Passage]) -> bool:
@@ -194,8 +219,10 @@ def _firsts(some: Sequence[Word]) -> str:
 def _run(asked: Sequence[Word], place: int) -> list[Word]:
     """Return the names that stand together with one."""
     start = end = place
-    while start and (asked[start - 1].named or asked[start - 1].stop and start > 1 and asked[start - 2].named):
+    while start and (asked[start - 1].named or (asked[start - 1].stop and start > 1 and asked[start - 2].named)):
         start -= 1
-    while end + 1 < len(asked) and (asked[end + 1].named or asked[end + 1].stop and end + 2 < len(asked) and asked[end + 2].named):
+    while end + 1 < len(asked) and (
+        asked[end + 1].named or (asked[end + 1].stop and end + 2 < len(asked) and asked[end + 2].named)
+    ):
         end += 1
     return [one for one in asked[start : end + 1] if not one.stop]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 
@@ -18,7 +18,7 @@ from ragstone.respond.words import lexicon, plain
 
 _TOKEN = re.compile(
     r"""
-      (?P<iso>\b\d{4}-\d{2}-\d{2}\b) | (?P<dotted>\b\d{1,2}[./]\d{1,2}[./]\d{4}\b)
+      (?P<iso>\b\d{4}-\d{2}-\d{2}\b) | (?P<dotted>\b\d{1,2}(?:[./]\d{1,2}[./]\d{4}\b|\.(?:0\d|1[0-2])\.(?!\d)))
     | (?P<clock>\b\d{1,2}(?::\d{2}|(?:[:.]\d{2})?\s?(?:a\.?m\b|p\.?m\b|uhr\b|o'clock\b))(?:\s?(?P<half>[ap])\.?m\b)?)
     | (?P<decade>\b\d{3}0(?=['’]?s\b))
     | (?P<code>\b(?:[^\W\d_]+[-_.]?\d[\w.-]*\w|[^\W\d_]+[-_]?\d|\d+(?!(?:st|nd|rd|th)\b)[^\W\d_][\w]*|\d+(?:\.\d+){2,})\b)
@@ -53,27 +53,46 @@ _BASE = {
     "tb": ("data", 1e12),
 }  # fmt: skip
 """What a unit measures, and how much of the base unit it is."""
+_LONG = frozenset({"month", "year", "decade"})
+"""Units of time that have no fixed number of days."""
 _NAMED = frozenset({"month name", "clock", "code", "century", "quarter"})
 """What stands in the place of a unit and is compared with its like only."""
-_LOOSE = 0.03
+_LOOSE = 0.015
 """Share by which converted units may differ: a month may have 30 days."""
 _ABOUT = frozenset(
-    "about around approximately approx roughly nearly almost over under some circa ca rund etwa fast knapp mehr more than less"
-    " ungefähr up to least most".split()
+    ["about", "around", "approximately", "approx", "roughly", "nearly", "almost", "over", "under", "some", "circa", "ca", "rund", "etwa", "fast", "knapp", "mehr", "more", "than", "less", "ungefähr", "up", "to", "least", "most"]
 )
 _STUCK = re.compile(r"(\d+(?:[.,]\d+)?)([^\W\d_]{1,3})")
 _YEAR = re.compile(r"(?:[a-z]+-|FY)(\d{4})")
-_QUARTER = re.compile(r"Q([1-4])", re.IGNORECASE)
+_QUARTER = re.compile(r"(?:Q([1-4])|([1-4])Q)", re.IGNORECASE)
+_RANGE = re.compile(r"\s*(?:[-–—/,]|to|and|or|through|bis|und|oder)\s*(?:[$€£])?", re.IGNORECASE)
+_LASTS = frozenset("for in within after than about around least most to last lasts lasted take takes took over under nearly almost".split())
+"""Words before "a year" if it is a duration; "two days a year" is a rate."""
+_BARE = 100
+"""From here on a number without a unit may have the unit that a sentence gives it."""
 _SMALL = 12
 """Counts up to here may be counted by the writer."""
 _OPERANDS = 40
-_DERIVES = re.compile(
-    r"\b(?:total\w*|sum\w*|combined|together|altogether|differen\w+|more|less|fewer|lower|higher|larger|smaller|increas\w+|decreas\w+"
-    r"|grew|rose|fell|dropp\w+|declin\w+|gain\w*|times|twice|double\w*|triple\w*|half|halv\w+|averag\w+|remain\w+|leav\w+|left"
-    r"|each|per|overall|in all|so|thus|hence|therefore|then|after|before|within|longer|shorter|earlier|later|apart|rest"
-    r"|insgesamt|zusammen|mehr|weniger|unterschied|differenz|summe|übrig|also|somit)\b|[=+×]",
-    re.IGNORECASE,
+_THUS = r"so|thus|hence|therefore|also|somit|in all|altogether|overall|insgesamt|total\w*"
+_MOVED = (
+    r"differen\w+|increas\w+|decreas\w+|gr[eo]w\w*|rose|risen|rises?|fell|fallen|dropp\w+|declin\w+|gain\w*|growth|up(?! to)|down|by"
+    r"|unterschied|differenz|um"
 )
+_CUES = {
+    name: re.compile(rf"\b(?:{words})\b|{signs}", re.IGNORECASE)
+    for name, words, signs in (
+        ("sum", rf"{_THUS}|sum\w*|combined|together|both|plus|zusammen|summe", r"[=+]"),
+        (
+            "difference",
+            rf"{_THUS}|{_MOVED}|remain\w+|left|gap|margin",
+            r"=|\d\s?%?\s(?:\w+\s){0,2}(?:more|less|fewer|lower|higher|larger|smaller|longer|shorter|earlier|later|mehr|weniger)\b",
+        ),
+        ("mean", r"averag\w+|mean|durchschnitt\w*|schnitt", r"Ø"),
+        ("product", rf"{_THUS}|times|each|twice|per|je|pro", r"[=×]"),
+        ("ratio", rf"{_THUS}|{_MOVED}|times|twice|double\w*|tripled?|share|ratio|margin|(?<=% )of|(?<=percent )of|quote|anteil", r"="),
+    )
+}
+"""What says that a figure was calculated, by the operation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +108,7 @@ class Figure:
     unit: str = ""
     step: float = 0.0
     counted: bool = False
+    in_cell: bool = False
 
     @property
     def measure(self) -> str:
@@ -112,7 +132,24 @@ def figures(text: str) -> tuple[Figure, ...]:
         if figure:
             found += figure
         place += max(used, 1)
-    return tuple(found)
+    return tuple(_shared_units(text, found))
+
+
+def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
+    """Return the figures with the units that ranges and lists write only once: "5 to 40 °C"."""
+    out = list(found)
+    for place in range(len(out) - 2, -1, -1):
+        one, after = out[place], out[place + 1]
+        between = text[one.span.end : after.span.start]
+        if not one.unit and after.unit and after.unit not in _NAMED and _RANGE.fullmatch(between):
+            by = _factor_of_words(after)
+            out[place] = replace(one, unit=after.unit, values=(*one.values, *(value * by for value in one.values if by > 1)))
+    return out
+
+
+def _factor_of_words(one: Figure) -> float:
+    """Return what a word such as "million" in a figure multiplies by."""
+    return next((by for word in re.findall(r"[^\W\d_]+", one.shown) if (by := _SCALES.get(plain(word), 1.0)) > 1), 1.0)
 
 
 @lru_cache(maxsize=256)
@@ -122,8 +159,8 @@ def scales(text: str) -> tuple[float, ...]:
     return (1.0, *{_SCALES.get(name, 1e3) for name in named})
 
 
-def same(own: Figure, other: Figure, factors: Sequence[float] = (1.0,)) -> bool:
-    """Return whether ``other`` says what ``own`` says; bare figures of ``other`` may need one of the factors."""
+def same(own: Figure, other: Figure) -> bool:
+    """Return whether ``other`` says what ``own`` says."""
     if own.unit == other.unit == "code":
         return own.shown == other.shown
     if own.unit == "century" and other.unit in ("", "century"):
@@ -131,60 +168,52 @@ def same(own: Figure, other: Figure, factors: Sequence[float] = (1.0,)) -> bool:
         return own.values == other.values or any(last - 100 < year <= last for year in other.values)
     if own.measure != other.measure and not _NAMED.isdisjoint((own.unit, other.unit)):
         return False
+    step = own.step
     if own.measure == other.measure:
-        loose = own.unit != other.unit
-        factors = factors if not own.unit or own.unit.islower() and len(own.unit) == 3 else (1.0,)
-        return any(
-            _near(mine, theirs * by, own.step * _factor(own), loose=loose)
-            for mine in own.base()
-            for theirs in other.base()
-            for by in factors
-        )
-    if "%" in (own.unit, other.unit) and "" in (own.unit, other.unit):
-        part = other if own.unit == "%" else own
-        if any(abs(value) <= 1 for value in part.values) and part.step:
-            by = 100.0 if own.unit == "%" else 0.01
-            if any(_near(mine, theirs * by, own.step) for mine in own.values for theirs in other.values):
-                return True
+        loose = own.unit != other.unit and (own.measure != "time" or (own.unit in _LONG) != (other.unit in _LONG))
+        step *= _factor(own)
+        return any(_near(mine, theirs, step, loose=loose) for mine in own.base() for theirs in other.base())
+    if {own.unit, other.unit} == {"%", ""}:
+        by = 100.0 if own.unit == "%" else 0.01
+        if any(_near(mine, theirs * by, step) for mine in own.values for theirs in other.values if theirs * by <= 100):
+            return True
     if own.unit and other.unit and "ordinal" not in (own.unit, other.unit):
         return False
-    return any(
-        _near(mine, theirs * by, own.step) for mine in own.values for theirs in other.values for by in factors
-    )
+    if own.unit and not other.unit and not other.in_cell and other.values[0] < _BARE:
+        return False
+    return any(_near(mine, theirs, step) for mine in own.values for theirs in other.values)
 
 
-def derived(own: Figure, sentence: str, mine: Sequence[Figure], theirs: Sequence[Figure]) -> bool:
-    """Return whether a figure follows from others by one step: a sum, a difference, a ratio, a change in percent.
+def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
+    """Return whether a figure follows from others by one step, and the sentence reads as if it did.
 
-    Either a word of the sentence says that it was derived, or one of the operands stands in the sentence.
+    The step is a sum, a difference, a mean, a product, a ratio or a change in percent.
     """
-    if own.unit in _NAMED:
+    cues = {name for name, cue in _CUES.items() if cue.search(sentence)}
+    if own.unit in _NAMED or not cues:
         return False
-    near = [one for one in theirs if one.unit in (own.unit, "") or one.measure == own.measure or own.unit in ("", "%")]
-    near = list({(one.values, one.unit): one for one in near}.values())[:_OPERANDS]
-    told = [one for one in near if any(same(other, one) for other in mine if other is not own)]
-    pairs = list(combinations(near, 2)) if _DERIVES.search(sentence) else [(a, b) for a in told for b in near]
-    wanted = [value * _factor(own) for value in own.values]
+    some = list({(one.values, one.unit): one for one in operands if one.values and one.unit not in _NAMED}.values())
+    some = some[:_OPERANDS]
     step = own.step * _factor(own)
-    for one, other in pairs:
-        for a in one.base():
-            for b in other.base():
-                if any(_near(goal, some, step) for goal in wanted for some in _results(a, b, own)):
-                    return True
-    if not _DERIVES.search(sentence):
-        return False
-    terms = [next(one.base()) for one in theirs if one.values and one.measure in (own.measure, "")]
-    sums = (sum(terms[at : at + size]) for size in (3, 4, 5) for at in range(len(terms) - size + 1))
-    return any(_near(goal, some, step) for some in sums for goal in wanted)
-
-
-def _results(a: float, b: float, own: Figure) -> Iterator[float]:
-    yield from (a + b, abs(a - b), (a + b) / 2, a * b)
-    for one, other in ((a, b), (b, a)):
-        if other:
-            yield one / other
-            if own.unit in ("%", ""):
-                yield from (100 * one / other, 100 * abs(one - other) / abs(other))
+    terms = [(value, one) for one in some if one.measure in (own.measure, "") for value in one.base()]
+    results: list[float] = []
+    for (a, _), (b, _) in combinations(terms, 2):
+        results += [*([a + b] if "sum" in cues else ()), *([abs(a - b)] if "difference" in cues else ())]
+        results += [(a + b) / 2] if "mean" in cues else []
+    if "sum" in cues:
+        alike = [value for value, _ in terms]
+        results += [sum(alike[at : at + size]) for size in (3, 4, 5) for at in range(len(alike) - size + 1)]
+    if any(_near(goal, one, step) for goal in own.base() for one in results):
+        return True
+    plain_results: list[float] = []
+    for one, other in combinations(some, 2):
+        for a, b in ((x, y) for x in one.values for y in other.values if x and y):
+            if "product" in cues and one.unit != other.unit and own.measure in (one.measure, other.measure):
+                plain_results.append(a * b)
+            if "ratio" in cues and one.measure == other.measure and own.measure in ("", "%"):
+                by = 100.0 if own.unit == "%" else 1.0
+                plain_results += [by * a / b, by * b / a, by * abs(a - b) / abs(b), by * abs(a - b) / abs(a)]
+    return any(_near(goal, one, own.step) for goal in own.values for one in plain_results)
 
 
 def _near(mine: float, theirs: float, step: float, *, loose: bool = False) -> bool:
@@ -224,7 +253,7 @@ def _code(span: Span, shown: str) -> Figure:
     if year := _YEAR.fullmatch(shown):
         return Figure(span=span, shown=shown, values=(float(year[1]),))
     if quarter := _QUARTER.fullmatch(shown):
-        return Figure(span=span, shown=shown, values=(float(quarter[1]),), unit="quarter")
+        return Figure(span=span, shown=shown, values=(float(quarter[1] or quarter[2]),), unit="quarter")
     return Figure(span=span, shown=re.sub(r"\W", "", shown).lower(), values=(), unit="code")
 
 
@@ -243,8 +272,9 @@ def _numeral(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[li
         used += bool(after and after.start() < end)
     elif after and token["ending"] and plain(after.group()) in lexicon().centuries:
         unit, used, end = "century", used + 1, after.end()
-    elif after and not token["ending"] and (named := _unit(text, after)):
-        unit, used, end = unit or named, used + 1, after.end()
+    elif after and not token["ending"] and (measured := _measured(text, tokens, place + used)):
+        named, used, end = measured[0], used + measured[1], tokens[place + used + measured[1] - 1].end()
+        unit = unit or named
         if cent := re.match(r"\s?cent\b", text[end:]) if named == "%" and plain(after.group()) == "per" else None:
             used, end = used + 1, end + cent.end()
     about = any(plain(word.group()) in _ABOUT for word in tokens[max(0, place - 2) : place])
@@ -255,7 +285,7 @@ def _numeral(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[li
             shown=shown,
             values=tuple(value * by for value in values),
             unit=unit,
-            step=max(2 * step * by, 0.05 * values[0] * by) if about else step * by,
+            step=(max(2 * step, 0.05 * values[0] if _digits(token["digits"]) <= 2 else 0.0) if about else step) * by,
             counted=not unit and by == 1 and max(values) <= _SMALL,
         )
     ], used
@@ -291,17 +321,17 @@ def _worded(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[lis
             current *= 100
         elif float(value) >= 1000 and current:
             total, current = total + current * float(value), 0.0
-        elif used and current and not (current >= 20 and current % 10 == 0 and float(value) < 10 or current >= 100):
+        elif used and current and not ((current >= 20 and current % 10 == 0 and float(value) < 10) or current >= 100):
             break
         else:
             current += float(value)
         used += 1
     if used:
         end = tokens[place + used - 1].end()
-        after = _next(tokens, place + used, end, text)
-        unit = _unit(text, after) if after else ""
-        if unit and after:
-            used, end = used + 1, after.end()
+        unit = ""
+        if measured := _measured(text, tokens, place + used):
+            unit, used = measured[0], used + measured[1]
+            end = tokens[place + used - 1].end()
         value = total + current
         span = Span(start=token.start(), end=end)
         return [
@@ -330,7 +360,8 @@ def _single(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[lis
     if after and plain(after.group()) == "dozen":
         span = Span(start=token.start(), end=after.end())
         return [Figure(span=span, shown=span.of(text), values=(12.0,), counted=True)], used + 1
-    if unit in _BASE and _BASE[unit][0] == "time" and after:
+    before = plain(tokens[place - 1].group()) if place else ""
+    if unit in _BASE and _BASE[unit][0] == "time" and after and (value < 1 or before in _LASTS):
         span = Span(start=token.start(), end=after.end())
         return [Figure(span=span, shown=span.of(text), values=(value,), unit=unit, counted=True)], used + 1
     return [], 1
@@ -350,6 +381,20 @@ def _next(tokens: Sequence[re.Match[str]], place: int, end: int, text: str) -> r
     if place >= len(tokens) or not tokens[place]["word"]:
         return None
     return tokens[place] if re.fullmatch(r"[\s\-\u00a0\u202f]{0,2}", text[end : tokens[place].start()]) else None
+
+
+def _measured(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[str, int] | None:
+    """Return the unit that follows, and how many words it takes: "days", or "working days"."""
+    after = _next(tokens, place, tokens[place - 1].end(), text)
+    if after is None:
+        return None
+    if unit := _unit(text, after):
+        return unit, 1
+    second = _next(tokens, place + 1, after.end(), text)
+    if second is None or plain(after.group()) in lexicon().stop or not after.group().islower():
+        return None
+    unit = lexicon().unit(plain(second.group()))
+    return (unit, 2) if _BASE.get(unit, ("",))[0] == "time" else None
 
 
 def _unit(text: str, token: re.Match[str]) -> str:
@@ -385,19 +430,27 @@ def _readings(digits: str) -> tuple[tuple[float, ...], float]:
     return tuple(out), 0.5 * 10**-decimals
 
 
+def _digits(shown: str) -> int:
+    """Return how many digits count."""
+    return len(re.sub(r"\D", "", shown).strip("0"))
+
+
 def _date(shown: str, span: Span) -> list[Figure]:
-    parts = [float(part) for part in re.split(r"\D", shown)]
-    day, month, year = parts[::-1] if "-" in shown else parts
+    parts = [float(part) for part in re.findall(r"\d+", shown)]
+    day, month, *year = parts[::-1] if "-" in shown else parts
     if month > 12:
         day, month = month, day
     return [
         Figure(span=span, shown=shown, values=(day,)),
         Figure(span=span, shown=shown, values=(month,), unit="month name"),
-        Figure(span=span, shown=shown, values=(year,)),
+        *(Figure(span=span, shown=shown, values=(one,)) for one in year),
     ]
 
 
 def _minutes(shown: str, half: str | None) -> float:
     hours, *rest = (int(part) for part in re.findall(r"\d+", shown))
     late = bool(re.search(r"p\.?m", shown, re.IGNORECASE))
-    return float((hours % 12 + 12 * late if late or half or re.search(r"a\.?m", shown, re.I) else hours) * 60 + (rest[0] if rest else 0))
+    return float(
+        (hours % 12 + 12 * late if late or half or re.search(r"a\.?m", shown, re.I) else hours) * 60
+        + (rest[0] if rest else 0)
+    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ragstone.core.protocols import SentenceSplitter
-from ragstone.core.records import Hit, Span
+from ragstone.core.records import Hit
 from ragstone.respond.facts import Vocabulary, Word, words
 from ragstone.respond.proof.figures import Figure, figures, scales
 
@@ -34,7 +34,9 @@ class Passage:
         chunk = hit.chunk
         self.hit, self.text = hit, chunk.text
         self.heading = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.context) if part))
-        told = [str(value) for value in (*chunk.metadata.values(), *chunk.facts.values()) if isinstance(value, str | int)]
+        told = [
+            str(value) for value in (*chunk.metadata.values(), *chunk.facts.values()) if isinstance(value, str | int)
+        ]
         self.described = " ".join(told)[:1000]
         self.spans = [span for span in sentences(self.text) if span.end > span.start]
 
@@ -52,9 +54,14 @@ class Passage:
         return [words(span.of(self.text)) for span in self.spans]
 
     @cached_property
+    def heading_words(self) -> list[Word]:
+        """The words of the heading."""
+        return words(self.heading)
+
+    @cached_property
     def named(self) -> list[Word]:
         """All words, with those of the heading."""
-        return [*words(self.heading), *(word for some in self.words for word in some)]
+        return [*self.heading_words, *(word for some in self.words for word in some)]
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -68,11 +75,11 @@ class Passage:
         heads = self._heads()
         for part, span in enumerate(self.spans):
             cells = _cells(span.of(self.text)) if heads[part] else []
-            for one in figures(span.of(self.text)):
+            for one in self._scaled(figures(span.of(self.text))):
                 column = sum(start <= one.span.start for start in cells) - 1
                 names = heads[part]
                 head = names[column] if 0 <= column < len(names) else ""
-                out.append(Placed(figure=one, part=part, head=head))
+                out.append(Placed(figure=replace(one, in_cell=bool(cells)), part=part, head=head))
         return out
 
     @cached_property
@@ -80,10 +87,12 @@ class Passage:
         """The figures of the heading and of what is known of the document."""
         return (*figures(self.heading), *figures(self.described))
 
-    @cached_property
-    def scales(self) -> tuple[float, ...]:
-        """By what bare figures may have to be multiplied."""
-        return scales(f"{self.heading}\n{self.text}")
+    def _scaled(self, some: Sequence[Figure]) -> Iterator[Figure]:
+        """Yield figures with what bare ones and amounts may mean where a table is "in millions"."""
+        factors = scales(f"{self.heading}\n{self.text}")
+        for one in some:
+            more = () if one.measure != one.unit or one.unit in ("%", "code") else factors[1:]
+            yield replace(one, values=(*one.values, *(value * by for value in one.values for by in more)))
 
     def _heads(self) -> list[list[str]]:
         """Return for each sentence the names of the columns, if it is a row of a table below its head."""

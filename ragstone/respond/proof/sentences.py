@@ -50,6 +50,7 @@ class Prover:
         self._held: list[tuple[Sentence, Claim]] = []
         self._is_stale = False  # whether what the held sentences introduce was not proved
         self._in_table = False
+        self._before = question  # and the sentences that were proved: what they say is not claimed anew
 
     async def add(self, sentence: Sentence) -> list[Proved]:
         """Add a sentence and return those that are now proved or not, in order."""
@@ -107,9 +108,10 @@ class Prover:
         claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
         hits, named = [*claimed, *(hit for hit in self._hits if hit not in claimed)], len(claimed)
         found, text = verdict(sentence.text), markdown.bare(sentence.text)
+        before, self._before = self._before, f"{self._before}\n{text}"
         if found is None:
-            return await self._checker.check(text, hits, self._request, named=named)
-        proof = await self._checker.check(found.rest, hits, self._request, named=named)
+            return await self._checker.check(text, hits, self._request, before, named)
+        proof = await self._checker.check(found.rest, hits, self._request, before, named)
         return AGAINST if self._claims.contradicts(found, found.rest) else proof
 
     async def _answered(self, sentence: Sentence) -> Proof:
