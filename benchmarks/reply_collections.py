@@ -72,4 +72,6 @@ def _read(path: Path, id: str) -> Iterator[Document]:
 
 def spread(questions: Sequence[str], count: int) -> list[str]:
     """Return at most this many questions, spread evenly."""
-    return list(questions) if len(questions) <= count else [questions[n * len(questions) // count] for n in range(count)]
+    return (
+        list(questions) if len(questions) <= count else [questions[n * len(questions) // count] for n in range(count)]
+    )

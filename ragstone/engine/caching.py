@@ -181,7 +181,14 @@ class ResultCache:
             [(replace(hit.chunk, metadata={}), hit.score) for hit in hits],
             [[hit.chunk.id for hit in rows] for rows in evidence.rows],
         )
-        asked = (evidence.question, evidence.asked, evidence.rewritten, evidence.language, evidence.kind, evidence.steps)
+        asked = (
+            evidence.question,
+            evidence.asked,
+            evidence.rewritten,
+            evidence.language,
+            evidence.kind,
+            evidence.steps,
+        )
         made = key("answer", code_version(), state, *self._answer, *asked, read, tuple(before), request.allowed)
         return ResultKey(key=made, state=state)
 

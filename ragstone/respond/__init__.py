@@ -141,21 +141,20 @@ def build_answerer(
     )
     if model is None:
         return quoting
-    from ragstone.respond.proof.by_entailment import ProofChecker
     from ragstone.respond.proof.by_model import ModelChecker
-    from ragstone.respond.proof.by_words import SupportChecker
+    from ragstone.respond.proof.checker import ProofChecker
     from ragstone.respond.writing.written import WritingAnswerer
 
-    by_words = SupportChecker(matcher=matcher, sentences=sentences, weigh=weigh)
-    checker: Checker = by_words
+    judging: Entailment | None = None
     notices: tuple[str, ...] = ()
     if settings.check != "match" and entailment is not None:
         try:
-            checker = ProofChecker(by_words=by_words, entailment=entailment())
+            judging = entailment()
         except Damaged as damage:
             notices = (f"Sentences are checked by their words alone: {damage}",)
+    checker: Checker = ProofChecker(sentences=sentences, weigh=weigh, entailment=judging)
     if settings.check == "model":
-        checker = ModelChecker(by_words=by_words, otherwise=checker, model=model)
+        checker = ModelChecker(checker=checker, model=model)
     return WritingAnswerer(
         settings, model=model, quoting=quoting, tables=tables, checker=checker, sentences=sentences, notices=notices
     )

@@ -16,6 +16,14 @@ _CODES = {
 }  # fmt: skip
 
 
+def currency_of(word: str) -> str:
+    """Return the code of the currency that a sign, code or name stands for; empty for any other word."""
+    found = CURRENCY.search(word)
+    if found is None or found.group().lower() in ("cent", "cents", "pence"):
+        return ""
+    return next(iter(currencies(found.group())))
+
+
 def currencies(text: str) -> set[str]:
     """Return the currencies that a text names, as lower-case codes; cents and pence are their own."""
     named = (found[0].lower().rstrip("s") for found in CURRENCY.finditer(text))

@@ -59,9 +59,7 @@ def listed(lead: str, hits: Sequence[Hit]) -> Draft:
     for marker, hit in enumerate(hits, start=1):
         text += "\n"
         line = f"- {_shown(name_of(hit.chunk))} [{marker}]"
-        statements.append(
-            Statement(start=len(text) + 2, end=len(text) + len(line), markers=(marker,))
-        )
+        statements.append(Statement(start=len(text) + 2, end=len(text) + len(line), markers=(marker,)))
         text += line
     citations = tuple(cite(marker, hit, opening(hit)) for marker, hit in enumerate(hits, start=1))
     return replace(plain_reply(text), citations=citations, statements=tuple(statements))

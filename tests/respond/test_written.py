@@ -1,15 +1,15 @@
-"""Answers that a model writes: what is proved stays, what is not is marked, a failing model costs only its words."""
+"""Answers that a model writes: all of it is shown, what is wrong is marked, a failing model costs only its words."""
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from scripted_model import ScriptedModel
 
 from ragstone import chunk
-from ragstone.core.answers import Draft, Message, Piece, SentenceClosed, TextWritten, Turn
-from ragstone.core.errors import ModelError
+from ragstone.core.answers import Draft, SentenceClosed, TextWritten, Turn
+from ragstone.core.errors import ContextTooLong, ModelError
 from ragstone.core.records import Document, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.index.embed.local import MiniLM
@@ -77,31 +77,30 @@ def test_cites_documents_and_ignores_model_markers(embedder: MiniLM):
     assert (answer.support, answer.model, answer.abstained) == (1.0, "scripted:one", False)
 
 
-def test_marks_an_unsupported_sentence(embedder: MiniLM):
+def test_marks_a_contradicted_sentence_with_its_reason(embedder: MiniLM):
     model = ScriptedModel("Masks are sold at the entrance for two euros [1]. The director is Anna Berg [1].")
     answer = draft(streamed(embedder, model, evidence(embedder)))
     assert answer.text.endswith("The director is Anna Berg. [?]")
+    assert [one.state for one in answer.statements] == ["supported", "contradicted"]
+    assert "Anna Berg" in answer.statements[1].reason
     assert answer.support == 0.5
-    assert "1 of 2 sentences not supported by the documents" in answer.notices
-    assert [one.supported for one in answer.statements] == [True, False]
+    assert answer.notices[-1].startswith("1 of 2 sentences marked [?]: ")
 
 
-def test_drops_unsupported_sentences_by_setting(embedder: MiniLM):
+def test_leaves_out_contradicted_sentences_by_setting(embedder: MiniLM):
     model = ScriptedModel("The director is Anna Berg [1]. Masks are sold at the entrance for two euros [1].")
     parts = streamed(embedder, model, evidence(embedder), unsupported="drop")
     assert "Berg" not in "".join(part.text for part in parts if isinstance(part, TextWritten))
     assert draft(parts).text == "Masks are sold at the entrance for two euros. [1]"
-    assert draft(parts).notices == ("1 sentence left out for lack of support in the documents",)
+    assert draft(parts).notices == ("1 sentence left out, because the documents contradict it",)
 
 
-@pytest.mark.parametrize("unsupported", ["flag", "drop"])
-@pytest.mark.parametrize("said", ["The director is Anna Berg.", "Yes. Anna Berg is the director.", "Where are masks?"])
-def test_quotes_if_nothing_is_proved(embedder: MiniLM, said: str, unsupported: str):
-    answer = draft(streamed(embedder, ScriptedModel(said), evidence(embedder), unsupported=unsupported))
-    assert answer.text.endswith("Masks are sold at the entrance for two euros. [1]")
-    assert (answer.outcome, answer.model, answer.degraded) == ("answer", "extractive", True)
-    notice = "Nothing that scripted:one wrote is supported by the documents, so they are quoted instead"
-    assert answer.notices[-1] == notice
+def test_shows_what_nothing_proves(embedder: MiniLM):
+    answer = draft(streamed(embedder, ScriptedModel("FOUND: yes\nThe director is Anna Berg."), evidence(embedder)))
+    assert answer.text == "The director is Anna Berg. [?]"
+    assert (answer.outcome, answer.model, answer.degraded) == ("answer", "scripted:one", False)
+    assert answer.rightness is not None
+    assert answer.rightness < 0.5
 
 
 def test_events_make_up_the_answer(embedder: MiniLM):
@@ -123,38 +122,56 @@ def test_stops_a_model_that_repeats_itself(embedder: MiniLM):
     assert "scripted:one was stopped, because it kept repeating itself" in answer.notices
 
 
-@pytest.mark.parametrize(
-    ("said", "supported"), [("This is a museum.", False), ("In March 2020.", True), ("Two euros.", True)]
-)
-def test_one_common_word_supports_nothing(embedder: MiniLM, said: str, supported: bool):
-    model = ScriptedModel(f"Masks are sold at the entrance for two euros. {said}")
-    answer = draft(streamed(embedder, model, evidence(embedder)))
-    assert [one.supported for one in answer.statements] == [True, supported]
-
-
-def test_hides_a_refusal_of_the_model(embedder: MiniLM):
-    parts = streamed(embedder, ScriptedModel("NO ANSWER"), evidence(embedder))
-    assert draft(parts).abstained
+@pytest.mark.parametrize("reply", ["FOUND: no", "**Found:** no.", "NO ANSWER"])
+def test_a_first_line_alone_is_a_refusal(embedder: MiniLM, reply: str):
+    parts = streamed(embedder, ScriptedModel(reply), evidence(embedder))
+    assert draft(parts).outcome == "refusal"
     assert QUESTION in draft(parts).text
-    assert not any("NO" in part.text for part in parts if isinstance(part, TextWritten))
+    assert "Masks are sold at the entrance" in draft(parts).text, "the closest passage is shown"
+    assert not any(isinstance(part, TextWritten) for part in parts)
 
 
-@pytest.mark.parametrize("eager", [True, False])
-def test_ignores_the_model_if_evidence_is_poor(embedder: MiniLM, eager: bool):
+def test_the_model_reads_whatever_the_estimate(embedder: MiniLM):
+    found = evidence(embedder, "What is the capital of Germany?")
+    model = ScriptedModel("FOUND: yes\nPhotography is allowed everywhere but in the cinema [1].")
+    answer = draft(streamed(embedder, model, found))
+    assert (answer.outcome, answer.model) == ("answer", "scripted:one")
+    assert answer.answerability < 0.5
+
+
+def test_saves_the_call_below_the_setting(embedder: MiniLM):
     model = ScriptedModel("Berlin.")
-    parts = streamed(embedder, model, evidence(embedder, "What is the capital of Germany?"), eager=eager)
+    parts = streamed(embedder, model, evidence(embedder, "What is the capital of Germany?"), ask_from=0.5)
     assert draft(parts).abstained
-    assert "Berlin" not in "".join(part.text for part in parts if isinstance(part, TextWritten))
-    assert len(model.asked) == model.stopped == int(eager)
+    assert not model.asked
+
+
+def test_asks_no_model_without_evidence(embedder: MiniLM):
+    model = ScriptedModel("Berlin.")
+    nothing = Evidence(question=QUESTION, hits=(), method="test", language="en")
+    assert draft(streamed(embedder, model, nothing)).outcome == "refusal"
+    assert not model.asked
 
 
 @pytest.mark.parametrize("reply", [ModelError("it is away"), ("Masks are so", ModelError("it is away"))])
-def test_quotes_if_the_model_fails(embedder: MiniLM, reply: Exception):
-    model = ScriptedModel(reply)
-    answer = draft(streamed(embedder, model, evidence(embedder)))
-    assert "Masks are sold at the entrance" in answer.text
+def test_a_failure_stands_above_the_quotes(embedder: MiniLM, reply: Exception):
+    answer = draft(streamed(embedder, ScriptedModel(reply), evidence(embedder)))
+    first, _, quoted = answer.text.partition("\n\n")
+    assert first == "The language model gave no answer, so the documents are quoted."
+    assert "Masks are sold at the entrance" in quoted
+    assert [answer.text[one.start : one.end] for one in answer.statements if one.markers][0] in quoted
     assert answer.degraded
-    assert answer.notices == ("The answer is quoted from the documents instead: it is away",)
+    assert answer.notices[0].endswith("the language model failed: scripted:one: it is away")
+
+
+def test_asks_again_with_less_if_the_prompt_is_too_long(embedder: MiniLM):
+    model = ScriptedModel(ContextTooLong("too long", 2000), "Masks are sold at the entrance for two euros [1].")
+    other = Document(id="other", title="Other", text="Museums have rooms. " * 400)
+    answer = draft(streamed(embedder, model, evidence(embedder, QUESTION, MASKS, other), context_tokens=4000))
+    assert (answer.model, answer.outcome) == ("scripted:one", "answer")
+    first, second = (sum(model.count(one.content) for one in asked) for asked in model.asked)
+    assert second < first
+    assert "did not fit into the prompt" in answer.notices[0]
 
 
 def test_documents_cannot_speak_as_the_user(embedder: MiniLM):
@@ -183,27 +200,12 @@ def test_earlier_turns_precede_the_question(embedder: MiniLM):
     assert len(turns) < len(said)
 
 
-@pytest.mark.parametrize("eager", [True, False])
-def test_empty_reply_makes_the_answer_abstain(embedder: MiniLM, eager: bool):
-    class Silent(ScriptedModel):
-        async def stream(
-            self,
-            messages: Sequence[Message],
-            request: Request,  # noqa: ARG002
-            form: object = None,
-        ) -> AsyncGenerator[Piece]:  # pyright: ignore
-            self.asked.append(messages)
-            for piece in () if form is None else ("",):
-                yield piece
-
-    assert draft(streamed(embedder, Silent(""), evidence(embedder), eager=eager)).abstained
-
-
 @pytest.mark.parametrize("sentence", ["Call +1 900 555 0100 to verify your account:", "Did you see evil.example?"])
 def test_checks_a_lead_in_with_content(embedder: MiniLM, sentence: str):
     model = ScriptedModel(f"{sentence}\n\nMasks are sold at the entrance for two euros [1].")
     answer = draft(streamed(embedder, model, evidence(embedder)))
-    assert [one.supported for one in answer.statements] == [False, True]
+    assert [bool(one.markers) for one in answer.statements] == [False, True]
+    assert answer.statements[0].state != "supported"
 
 
 def test_checks_a_long_reply_in_parts(embedder: MiniLM):
@@ -222,21 +224,20 @@ def said(embedder: MiniLM, text: str, question: str = QUESTION, **settings: obje
 
 
 @pytest.mark.parametrize(
-    ("reply", "supported"),
+    ("reply", "wrong"),
     [
-        (f"Yes. {SOLD}", [True, True]),
-        (f"No. {SOLD}", [False, True]),
-        (f"{SOLD} Yes.", [True, True]),
-        (f"{SOLD} No.", [True, False]),
-        (f"Yes, masks are sold at the entrance. {SOLD}", [True, True]),
-        (f"No, masks are sold at the entrance. {SOLD}", [False, True]),
-        (f"Yes. The director is Anna Berg. {SOLD}", [False, False, True]),
-        (f"Yes. Here is the answer:\n\n{SOLD}", [True, True, True]),
+        (f"Yes. {SOLD}", [False, False]),
+        (f"No. {SOLD}", [True, False]),
+        (f"{SOLD} Yes.", [False, False]),
+        (f"Yes, masks are sold at the entrance. {SOLD}", [False, False]),
+        (f"No, masks are sold at the entrance. {SOLD}", [True, False]),
+        (f"Yes. The director is Anna Berg. {SOLD}", [True, True, False]),
+        (f"Yes. Here is the answer:\n\n{SOLD}", [False, False, False]),
     ],
 )
-def test_proves_yes_or_no(embedder: MiniLM, reply: str, supported: list[bool]):
+def test_checks_yes_or_no(embedder: MiniLM, reply: str, wrong: list[bool]):
     answer = said(embedder, reply, "Are masks sold at the entrance?")
-    assert [one.supported for one in answer.statements] == supported
+    assert [one.state == "contradicted" for one in answer.statements] == wrong
 
 
 @pytest.mark.parametrize("unsupported", ["flag", "drop"])
@@ -265,14 +266,23 @@ def test_lead_in_is_left_out_with_what_it_introduces(embedder: MiniLM):
 
 
 def test_silence_of_the_documents_needs_no_proof(embedder: MiniLM):
-    answer = said(embedder, f"{SOLD} The documents do not say where red masks are sold. The documents do not say that.")
-    assert [(one.supported, one.markers) for one in answer.statements[1:]] == [(False, ()), (True, ())]
+    answer = said(embedder, f"{SOLD} The documents do not say where red masks are sold.")
+    assert (answer.outcome, answer.support) == ("answer", 1.0)
+    assert [(one.state, one.markers) for one in answer.statements[1:]] == [("supported", ())]
 
 
-def test_only_silence_is_a_refusal(embedder: MiniLM):
-    answer = said(embedder, "The documents do not say where masks are sold.")
+def test_silence_in_any_words_is_a_refusal(embedder: MiniLM):
+    words = "Unfortunately, none of the passages mention where masks are sold."
+    answer = said(embedder, words)
     assert (answer.outcome, answer.degraded) == ("refusal", False)
-    assert QUESTION in answer.text
+    assert answer.text.startswith(f"{words}\n\nClosest passages:\n- Wearing masks: ")
+
+
+def test_a_courtesy_claims_nothing(embedder: MiniLM):
+    answer = said(embedder, f"Sure! Here's the answer based on the documents:\n\n{SOLD} I hope this helps!")
+    assert "[?]" not in answer.text
+    assert answer.support == 1.0
+    assert not answer.notices
 
 
 def test_keeps_the_lines_of_a_second_table(embedder: MiniLM):

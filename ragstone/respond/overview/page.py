@@ -61,9 +61,7 @@ def page(lead: str, groups: Sequence[Group], end: str = "") -> Draft:
                 start = len(text)
                 text += f"{' '.join(strip_links(citation.quote).split())} [{citation.marker}]"
                 citations.append(citation)
-                statements.append(
-                    Statement(start=start, end=len(text), markers=(citation.marker,))
-                )
+                statements.append(Statement(start=start, end=len(text), markers=(citation.marker,)))
     text += f"\n\n{end}" if end else ""
     return replace(plain_reply(text), citations=tuple(citations), statements=tuple(statements))
 

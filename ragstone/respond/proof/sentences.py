@@ -12,13 +12,10 @@ from dataclasses import dataclass, replace
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
-from ragstone.respond.facts import words
 from ragstone.respond.proof.records import UNCHECKED, Checker, Proof
 from ragstone.respond.writing.claims import Claim, Claims, verdict
 from ragstone.respond.writing.transcript import Sentence
 
-OTHERS = 6
-"""Passages that the writer does not name and that are compared with a sentence."""
 FREE = Proof(state="supported", support=1.0)
 """Of a sentence that claims nothing."""
 AGAINST = Proof(state="contradicted", support=0.0, reason="the answer says the opposite of its yes or no")
@@ -53,8 +50,7 @@ class Prover:
         self._held: list[tuple[Sentence, Claim]] = []
         self._is_stale = False  # whether what the held sentences introduce was left out
         self._in_table = False
-        self._before = ""
-        self._read: dict[str, set[str]] = {}
+        self._before = question  # and the sentences that were proved: what they say is not claimed anew
 
     async def add(self, sentence: Sentence) -> list[Proved]:
         """Add a sentence and return those that are now proved or not, in order."""
@@ -110,23 +106,13 @@ class Prover:
 
     async def _proof(self, sentence: Sentence) -> Proof:
         claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
+        hits, named = [*claimed, *(hit for hit in self._hits if hit not in claimed)], len(claimed)
         found, text = verdict(sentence.text), markdown.bare(sentence.text)
-        said = found.rest if found else text
-        hits = [*claimed, *self._likely(said, claimed)]
-        proof = await self._checker.check(said, hits, self._request, self._before, len(claimed))
-        self._before = text
-        return AGAINST if found and self._claims.contradicts(found, found.rest) else proof
-
-    def _likely(self, said: str, claimed: Sequence[Hit]) -> list[Hit]:
-        """Return the passages that the writer does not name and that share most words with a sentence, best first."""
-        asked = {word.lower for word in words(said) if not word.stop}
-        others = [(len(asked & self._words(hit)), hit) for hit in self._hits if hit not in claimed]
-        return [hit for shared, hit in sorted(others, key=lambda one: -one[0])[:OTHERS] if shared]
-
-    def _words(self, hit: Hit) -> set[str]:
-        if hit.chunk.id not in self._read:
-            self._read[hit.chunk.id] = {word.lower for word in words(hit.chunk.headed)}
-        return self._read[hit.chunk.id]
+        before, self._before = self._before, f"{self._before}\n{text}"
+        if found is None:
+            return await self._checker.check(text, hits, self._request, before, named)
+        proof = await self._checker.check(found.rest, hits, self._request, before, named)
+        return AGAINST if self._claims.contradicts(found, found.rest) else proof
 
     async def _answered(self, sentence: Sentence) -> Proof:
         """Return the proof of yes or no alone: whether the evidence says, or denies, what the question asks."""

@@ -37,9 +37,7 @@ def written(
         text += f"{_short(label)}: " if label else ""
         start = len(text)
         text += words + ("\n" if is_code or structure.ends_in_code(words) else " ") + f"[{citation.marker}]"
-        statements.append(
-            Statement(start=start, end=len(text), markers=(citation.marker,))
-        )
+        statements.append(Statement(start=start, end=len(text), markers=(citation.marker,)))
     return text, tuple(statements)
 
 

@@ -256,7 +256,9 @@ def _absent(table: Mapping[str, Any]) -> str:
     no = rf"(?:{_any([table['negations'], table['denials']]).pattern}|n['’]t\b)"
     says, documents = (_any([table[name]]).pattern for name in ("says", "documents"))
     known = {"{no}": no, "{says}": says, "{documents}": documents, "…": _GAP}
-    return "|".join(f"(?:{re.sub('|'.join(map(re.escape, known)), lambda found: known[found[0]], one)})" for one in table["absent"])
+    return "|".join(
+        f"(?:{re.sub('|'.join(map(re.escape, known)), lambda found: known[found[0]], one)})" for one in table["absent"]
+    )
 
 
 def _table(language: str) -> dict[str, Any]:

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_WORD = r"(?:web\s+|the\s+)?(?:sources?|docs?|documents?|passages?|refs?|references?|citations?|cite|excerpts?|context|s)"
+_WORD = (
+    r"(?:web\s+|the\s+)?(?:sources?|docs?|documents?|passages?|refs?|references?|citations?|cite|excerpts?|context|s)"
+)
 _ONE = rf"(?:{_WORD}\s*[:#.]?\s*)?[#^]?\d{{1,2}}(?:[:†][^\]】)\n]{{0,60}})?"
 _MANY = rf"{_ONE}(?:\s*(?:[,;&/]|and|und|[-–])\s*{_ONE})*"
 _SQUARE = rf"\^?(?:\[{{1,2}}|【|〔|［)\s*\^?{_MANY}\s*(?:\]{{1,2}}|】|〕|］)(?!\()"

@@ -1,0 +1,131 @@
+"""Find the passage and the sentences in it that say most of what a sentence says, by its words.
+
+The passages that the writer names come first. Another one is quoted only if it has much more of the sentence, and a
+second one only for words that the first lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.core.records import Hit
+from ragstone.respond.facts import Word, form, initials
+from ragstone.respond.proof.passages import Passage
+from ragstone.respond.proof.records import Quote
+
+GAIN = 0.2
+"""Share of a sentence that a second quote must add."""
+INSTEAD = 0.3
+"""By how much more of the sentence a passage must have to be quoted instead of the one that the writer names."""
+CLOSE = 0.45
+"""Share of a sentence that a passage must have to be quoted though the writer names none."""
+MOST_READ = 1000
+"""Characters of evidence that a model reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """How much of each word of a sentence each sentence of a passage holds, (sentences, words), and the best of them."""
+
+    passage: Passage
+    found: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    parts: tuple[int, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of the sentence that the passage holds."""
+        return float(self.found.max(axis=0) @ self.weights) if len(self.found) else 0.0
+
+    @property
+    def words(self) -> NDArray[np.float64]:
+        """How much of each word the chosen parts hold."""
+        return self.found[list(self.parts)].max(axis=0) if self.parts else np.zeros(len(self.weights))
+
+    def quotes(self) -> list[Quote]:
+        """Return the chosen parts, in the order of the passage; neighbours as one."""
+        return [Quote(hit=self.passage.hit, span=self.passage.spans[part]) for part in sorted(self.parts)]
+
+    def read(self) -> str:
+        """Return the heading and the chosen parts with what stands around them, for a model."""
+        passage, spans = self.passage, self.passage.spans
+        kept: set[int] = set()
+        room = MOST_READ - min(len(passage.heading), MOST_READ // 4)
+        near = [part + step for step in (0, -1, 1, -2, 2) for part in self.parts]
+        for part in near:
+            if 0 <= part < len(spans) and part not in kept:
+                size = spans[part].end - spans[part].start
+                if size <= room or not kept:
+                    kept.add(part)
+                    room -= size
+        told = " ".join(spans[part].of(passage.text) for part in sorted(kept))
+        return f"{passage.heading[: MOST_READ // 4]}\n{told}".strip()[: 2 * MOST_READ]
+
+
+def hold(asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage]) -> list[Held]:
+    """Return how much of a sentence each passage holds."""
+    return [_held(asked, weights, passage) for passage in passages]
+
+
+def chosen(held: Sequence[Held], named: int, keys: NDArray[np.bool_]) -> list[Held]:
+    """Return the passages to quote, the best first; none if none holds enough.
+
+    Args:
+        held: how much each passage holds; the first ``named`` are those that the writer cites.
+        named: how many of them are cited.
+        keys: which words are figures or names.
+    """
+    if not held:
+        return []
+    first = max(held[:named] or held, key=lambda one: one.share)
+    best = max(held, key=lambda one: one.share)
+    if (named and best.share - first.share >= INSTEAD) or (not named and best.share < CLOSE):
+        first = best
+        if not named:
+            return []
+    out, have = [first], first.words
+    for one in held[:named]:
+        gain = np.maximum(one.words - have, 0) * one.weights
+        if one is not first and (gain.sum() >= GAIN or (gain * keys).sum() >= GAIN / 2):
+            out.append(one)
+            have = np.maximum(have, one.words)
+    return out
+
+
+def quotes(some: Sequence[Held]) -> tuple[Quote, ...]:
+    """Return the quotes of passages, one for each hit and part."""
+    return tuple(quote for one in some for quote in one.quotes())
+
+
+def hits_of(some: Sequence[Held]) -> list[Hit]:
+    """Return the hits of passages."""
+    return [one.passage.hit for one in some]
+
+
+def _held(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage) -> Held:
+    found = np.zeros((len(passage.spans), len(asked)))
+    forms = [passage.vocabulary.forms(word) for word in asked]
+    heading = {form(word) for word in passage.heading_words}
+    for part, some in enumerate(passage.words):
+        if passage.asks(part):
+            continue
+        there = {form(word) for word in some}
+        for place, word in enumerate(asked):
+            if not forms[place].isdisjoint(there) or (word.capitals and initials(word, some)):
+                found[part, place] = 1.0
+            elif not forms[place].isdisjoint(heading):
+                found[part, place] = 0.6
+    parts: list[int] = []
+    have = np.zeros(len(asked))
+    while len(parts) < 2 and len(found):
+        gains = np.maximum(found, have) @ weights - have @ weights
+        best = int(gains.argmax())
+        if parts and gains[best] < GAIN:
+            break
+        parts.append(best)
+        have = np.maximum(have, found[best])
+    return Held(passage=passage, found=found, weights=weights, parts=tuple(parts))

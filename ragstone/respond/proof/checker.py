@@ -1,0 +1,154 @@
+"""Check sentences of a written answer against the passages that its writer had.
+
+A sentence is contradicted only if that is sure: by its figures and names (`doubts`), by a turned predicate
+(`polarity`), or because the trained model rejects it. The model reads the passage that the writer names. Data, figures
+and limits are in ``training/README.md``; ``tools/fit_support.py`` fits the numbers below.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.core.protocols import Entailment, SentenceSplitter, Weigher
+from ragstone.core.readings import Judgement
+from ragstone.core.records import Hit, Span
+from ragstone.core.request import Request
+from ragstone.respond.facts import Word, alike, words
+from ragstone.respond.proof.alignment import Held, chosen, hold, quotes
+from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
+from ragstone.respond.proof.passages import Passage, Passages
+from ragstone.respond.proof.polarity import turned
+from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
+
+BIAS, BY_WORDS, BY_MODEL = -2.0, 4.0, 0.5
+"""Coefficients of the support: of the share of the sentence that is found, and of the model's log odds."""
+SUPPORTED = 0.5
+"""A sentence with at least this support counts as supported."""
+REJECTED = 0.02
+"""A sentence to which the model gives less is contradicted."""
+FAMILIAR = 0.7
+"""Share of a sentence's words that the model must know."""
+MARKED = 0.2
+"""Probability from which nothing supports a word."""
+LONGEST = 300
+"""Words of a sentence that are compared."""
+_GAP = 1
+"""Words between two unsupported ones that are marked with them."""
+_LIMIT = 6.0
+_WORD = re.compile(r"\w+")
+
+
+class ProofChecker:
+    """A checker that compares words, figures and names, and reads the evidence."""
+
+    def __init__(self, *, sentences: SentenceSplitter, weigh: Weigher, entailment: Entailment | None = None) -> None:
+        """Take the parts of other stages.
+
+        Args:
+            sentences: splits a passage.
+            weigh: weighs words.
+            entailment: judges sentences; without one, words, figures and names decide.
+        """
+        self._passages, self._weigh, self._entailment = Passages(sentences), weigh, entailment
+
+    async def check(
+        self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
+    ) -> Proof:
+        """Return the proof of a sentence; see `Checker`."""
+        asked, passages = words(sentence)[:LONGEST], self._passages.of(hits)
+        if not passages or not has_content(asked, passages):
+            return UNCHECKED
+        held = hold(asked, self._weights(asked, request), passages)
+        some = chosen(held, named, np.array([word.key for word in asked]))
+        read = some or [max(held, key=lambda one: one.share)]
+        judgement = await self._judged(sentence, read[0], request)
+        support = supported(read[0].share, judgement)
+        doubts = doubts_of(sentence, passages, named, before, read[:1])
+        if doubts:
+            return _contradicted(doubts, sentence, support, quotes(some))
+        if judgement is not None and judgement.supported < REJECTED:
+            parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
+            return Proof(
+                state="contradicted",
+                support=support,
+                reason="no source says this",
+                unsupported=parts,
+                quotes=quotes(some),
+            )
+        state = "supported" if some and support >= SUPPORTED else "unchecked"
+        return Proof(state=state, support=support, quotes=quotes(some))
+
+    async def _judged(self, sentence: str, held: Held, request: Request) -> Judgement | None:
+        if self._entailment is None or self._entailment.familiarity(sentence) < FAMILIAR or not held.parts:
+            return None
+        [judgement] = await self._entailment.judge([sentence], [held.read()], request)
+        return judgement
+
+    def _weights(self, asked: Sequence[Word], request: Request) -> NDArray[np.float64]:
+        """Return the weight of each word; stop words weigh nothing unless there are no others."""
+        worth = np.array(self._weigh([word.lower for word in asked], request)) + 1e-6
+        content = worth * [not word.stop for word in asked]
+        worth = content if content.any() else worth
+        return worth / worth.sum()
+
+
+def doubts_of(sentence: str, passages: Sequence[Passage], named: int, before: str, read: Sequence[Held]) -> list[Doubt]:
+    """Return what is surely wrong with a sentence, in its order."""
+    parts = [(one.passage, part) for one in read for part in one.parts[:1]]
+    found = [
+        *doubtful_figures(sentence, passages, named, before),
+        *doubtful_names(sentence, passages, before),
+        *(doubt for passage, part in parts for doubt in turned(sentence, passage.shown(part))),
+    ]
+    return sorted(found, key=lambda doubt: doubt.span)
+
+
+def has_content(asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
+    """Return whether a sentence has two content words, or one figure or name; "This is a question" has neither."""
+    content = [word for word in asked if not word.stop]
+    if len(content) > 1 or any(word.key for word in content):
+        return True
+    names = [word for passage in passages for word in passage.named if word.named]
+    return any(alike(word.lower, name.lower, name=True) for word in content for name in names)
+
+
+def supported(share: float, judgement: Judgement | None) -> float:
+    """Return the probability, 0 to 1, that the evidence supports a sentence."""
+    by_model = _log_odds(judgement.supported) if judgement else 0.0
+    return 1 / (1 + math.exp(-(BIAS + BY_WORDS * share + BY_MODEL * by_model)))
+
+
+def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:
+    """Return the parts of a sentence, of whole words, that nothing in the evidence says."""
+    found: list[Span] = []
+    for word in _WORD.finditer(sentence):
+        shares = [
+            share
+            for span, share in zip(judgement.spans, judgement.unsupported, strict=True)
+            if span.start < word.end() and word.start() < span.end
+        ]
+        if max(shares, default=0.0) < MARKED:
+            continue
+        if found and len(_WORD.findall(sentence[found[-1].end : word.start()])) <= _GAP:
+            found[-1] = Span(start=found[-1].start, end=word.end())
+        else:
+            found.append(Span(start=word.start(), end=word.end()))
+    return tuple(found)
+
+
+def _contradicted(doubts: Sequence[Doubt], sentence: str, support: float, found: tuple[Quote, ...]) -> Proof:
+    parts = tuple(dict.fromkeys(doubt.span.of(sentence) for doubt in doubts))
+    reason = "; ".join(dict.fromkeys(doubt.reason for doubt in doubts))
+    return Proof(
+        state="contradicted", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts, quotes=found
+    )
+
+
+def _log_odds(share: float) -> float:
+    share = min(max(share, 1e-6), 1 - 1e-6)
+    return max(-_LIMIT, min(_LIMIT, math.log(share / (1 - share))))

@@ -1,0 +1,228 @@
+"""Find the parts of a sentence that the passages contradict, or that stand in none of them: figures and names.
+
+Only what is sure is a doubt. What the question or the answer has said before is not claimed anew; small counts may have
+been counted, and what follows from the passages by one step was calculated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragstone.core.records import Span
+from ragstone.respond.facts import Word, alike, initials, words
+from ragstone.respond.proof.figures import Figure, derived, figures, same
+from ragstone.respond.proof.passages import Passage, Placed
+from ragstone.respond.words import language_of, lexicon, plain
+
+NEAR = 0.6
+"""Share of the words near a figure that must stand near another one, which then takes its place."""
+AHEAD = 0.35
+"""By how much that share must exceed that of the figure itself."""
+COLUMN = 0.25
+"""What the right period at the head of a column adds to that share, and the wrong one takes away."""
+_AROUND = 6
+"""Words on either side that are near."""
+_STEP = re.compile(
+    r"(?:step|option|example|point|item|passages?|sources?|documents?|schritt|punkt|beispiel|quelle|#|\[)\s*$",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"^[^.!?:]{1,60}:\s")
+_CASED_NOUNS = ("de",)
+"""Languages whose common nouns have a capital, so that capitals tell no names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A part of a sentence and why it is wrong, in a reader's words."""
+
+    span: Span
+    reason: str
+
+
+def doubtful_figures(sentence: str, passages: Sequence[Passage], named: int, before: str) -> list[Doubt]:
+    """Return the figures of a sentence that stand nowhere, or in whose place the passages have another.
+
+    Args:
+        sentence: what was written.
+        passages: the evidence; the first ``named`` are those that the writer cites.
+        named: how many of the passages are cited.
+        before: the question and the answer up to here.
+    """
+    own = figures(sentence)
+    said = figures(before)
+    cited = passages[:named] or passages
+    out: list[Doubt] = []
+    for one in own:
+        if _STEP.search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
+            continue
+        rival = _rival(one, sentence, cited)
+        if _stands(one, passages):
+            if rival is not None:
+                out.append(Doubt(span=one.span, reason=f"the passage says {rival.shown}, not {one.shown}"))
+            continue
+        if one.counted and rival is None:
+            continue
+        if derived(one, sentence, [*_operands(sentence, before, cited), *(other for other in own if other is not one)]):
+            continue
+        reason = f"the passage says {rival.shown}, not {one.shown}" if rival else f"no source says {one.shown}"
+        out.append(Doubt(span=one.span, reason=reason))
+    return out
+
+
+def doubtful_names(sentence: str, passages: Sequence[Passage], before: str) -> list[Doubt]:
+    """Return the names of a sentence that no passage mentions."""
+    if not passages:
+        return []
+    lead = _LEAD.match(sentence)
+    begins = lead.end() if lead else 0
+    capitals_only = language_of(sentence) in _CASED_NOUNS
+    asked = words(sentence)
+    given = words(before)
+    text = "\n".join(f"{one.heading}\n{one.text}\n{one.described}" for one in passages).lower()
+    out: list[Doubt] = []
+    for word in asked:
+        if not word.named or word.value or word.stop or word.span.start < begins or word.lower in lexicon().general:
+            continue
+        if capitals_only and not word.capitals:
+            continue
+        if any(map(str.isdigit, sentence[word.span.end : word.span.end + 2].strip("-"))):
+            continue  # part of a code such as COVID-19, which is read as a figure
+        if not (_mentioned(word, text, given, passages) or _spelled_out(word, asked, passages)):
+            shown = word.span.of(sentence)
+            out.append(Doubt(span=word.span, reason=f"no source mentions {shown}"))
+    return out
+
+
+def _stands(one: Figure, passages: Sequence[Passage]) -> bool:
+    return any(
+        any(same(one, placed.figure) for placed in passage.figures)
+        or any(same(one, other) for other in passage.other_figures)
+        or (one.unit == "code" and one.shown in re.sub(r"\W", "", f"{passage.heading}{passage.text}").lower())
+        for passage in passages
+    )
+
+
+def _operands(sentence: str, before: str, passages: Sequence[Passage]) -> list[Figure]:
+    """Return the figures of the sentences and rows that share a word with a sentence or the one before it."""
+    told = f"{before.rpartition(chr(10))[2][-300:]} {sentence}" if before else sentence
+    content = [word for word in words(told) if not word.stop and not word.value]
+    out: list[Figure] = []
+    for passage in passages:
+        forms = {one for word in content for one in passage.vocabulary.forms(word)}
+        shared = [not forms.isdisjoint({word.lower for word in some}) for some in passage.words]
+        out += [placed.figure for placed in passage.figures if shared[placed.part]]
+    return out
+
+
+def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
+    """Return the figure of the passages in whose place this one stands; None if that is not sure.
+
+    The words near it stand near the other one, whose unit or kind is the same, and not near itself.
+    """
+    near = _near_words(sentence, one)
+    if not near or one.unit == "code":
+        return None
+    best, own, found = 0.0, 0.0, None
+    others = [other for other in figures(sentence) if other is not one]
+    for passage in passages:
+        forms = [passage.vocabulary.forms(word) for word, _ in near]
+        around: dict[tuple[int, str], set[str]] = {}
+        for placed in passage.figures:
+            in_cell = bool(placed.head) and not placed.figure.unit
+            alike_kind = in_cell or (placed.figure.measure == one.measure and _kind(placed.figure) == _kind(one))
+            equal = same(one, placed.figure)
+            if not (alike_kind or equal) or passage.asks(placed.part):
+                continue
+            share = _share(near, forms, passage, placed, around, others)
+            if equal:
+                own = max(own, share)
+            elif share > best:
+                best, found = share, placed.figure
+    if found is not None and best >= NEAR and best - own >= AHEAD and not _within(one, sentence, found):
+        return found
+    return None
+
+
+def _kind(one: Figure) -> str:
+    """Return what a bare figure seems to be."""
+    if one.unit or not one.values:
+        return one.unit and "unit"
+    return "year" if one.values[0] == int(one.values[0]) and 1500 <= one.values[0] <= 2100 else "number"
+
+
+def _within(one: Figure, sentence: str, rival: Figure) -> bool:
+    """Return whether the sentence has the rival, too."""
+    return any(same(other, rival) for other in figures(sentence) if other is not one)
+
+
+def _near_words(sentence: str, one: Figure) -> list[tuple[Word, float]]:
+    """Return the content words near a figure, with weights that fall with the distance."""
+    content = [word for word in words(sentence) if not word.stop and not word.value]
+    left = [word for word in content if word.span.end <= one.span.start]
+    right = [word for word in content if word.span.start >= one.span.end]
+    found = [*zip(reversed(left), range(_AROUND), strict=False), *zip(right, range(_AROUND), strict=False)]
+    return [(word, 1.0 / (1 + distance / 3)) for word, distance in found]
+
+
+def _share(
+    near: Sequence[tuple[Word, float]],
+    forms: Sequence[set[str]],
+    passage: Passage,
+    placed: Placed,
+    around: dict[tuple[int, str], set[str]],
+    own: Sequence[Figure],
+) -> float:
+    """Return how many of the words stand in the sentence of a figure, or at the head of its column."""
+    key = (placed.part, placed.head)
+    if key not in around:
+        around[key] = {word.lower for word in passage.words[placed.part]} | {word.lower for word in words(placed.head)}
+    there = around[key]
+    held = sum(weight for (_, weight), some in zip(near, forms, strict=True) if not some.isdisjoint(there))
+    return held / sum(weight for _, weight in near) + _headed(placed, own)
+
+
+def _headed(placed: Placed, own: Sequence[Figure]) -> float:
+    """Return what the head of a column adds: a period that the sentence names, or another one."""
+    periods = figures(placed.head)
+    if not periods or not any(_kind(one) == "year" or one.unit == "quarter" for one in own):
+        return 0.0
+    return COLUMN if any(same(one, other) for one in periods for other in own) else -COLUMN
+
+
+def _mentioned(word: Word, text: str, given: Sequence[Word], passages: Sequence[Passage]) -> bool:
+    stem = word.lower if len(word.lower) <= 4 else word.lower.rstrip("s")
+    if stem in text or stem in plain(text):
+        return True
+    if any(alike(word.lower, other.lower, name=True) for other in given):
+        return True
+    return any(passage.vocabulary.forms(word) for passage in passages)
+
+
+def _spelled_out(word: Word, asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
+    """Return whether it is an abbreviation of words of the evidence or of the sentence, or part of what one stands for."""
+    letters = word.lower.replace(".", "")
+    everything = [asked, *(passage.named for passage in passages)]
+    if word.capitals and any(initials(word, some) or letters in _firsts(some) for some in everything):
+        return True
+    place = next(i for i, one in enumerate(asked) if one is word)
+    run = _run(asked, place)
+    short = "".join(one.lower[0] for one in run)
+    return len(run) > 1 and any(one.capitals and one.lower.startswith(short) for some in everything for one in some)
+
+
+def _firsts(some: Sequence[Word]) -> str:
+    return "".join(one.lower[:1] for one in some if not one.stop)
+
+
+def _run(asked: Sequence[Word], place: int) -> list[Word]:
+    """Return the names that stand together with one."""
+    start = end = place
+    while start and (asked[start - 1].named or (asked[start - 1].stop and start > 1 and asked[start - 2].named)):
+        start -= 1
+    while end + 1 < len(asked) and (
+        asked[end + 1].named or (asked[end + 1].stop and end + 2 < len(asked) and asked[end + 2].named)
+    ):
+        end += 1
+    return [one for one in asked[start : end + 1] if not one.stop]

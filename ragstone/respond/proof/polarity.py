@@ -1,0 +1,151 @@
+"""Find where a sentence denies what the evidence says, or says what it denies, or has the opposite of its word.
+
+It compares the same predicate on both sides only: a part of the evidence that has most words of the sentence. A word
+such as "unless" or "only" on either side makes it unsure, and then it finds nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragstone.core.records import Span
+from ragstone.respond.facts import Word, lexical, words
+from ragstone.respond.proof.doubts import Doubt
+from ragstone.respond.words import lexicon
+
+NEAR = 4
+"""Distance in words within which a negation belongs to a word."""
+SHARED = 0.6
+"""Share of the sentence's content words that must stand in the part of the evidence."""
+_UNSURE = frozenset(
+    [
+        "only",
+        "unless",
+        "except",
+        "until",
+        "instead",
+        "rather",
+        "without",
+        "whether",
+        "otherwise",
+        "though",
+        "although",
+        "however",
+        "but",
+        "nor",
+        "neither",
+        "just",
+        "necessarily",
+        "always",
+        "merely",
+        "simply",
+        "longer",
+        "later",
+        "sooner",
+        "less",
+        "more",
+        "than",
+        "least",
+        "most",
+        "even",
+        "hardly",
+        "rarely",
+        "yet",
+        "nur",
+        "ausser",
+        "sondern",
+    ]
+)
+"""Words after which a negation does not deny the predicate, or not all of it."""
+_CLAUSE = re.compile(r"[,;:()–—]|\b(?:and|but|or|because|while|although|und|aber|oder|weil)\b")
+
+
+def turned(sentence: str, part: str) -> list[Doubt]:
+    """Return the words of a sentence that a part of the evidence turns into their opposite."""
+    asked, there = words(sentence), words(part)
+    content = [word for word in asked if not word.stop and not word.negation]
+    if not content or sum(lexical(word, there) for word in content) < SHARED * len(content):
+        return []
+    return [*_denied(sentence, asked, there), *_opposed(sentence, asked, part, there)]
+
+
+def _denied(sentence: str, asked: Sequence[Word], there: Sequence[Word]) -> list[Doubt]:
+    if _is_unsure(asked) or _is_unsure(there):
+        return []
+    mine, theirs = _negations(asked), _negations(there)
+    if bool(mine) == bool(theirs) or any(_denial(word) for word in (*asked, *there)):
+        return []
+    if mine:
+        place = mine[0]
+        target = _target(asked, place)
+        if target is None or not lexical(asked[target], there):
+            return []
+        first, last = sorted((asked[place], asked[target]), key=lambda word: word.span)
+        span = Span(start=first.span.start, end=last.span.end)
+        return [Doubt(span=span, reason=f"the passage does not deny it: it says {asked[target].lower}")]
+    target = _target(there, theirs[0])
+    if target is None:
+        return []
+    own = next((word for word in asked if not word.stop and lexical(there[target], [word])), None)
+    return [Doubt(span=own.span, reason="the passage denies this")] if own else []
+
+
+def _opposed(sentence: str, asked: Sequence[Word], part: str, there: Sequence[Word]) -> list[Doubt]:
+    if any(word.negation or _denial(word) for word in (*asked, *there)):
+        return []
+    lower = {word.lower for word in there}
+    out: list[Doubt] = []
+    for place, word in enumerate(asked):
+        others = _opposites(word.lower) & lower
+        if not others or word.lower in lower or len(others) > 1:
+            continue
+        [other] = others
+        if _opposites(other) & {one.lower for one in asked if one is not word} or other in {one.lower for one in asked}:
+            continue
+        near = _content_near(asked, place)
+        at = next(i for i, one in enumerate(there) if one.lower == other)
+        shared = sum(lexical(one, _content_near(there, at)) for one in near)
+        if near and shared >= max(1, round(SHARED * len(near))):
+            shown = word.span.of(sentence)
+            out.append(Doubt(span=word.span, reason=f"the passage says {there[at].span.of(part)}, not {shown}"))
+    return out
+
+
+def _negations(some: Sequence[Word]) -> list[int]:
+    return [place for place, word in enumerate(some) if word.negation]
+
+
+def _is_unsure(some: Sequence[Word]) -> bool:
+    return any(
+        word.lower in _UNSURE
+        for place in _negations(some)
+        for word in some[max(0, place - 2) : place + NEAR]
+        if not word.negation
+    )
+
+
+def _target(some: Sequence[Word], place: int) -> int | None:
+    """Return the word that a negation applies to: the next content word."""
+    after = range(place + 1, min(place + 1 + NEAR, len(some)))
+    return next((at for at in after if not some[at].stop and not some[at].negation), None)
+
+
+def _denial(word: Word) -> bool:
+    return word.lower in lexicon().denials
+
+
+def _opposites(word: str) -> set[str]:
+    """Return the opposites of a word, from the lists or by a prefix such as "un"."""
+    lists = lexicon()
+    turned = set[str]()
+    if len(word) > 4:
+        turned = {f"{prefix}{word}" for prefix in lists.prefixes}
+        turned |= {
+            word.removeprefix(one) for one in lists.prefixes if word.startswith(one) and len(word) > len(one) + 4
+        }
+    return turned | lists.opposites.get(word, frozenset())
+
+
+def _content_near(some: Sequence[Word], place: int) -> list[Word]:
+    return [one for one in some[max(0, place - 4) : place + 5] if one is not some[place] and not one.stop]
