@@ -36,16 +36,8 @@ def features(told: Told, states: Sequence[State], quoted: Draft, citations: Iter
     )
 
 
-def rightness(told: Told, states: Sequence[State], quoted: Draft, citations: Iterable[Citation]) -> float:
-    """Return the probability, 0 to 1, that a written answer is right.
-
-    Args:
-        told: how much of the question it answers.
-        states: of its claims.
-        quoted: what would be quoted without a model.
-        citations: of the answer.
-    """
-    known = features(told, states, quoted, citations)
+def probability(known: Sequence[float]) -> float:
+    """Return the probability, 0 to 1, that an answer with these `features` is right."""
     return 1 / (1 + math.exp(-(BIAS + sum(w * x for w, x in zip(WEIGHTS, known, strict=True)))))
 
 

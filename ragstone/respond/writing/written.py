@@ -21,13 +21,14 @@ from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
 from ragstone.respond.drafts import cite, instead, name_of, refused, replayed
+from ragstone.respond.passage_structure import ends_in_code
 from ragstone.respond.proof.records import Checker, Quote
 from ragstone.respond.proof.sentences import Proved, Prover
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
 from ragstone.respond.writing.marks import Marks
 from ragstone.respond.writing.prompt import ComposedPrompt, Prompt, PromptBudget, compose, load_prompt
-from ragstone.respond.writing.rightness import rightness
+from ragstone.respond.writing.rightness import features, probability
 from ragstone.respond.writing.told import FirstLine, Told, told_by
 from ragstone.respond.writing.transcript import Sentence, Transcript
 from ragstone.settings import RespondSettings
@@ -88,7 +89,7 @@ class WritingAnswerer:
                 async for part in parts:
                     yield part
             return
-        quoting = asyncio.create_task(self._quoted(evidence, request, before))
+        quoting = asyncio.create_task(self.quoted(evidence, request, before))
         try:
             async with aclosing(self._answered(evidence, request, before)) as parts:
                 async for part in parts:
@@ -145,7 +146,8 @@ class WritingAnswerer:
         least = self._settings.ask_from
         return least > 0 and await self._quoting.answerability(evidence, request) < least
 
-    async def _quoted(self, evidence: Evidence, request: Request, before: Sequence[Turn]) -> Draft:
+    async def quoted(self, evidence: Evidence, request: Request, before: Sequence[Turn] = ()) -> Draft:
+        """Return what would be quoted without the model."""
         draft = [part async for part in self._quoting.stream(evidence, request, before)][-1]
         assert isinstance(draft, Draft), "an answerer ends with its draft"
         return draft
@@ -158,9 +160,9 @@ class WritingAnswerer:
         Raises:
             ModelError: the model failed.
         """
-        evidence, tokens = self._tables.shown(evidence, request), self._room
+        evidence, tokens = self._tables.shown(evidence, request), self.room
         for left in reversed(range(MAX_PROMPTS)):
-            prompt = self._prompt_for(evidence, before, tokens)
+            prompt = self.prompt(evidence, before, tokens)
             try:
                 async with aclosing(self._model.stream(prompt.messages, request)) as reply:
                     async with aclosing(self.written(evidence.question, request, prompt.hits, reply)) as parts:
@@ -175,13 +177,14 @@ class WritingAnswerer:
                 tokens = max(LEAST_TOKENS, min(tokens // 2, (error.limit or tokens) - _RESERVED))
 
     @property
-    def _room(self) -> int:
+    def room(self) -> int:
         """Return the tokens of a prompt for evidence and conversation."""
         own = self._settings.model
         reply = min(own.max_tokens, own.window_tokens // 3)  # a reply seldom needs the most that it may have
         return max(LEAST_TOKENS, min(self._settings.context_tokens, own.window_tokens - reply - _RESERVED))
 
-    def _prompt_for(self, evidence: Evidence, before: Sequence[Turn], tokens: int) -> ComposedPrompt:
+    def prompt(self, evidence: Evidence, before: Sequence[Turn], tokens: int) -> ComposedPrompt:
+        """Return the messages for the model, with at most so many tokens of evidence and conversation."""
         own = self._settings
         budget = PromptBudget(tokens=tokens, characters=own.excerpt_characters, count=self._model.count)
         return compose(
@@ -197,7 +200,7 @@ class WritingAnswerer:
             answerability=quoted.answerability,
             statements=tuple(answer.statements),
             support=answer.support,
-            rightness=rightness(answer.told, answer.states, quoted, answer.citations.values()),
+            rightness=probability(features(answer.told, answer.states, quoted, answer.citations.values())),
             model=self._model.name,
             notices=notices,
         )
@@ -255,7 +258,7 @@ class WrittenAnswer:
         cited = tuple(self._citation(quote) for quote in proof.quotes)
         web = {quote.hit.chunk.document_id for quote in proof.quotes if quote.hit.chunk.is_web}
         labels = [self.prompt.label(one.marker, web=one.document_id in web) for one in cited]
-        self.text += (sentence.before or " ") if self.text else ""
+        self.text += self._between(sentence) if self.text else ""
         start = len(self.text)
         self.text += markdown.marked(sentence.text, labels if proof.state != "contradicted" else [CONTRADICTED_MARK])
         self.statements.append(
@@ -276,6 +279,10 @@ class WrittenAnswer:
             support=proof.support,
             reason=proof.reason,
         )
+
+    def _between(self, sentence: Sentence) -> str:
+        """Return what stands before a sentence: a new line at least below code, whose last line must stay alone."""
+        return "\n\n" if ends_in_code(self.text) and "\n" not in sentence.before else sentence.before or " "
 
     def notices(self, model: str) -> list[str]:
         """Return what a reader should know of the reply."""

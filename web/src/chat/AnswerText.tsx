@@ -66,7 +66,7 @@ function Sentence({ passage, proved, known, current, onOpen }: SentenceProps) {
   const lit = current !== null && proved.markers.includes(current);
   return (
     <>
-      <span className={`sentence${proved.supported ? "" : " unproved"}${lit ? " lit" : ""}`}>{words}</span>
+      <span className={`sentence${proved.wrong ? " unproved" : ""}${lit ? " lit" : ""}`}>{words}</span>
       {passage.closed && (
         <>
           {proved.markers
@@ -83,8 +83,8 @@ function Sentence({ passage, proved, known, current, onOpen }: SentenceProps) {
                 {marker}
               </button>
             ))}
-          {!proved.supported && (
-            <span className="marker-unproved" title={say().notSaid}>
+          {proved.wrong && (
+            <span className="marker-unproved" title={proved.wrong === "?" ? say().notSaid : proved.wrong}>
               {say().notSupported}
             </span>
           )}

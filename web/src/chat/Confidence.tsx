@@ -8,7 +8,7 @@ const time = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(m
 
 /** The confidence of an answer, and what it rests on when opened. */
 export function Confidence({ answer }: { answer: Answer }) {
-  const proved = answer.statements.filter((one) => one.supported).length;
+  const proved = answer.statements.filter((one) => one.state === "supported").length;
   const scores = answer.judge_scores;
   const total = answer.timings_ms.total;
   const say = words();

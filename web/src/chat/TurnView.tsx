@@ -97,7 +97,7 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
     [text, answer, sentences],
   );
   const known = useMemo(() => new Set(targets.flatMap((one) => one.marker ?? [])), [targets]);
-  const unproved = proofs.filter((one) => !one.supported).length;
+  const unproved = proofs.filter((one) => one.wrong).length;
   const cited = targets.filter((one) => one.marker !== null);
   return (
     <>

@@ -9,7 +9,8 @@ export interface Proved {
   end: number;
   /** Where the sentence ends, with its markers. */
   whole: number;
-  supported: boolean;
+  /** What contradicts it; empty if nothing does. */
+  wrong: string;
   markers: readonly number[];
 }
 
@@ -19,7 +20,7 @@ const MARKER = /\s*\[(\d{1,3}|\?)\]\s*$/;
 export function provedOf(text: string, statements: readonly Statement[]): Proved[] {
   const points = new CodePoints(text);
   return statements.map((one) =>
-    proved(text, points.unit(one.start), points.unit(one.end), one.supported, one.markers),
+    proved(text, points.unit(one.start), points.unit(one.end), wrongOf(one), one.markers),
   );
 }
 
@@ -36,7 +37,7 @@ export function locatedIn(text: string, sentences: readonly SentenceEvent[]): Pr
         text,
         start,
         from,
-        one.supported,
+        wrongOf(one),
         one.citations.map((citation) => citation.marker),
       ),
     );
@@ -44,14 +45,18 @@ export function locatedIn(text: string, sentences: readonly SentenceEvent[]): Pr
   return out;
 }
 
-function proved(text: string, start: number, whole: number, supported: boolean, markers: readonly number[]): Proved {
+/** What is wrong with a sentence: its reason, or the mark of one without a reason. */
+const wrongOf = (one: Pick<Statement, "state" | "reason">): string =>
+  one.state === "contradicted" ? one.reason || "?" : "";
+
+function proved(text: string, start: number, whole: number, wrong: string, markers: readonly number[]): Proved {
   let end = whole;
   for (let found = MARKER.exec(text.slice(start, end)); found; found = MARKER.exec(text.slice(start, end))) {
-    const ours = found[1] === "?" ? !supported : markers.includes(Number(found[1]));
+    const ours = found[1] === "?" ? wrong !== "" : markers.includes(Number(found[1]));
     if (!ours) break;
     end = start + found.index;
   }
-  return { start, end, whole, supported, markers };
+  return { start, end, whole, wrong, markers };
 }
 
 /** Consecutive characters with the same look. */
@@ -67,7 +72,7 @@ export interface Passage {
   pieces: Piece[];
 }
 
-/** Split each item of a block into passages, so that every sentence can be marked as supported or not. */
+/** Split each item of a block into passages, so that every sentence can be marked as right or wrong. */
 export function passagesOf(text: string, blocks: readonly Block[], proofs: readonly Proved[]): Passage[][][] {
   const open = new Map<number, Passage>();
   const out = blocks.map((block) => block.items.map((item) => passages(text, item.runs, proofs, open)));

@@ -69,7 +69,7 @@ function written(turn: Turn, targets: readonly Target[], sources: readonly HTMLE
   const { text, answer, sentences } = turn;
   const proofs = answer ? provedOf(text, answer.statements) : locatedIn(text, sentences);
   const blocks = blocksOf(text);
-  const unproved = proofs.filter((one) => !one.supported).length;
+  const unproved = proofs.filter((one) => one.wrong).length;
   const numbers = targets.map((one) => one.marker);
   const cited = sources.filter((_, at) => numbers[at] !== null);
   const passages = passagesOf(text, blocks, proofs);
@@ -111,11 +111,11 @@ function passageView(
   const words = passage.pieces.map(looking);
   const proved = passage.sentence === null ? undefined : proofs[passage.sentence];
   if (!proved) return words;
-  const sentence = el("span", { class: proved.supported ? "sentence" : "sentence unproved" }, ...words);
+  const sentence = el("span", { class: proved.wrong ? "sentence unproved" : "sentence" }, ...words);
   if (!passage.closed) return [sentence];
   const markers = proved.markers.map(marker).filter((one) => one !== null);
-  if (proved.supported) return [sentence, ...markers];
-  const note = el("span", { class: "marker-unproved", title: shared().notSaid }, shared().notSupported);
+  if (!proved.wrong) return [sentence, ...markers];
+  const note = el("span", { class: "marker-unproved", title: proved.wrong === "?" ? shared().notSaid : proved.wrong }, shared().notSupported);
   return [sentence, ...markers, note];
 }
 

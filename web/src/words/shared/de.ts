@@ -20,10 +20,10 @@ export const de: Shared = {
   reading: (passages) => `${count(passages, "Stelle wird", "Stellen werden")} gelesen`,
   citation: (marker) => `Beleg ${marker}`,
   answerIs: (answer) => `Antwort: ${answer}`,
-  notSupported: "nicht belegt",
-  notSaid: "Die Dokumente sagen das nicht",
+  notSupported: "widersprochen",
+  notSaid: "Die Dokumente widersprechen dem",
   unsupported: (wrong, all) =>
-    `${wrong} von ${count(all, "Satz", "Sätzen")} ${wrong === 1 ? "ist" : "sind"} nicht durch die Dokumente belegt.`,
+    `${wrong} von ${count(all, "Satz", "Sätzen")} ${wrong === 1 ? "ist" : "sind"} nach den Dokumenten falsch.`,
   cited: "Zitiert",
   closest: "Nächstliegende Stellen",
   stoppedEarly: "Angehalten. Der Text oben wurde nicht vollständig geprüft.",

@@ -20,10 +20,10 @@ export const en = {
   reading: (passages: number) => `Reading ${count(passages, "passage")}`,
   citation: (marker: number) => `Citation ${marker}`,
   answerIs: (answer: string) => `Answer: ${answer}`,
-  notSupported: "not supported",
-  notSaid: "The documents do not say this",
+  notSupported: "contradicted",
+  notSaid: "The documents contradict this",
   unsupported: (wrong: number, all: number) =>
-    `${wrong} of ${count(all, "sentence")} ${wrong === 1 ? "is" : "are"} not supported by the documents.`,
+    `${wrong} of ${count(all, "sentence")} ${wrong === 1 ? "is" : "are"} contradicted by the documents.`,
   cited: "Cited",
   closest: "Closest passages",
   stoppedEarly: "Stopped. The text above was not fully checked.",

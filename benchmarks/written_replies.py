@@ -1,0 +1,244 @@
+"""How replies of language models fare: shown or refused, marked or quiet, cited rightly or wrongly, and how sure.
+
+525 replies (`benchmarks.replies`), written by a model to questions of 13 collections from passages that a search finds,
+are replayed through the answerer with default settings, as whole replies and with one sentence made false. Those of the
+collections that nothing is fitted to count. ``--quick`` takes some of each.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.bases import NO_CACHE, opened
+from benchmarks.common import Options, Result, Table, main, progress
+from benchmarks.replies import Replayed, Use, WrittenReply, numbers, pieces, replies
+from benchmarks.reply_collections import WRITTEN, collection
+from ragstone.core.answers import Draft
+from ragstone.core.records import Evidence, Hit
+from ragstone.core.request import Request
+from ragstone.core.timing import Timings
+from ragstone.engine.passages import with_passages
+from ragstone.engine.search import Search
+from ragstone.respond import drafted
+from ragstone.respond.markdown import bare
+from ragstone.respond.writing.rightness import features, probability
+from ragstone.respond.writing.written import WritingAnswerer, WrittenAnswer
+
+QUICK_EVERY = 8
+"""Each nth reply is replayed with ``--quick``."""
+SAME = 0.6
+"""Share of words that a statement and a sentence have in common if they are the same."""
+
+
+FALSE_WEIGHT = 0.5
+"""Weight of a false reply in the calibration: there is one for each right one, and of real replies most are right."""
+BINS = 10
+Floats = NDArray[np.float64]
+TROUBLE = "trouble.txt"
+"""File in the kept folder that gets each flagged, uncaught or wrongly cited sentence of the collections for fitting."""
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(slots=True)
+class Counted:
+    """What is counted over the replies of some collections."""
+
+    right: int = 0
+    clean: int = 0
+    refused_unread: int = 0
+    refusals: int = 0
+    refusals_kept: int = 0
+    refusals_kept_unprompted: int = 0
+    answers_lost: int = 0
+    answers_lost_unprompted: int = 0
+    claims: int = 0
+    flagged: int = 0
+    cited: int = 0
+    cited_right: int = 0
+    missed: int = 0
+    twins: Counter[str] = field(default_factory=Counter[str])
+    caught: Counter[str] = field(default_factory=Counter[str])
+    inputs: list[tuple[str, tuple[float, ...], bool]] = field(default_factory=list[tuple[str, tuple[float, ...], bool]])
+    seconds: list[float] = field(default_factory=list[float])
+    trouble: list[str] = field(default_factory=list[str])
+
+
+async def measure(options: Options) -> Result:
+    counted: dict[Use, Counted] = {"fit": Counted(), "test": Counted()}
+    of_collections: dict[str, list[WrittenReply]] = {}
+    for place, reply in enumerate(replies()):
+        if not options.quick or place % QUICK_EVERY == 0:
+            of_collections.setdefault(reply.collection, []).append(reply)
+    left_out = [name for name in of_collections if name not in WRITTEN and options.data is None]
+    for name, some in of_collections.items():
+        if name not in left_out:
+            await _replay(options, name, some, counted[some[0].use])
+            progress(f"{name}: {len(some)} replies")
+    (options.keep / TROUBLE).write_text("\n".join(counted["fit"].trouble), encoding="utf-8")
+    return summary(counted, left_out)
+
+
+async def _replay(options: Options, name: str, some: Sequence[WrittenReply], to: Counted) -> None:
+    settings = [*NO_CACHE, "respond.model.name=benchmarks.replies:Replayed"]
+    with opened(options.keep / "replies" / name.replace(" ", "-"), settings) as kb:
+        await kb.documents.add(list(collection(options.data, name).documents))
+        with kb.current() as version:
+            search, request, answerer = Search(version), Request.by_owner(), version.models.answerer()
+            assert isinstance(answerer, WritingAnswerer)
+            for reply in some:
+                found = await search.follow_up(reply.question, (), None, request, Timings())
+                await _one(reply, with_passages(version, found), answerer, to)
+
+
+async def _one(reply: WrittenReply, evidence: Evidence, answerer: WritingAnswerer, to: Counted) -> None:
+    """Replay a reply and its false twins."""
+    request = Request.by_owner()
+    hits = answerer.prompt(evidence, (), answerer.room).hits
+    known = numbers(reply, [(one.chunk.document_id, one.chunk.start, one.chunk.end) for one in hits])
+    needed = {number for one in reply.sentences for number in one.says if one.role == "claim"}
+    if not needed <= known.keys():
+        to.missed += 1  # the prompt lacks what the reply was written from
+        return
+
+    async def written(text: str) -> WrittenAnswer:
+        """Return a reply as it is checked."""
+        async with aclosing(answerer.written(evidence.question, request, hits, pieces(text))) as parts:
+            answer = [part async for part in parts][-1]
+        assert isinstance(answer, WrittenAnswer)
+        return answer
+
+    text, asked = reply.text(known), Replayed.asked
+    Replayed.text = reply.first_line + text
+    draft, plain = await drafted(answerer, evidence, request), await written(text)
+    if reply.kind == "refusal":
+        to.refusals += 1
+        to.refusals_kept += draft.outcome == "refusal"
+        to.refusals_kept_unprompted += plain.told == "nothing"
+        return
+    to.right += 1
+    to.refused_unread += Replayed.asked == asked
+    to.answers_lost += draft.outcome != "answer"
+    to.answers_lost_unprompted += plain.told == "nothing"
+    _claims(reply, draft, known, hits, to)
+    quoted = await answerer.quoted(evidence, request)
+    whole = await written(Replayed.text)
+    to.inputs.append((reply.collection, _features(whole, quoted), True))
+    for number, falsehood in enumerate(reply.falsehoods):
+        begun = time.process_time()
+        false = await written(reply.first_line + reply.text(known, falsehood))
+        to.seconds.append(time.process_time() - begun)
+        flagged = [one for one in false.statements if one.state == "contradicted"]
+        caught = any(_is(false.text[one.start : one.end], falsehood.text) for one in flagged)
+        to.twins[falsehood.change] += 1
+        to.caught[falsehood.change] += caught
+        if not caught:
+            to.trouble.append(f"{reply.id}: not caught ({falsehood.change}): {falsehood.text}")
+        if number == 0:
+            to.inputs.append((reply.collection, _features(false, quoted), False))
+
+
+def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: Sequence[Hit], to: Counted) -> None:
+    """Count the true sentences that are flagged, and the citations that do not say them."""
+    shown = [(draft.text[one.start : one.end], one) for one in draft.statements]
+    flagged = [(text, one) for text, one in shown if one.state == "contradicted"]
+    to.clean += draft.outcome == "answer" and draft.model == Replayed.name and not flagged
+    cited = {one.marker: one for one in draft.citations}
+    for sentence in (one for one in reply.sentences if one.role == "claim"):
+        to.claims += 1
+        if wrong := next((one for text, one in flagged if _is(text, sentence.text)), None):
+            to.flagged += 1
+            to.trouble.append(f"{reply.id}: flagged ({wrong.reason}): {sentence.text}")
+        saying = [hits[known[number] - 1].chunk for number in sentence.says]
+        for marker in {marker for text, one in shown if _is(text, sentence.text) for marker in one.markers}:
+            at = cited[marker]
+            to.cited += 1
+            right = any(
+                one.document_id == at.document_id and one.start < at.end and at.start < one.end for one in saying
+            )
+            to.cited_right += right
+            if not right:
+                to.trouble.append(f"{reply.id}: cites {at.document_id} {at.quote[:80]!r}: {sentence.text}")
+
+
+def _features(answer: WrittenAnswer, quoted: Draft) -> tuple[float, ...]:
+    return features(answer.told, answer.states, quoted, answer.citations.values())
+
+
+def _is(statement: str, sentence: str) -> bool:
+    """Return whether a statement of the answer is, or is part of, a sentence of the reply."""
+    one, other = (set(_WORD.findall(bare(text).casefold())) for text in (statement, sentence))
+    return len(one & other) >= SAME * max(1, min(len(one), len(other)))
+
+
+# ---------------------------------------------------------------- figures
+
+
+def summary(counted: Mapping[Use, Counted], left_out: Sequence[str]) -> Result:
+    """Return the tables and figures of what was counted."""
+    rows = [[use, *(f"{value:.3f}" for value in _shares(of).values())] for use, of in counted.items()]
+    of = counted["test"]
+    changes = [[change, f"{of.caught[change]} of {count}"] for change, count in sorted(of.twins.items())]
+    notes = [f"{one.missed} replies of {use}: their passages are not in the prompt" for use, one in counted.items()]
+    notes += [f"left out, because the data are not there: {', '.join(left_out)}"] if left_out else []
+    return Result(
+        tables=[
+            Table(title="replies", columns=["use", *_shares(of)], rows=rows),
+            Table(title="falsehoods caught, tests", columns=["change", "caught"], rows=changes),
+        ],
+        figures={name: round(value, 4) for name, value in _shares(of).items()}
+        | {"replies": of.right + of.refusals, "passages_missed": of.missed},
+        notes=notes,
+    )
+
+
+def _shares(of: Counted) -> dict[str, float]:
+    sure, right = (
+        (np.array([one[place] for one in of.inputs]) for place in (1, 2)) if of.inputs else (np.zeros((0, 0)),) * 2
+    )
+    stated = np.array([probability(one) for one in sure])
+    return {
+        "clean": of.clean / max(of.right, 1),
+        "refused_before_read": of.refused_unread,
+        "true_flagged": of.flagged / max(of.claims, 1),
+        "false_caught": of.caught.total() / max(of.twins.total(), 1),
+        "refusals_kept": of.refusals_kept / max(of.refusals, 1),
+        "refusals_kept_unprompted": of.refusals_kept_unprompted / max(of.refusals, 1),
+        "answers_lost": of.answers_lost / max(of.right, 1),
+        "answers_lost_unprompted": of.answers_lost_unprompted / max(of.right, 1),
+        "citations_right": of.cited_right / max(of.cited, 1),
+        "confidence_auc": auc(stated, right),
+        "calibration_error": calibration_error(stated, right),
+        "proof_cpu_seconds": float(np.median(of.seconds)) if of.seconds else 0.0,
+    }
+
+
+def auc(stated: Floats, right: NDArray[np.bool_]) -> float:
+    """Return the share of pairs of a right and a false reply in which the right one is surer; ties count half."""
+    up, down = stated[right], stated[~right]
+    if not len(up) or not len(down):
+        return 0.0
+    return float(np.mean((up[:, None] > down) + 0.5 * (up[:, None] == down)))
+
+
+def calibration_error(stated: Floats, right: NDArray[np.bool_]) -> float:
+    """Return the mean distance of stated and true shares over ten bins; false replies count half."""
+    weights = np.where(right, 1.0, FALSE_WEIGHT)
+    bins = np.minimum(np.floor(stated * BINS), BINS - 1)
+    error = 0.0
+    for one in range(BINS):
+        own = bins == one
+        if own.any():
+            error += abs(np.sum(weights[own] * (stated[own] - right[own])))
+    return float(error / max(weights.sum(), 1e-9))
+
+
+if __name__ == "__main__":
+    main({"written_replies": measure}, "written_replies")
