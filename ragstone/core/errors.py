@@ -20,6 +20,7 @@
         ├── OutOfTime          a step would take too long; it is skipped, and the answer says so
         └── ResponseError      the answer could not be generated
             └── ModelError     a language model cannot be reached, refuses or fails
+                └── ContextTooLong   the prompt is longer than its context window
 
 A message says what is wrong, where, and what to do. Code that calls another library translates its errors with ``raise
 ... from``.
@@ -133,3 +134,14 @@ class ResponseError(QueryError):
 
 class ModelError(ResponseError):
     """A language model cannot be reached, refuses, or fails; the text names it and says what to do."""
+
+
+class ContextTooLong(ModelError):
+    """The prompt is longer than the model's window; a shorter one may be sent.
+
+    ``limit`` is the window in tokens as the server states it, or None.
+    """
+
+    def __init__(self, message: str, limit: int | None = None) -> None:
+        super().__init__(message)
+        self.limit = limit

@@ -25,6 +25,7 @@ from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
 from ragstone.respond.writing.prompt import REFUSAL, ComposedPrompt, Prompt, PromptBudget, compose, load_prompt
 from ragstone.respond.writing.transcript import Sentence, Transcript
+from ragstone.services.chat import window_of
 from ragstone.settings import RespondSettings
 
 UNSUPPORTED_MARK = "[?]"
@@ -74,7 +75,8 @@ class WritingAnswerer:
         self, evidence: Evidence, request: Request, before: Sequence[Turn] = ()
     ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
         """Yield the answer as it is written and checked, then the complete `Draft`."""
-        prompt = self._prompt_for(self._tables.shown(evidence, request), before)
+        window = await window_of(self._model)
+        prompt = self._prompt_for(window, self._tables.shown(evidence, request), before)
         async with aclosing(self._model.stream(prompt.messages, request)) as pieces:
             begun = asyncio.create_task(_first(pieces)) if self._settings.eager else None
             try:
@@ -149,11 +151,11 @@ class WritingAnswerer:
                 break
         yield self._draft(evidence, answer, quoted)
 
-    def _prompt_for(self, evidence: Evidence, before: Sequence[Turn]) -> ComposedPrompt:
+    def _prompt_for(self, window: int, evidence: Evidence, before: Sequence[Turn]) -> ComposedPrompt:
         own = self._settings
-        window = own.model.window_tokens - own.model.max_tokens - _RESERVED
+        room = own.model.room(window) - _RESERVED
         budget = PromptBudget(
-            tokens=max(256, min(own.context_tokens, window)),
+            tokens=max(256, min(own.context_tokens, room)),
             characters=own.excerpt_characters,
             count=self._model.count,
         )
