@@ -50,8 +50,23 @@ def served_models(endpoint: Endpoint, seconds: float) -> list[ServedModel]:
         OSError: no server answers in time, or it speaks another protocol.
     """
     listed = _listed(endpoint, seconds)
-    names = [name for name in listed if not _NO_CHAT.search(name)]
-    return [ServedModel(name=name, window=_window_in(endpoint, name, listed, seconds)) for name in names]
+    return [ServedModel(name=name, window=_window_in(endpoint, name, listed, seconds)) for name in _chat_models(listed)]
+
+
+def served_names(endpoint: Endpoint, seconds: float) -> list[str]:
+    """Return the names of the chat models of a server, with one request.
+
+    Raises:
+        OSError: no server answers in time, or it speaks another protocol.
+    """
+    return _chat_models(_listed(endpoint, seconds))
+
+
+def _chat_models(listed: Mapping[str, Fields]) -> list[str]:
+    """Return the names of models that chat and that are no answers of Ragstone itself."""
+    return [
+        name for name, one in listed.items() if name and not _NO_CHAT.search(name) and one.get("owned_by") != "ragstone"
+    ]
 
 
 def _tells_windows(endpoint: Endpoint) -> bool:

@@ -60,6 +60,29 @@ class Endpoint:
     window: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """What a model lacks, and the setting that provides it."""
+
+    what: str
+    remedy: str
+
+
+def lacking(place: Endpoint, model: str) -> Missing | None:
+    """Return the setting that a model at a server needs and that is not set, or None."""
+    if not place.address:
+        remedy = "services.azure.endpoint, or AZURE_OPENAI_ENDPOINT in the environment"
+        return Missing(what="the address of the Azure resource is not set", remedy=remedy)
+    known = KNOWN_SERVERS.get(place.kind)
+    own = place.kind != "azure" and place.address != (known.address if known else OPENAI_ADDRESS)
+    if place.key or own or not place.variable:
+        return None
+    remedy = f"{place.section}.api_key, or {place.variable} in the environment"
+    if place.kind == "openai":
+        remedy += f"; or services.openai.base_url for a server of your own; a model of Ollama is named ollama:{model}"
+    return Missing(what="there is no key", remedy=remedy)
+
+
 def is_ollama_name(name: str) -> bool:
     """Return whether a name without a known kind is one of Ollama, such as ``llama3.2:3b`` or ``mistral:latest``."""
     kind, _, tag = name.partition(":")

@@ -6,7 +6,6 @@ A service is contacted only if another setting names it. A key or an address alo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -22,7 +21,7 @@ from pydantic import (
 )
 
 from ragstone.core.errors import SettingsError
-from ragstone.settings.model_servers import KNOWN_SERVERS, OPENAI_ADDRESS, Endpoint
+from ragstone.settings.model_servers import KNOWN_SERVERS, OPENAI_ADDRESS, Endpoint, Missing, lacking
 
 EXA_ADDRESS = "https://api.exa.ai"
 ENGINE_SECONDS = 10.0
@@ -284,14 +283,6 @@ class RedisSettings(Section):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """What a model lacks, and the setting that provides it."""
-
-    what: str
-    remedy: str
-
-
 class ServiceSettings(Section):
     """Services, and how long and how often they are tried."""
 
@@ -373,26 +364,9 @@ class ServiceSettings(Section):
         Args:
             name: the model with its kind, such as ``openai:NAME`` or ``azure:DEPLOYMENT``.
         """
-        place = self.endpoint(name.partition(":")[0])
-        if place is None or (place.address and place.key):
-            return None
-        if place.kind == "azure" and not place.address:
-            remedy = "services.azure.endpoint, or AZURE_OPENAI_ENDPOINT in the environment"
-            return Missing(what="the address of the Azure resource is not set", remedy=remedy)
-        known = KNOWN_SERVERS.get(place.kind)
-        if place.kind == "openai":
-            needs_key = place.address == OPENAI_ADDRESS
-        else:
-            needs_key = place.kind == "azure" or (known is not None and known.address == place.address)
-        if not needs_key or not place.variable:
-            return None
-        remedy = f"{place.section}.api_key, or {place.variable} in the environment"
-        if place.kind == "openai":
-            remedy += (
-                "; or services.openai.base_url for a server of your own; a model of Ollama is named"
-                f" ollama:{name.partition(':')[2]}"
-            )
-        return Missing(what="there is no key", remedy=remedy)
+        kind, _, model = name.partition(":")
+        place = self.endpoint(kind)
+        return lacking(place, model) if place else None
 
     def refuse_incomplete(self, name: str) -> None:
         """Refuse a model whose service is not configured.
