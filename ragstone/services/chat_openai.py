@@ -47,6 +47,7 @@ _REPEATED = 16
 class _Received:
     """A reply as far as it has arrived."""
 
+    index: str = ""
     text: str = ""
     reasoning: str = ""
     last: str = ""
@@ -59,7 +60,10 @@ class _Received:
 
     def add(self, part: Part) -> str:
         """Take a part of the reply, and return its new text."""
-        self.any_choice |= part.has_choice
+        if part.has_choice:
+            self.any_choice, self.index = True, self.index or part.index
+            if part.index != self.index:
+                return ""  # of several replies, the first one counts
         self.read = self.read if part.read is None else part.read
         self.written = self.written if part.written is None else part.written
         self.tool = self.tool or part.tool

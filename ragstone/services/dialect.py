@@ -103,7 +103,7 @@ class Dialect:
     def shorter(self, said: str, body: Fields) -> int:
         """Return a smaller limit of the reply if a refusal as too long counts the reply too; 0 if that is no help."""
         cap = next((int(body[name]) for name in _CAPS if name in body), 0)
-        counts_reply = any(name in said for name in _CAPS) or "completion" in said or "in the output" in said
+        counts_reply = any(name in said for name in _CAPS) or re.search("completion|output", said)
         return cap // 2 if counts_reply and cap // 2 >= _SMALLEST else 0
 
     # ------------------------------------------------------------ messages

@@ -18,7 +18,7 @@ from ragstone.core.errors import MissingExtra
 from ragstone.services.reply_parts import Failure, words_of
 from ragstone.services.retries import PASSING, Setback, retry_after
 from ragstone.services.too_long import is_too_long, limit_in
-from ragstone.settings.model_servers import Endpoint
+from ragstone.settings.model_servers import LOCAL_SERVERS, Endpoint
 from ragstone.settings.services import ServiceSettings
 
 try:
@@ -129,6 +129,8 @@ class OpenAIServer:
                 if broke:
                     return Setback(f"the connection broke{why}; try again", passing=True)
                 remedy = f"check the address ({self._section}) and the network"
+                if self._endpoint.kind in LOCAL_SERVERS:
+                    remedy = f"start it, or check {self._section}.base_url; to list what runs, run: ragstone models"
                 return Setback(f"cannot be reached{why}; {remedy}", passing=not _is_certificate(cause))
             case httpx2.HTTPError():  # within a stream
                 return Setback("the connection broke; try again", passing=True)

@@ -76,7 +76,7 @@ async def events(chunks: AsyncIterator[bytes]) -> AsyncGenerator[Any]:
     """Yield the events among the bytes of a reply, up to the end of the connection."""
     found = _Events()
     async for chunk in chunks:
-        for event in found.add(chunk):
+        for event in found.add(chunk) or [{}]:  # a sign of life is an event that says nothing
             yield event
     for event in found.end():
         yield event
@@ -89,7 +89,9 @@ def _decoded(text: str) -> list[Any]:
     if not text.startswith(("{", "[", '"')):
         return []
     try:
-        value: Any = json.loads(text)
+        value: Any = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return []
+    if isinstance(value, str):  # JSON in a text
+        return _decoded(value)
     return cast("list[Any]", value) if isinstance(value, list) else [value]

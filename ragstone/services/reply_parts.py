@@ -25,7 +25,12 @@ _LASTING_CODES = ("invalid_request_error", "BadRequestError", "not_found_error",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What an event says. ``whole`` says that the text is the complete message, not a piece of it."""
+    """What an event says.
+
+    ``index`` tells several replies apart. ``whole`` says that the text is the complete message, not a piece of it.
+    """
+
+    index: str = "0"
 
     text: str = ""
     reasoning: str = ""
@@ -57,10 +62,9 @@ def part_of(event: Any) -> Part:
     choices = fields.get("choices")
     if isinstance(choices, Sequence) and not isinstance(choices, str) and choices:
         listed = [cast(Fields, one) for one in cast("Sequence[object]", choices) if isinstance(one, Mapping)]
-        # Of several replies, the first one counts.
-        choice = next((one for one in listed if one.get("index") in (0, None)), None)
-        if choice is None:
+        if not listed:
             return Part(read=read, written=written)
+        choice = listed[0]
         own_read, own_written = _usage(choice)
         message: Any = choice.get("delta")
         whole = False
@@ -71,6 +75,7 @@ def part_of(event: Any) -> Part:
             cast(Fields, message if isinstance(message, Mapping) else {"content": message}),
             end=_end(choice.get("finish_reason") or choice.get("stop_reason") or choice.get("done_reason")),
             whole=whole,
+            index=str(choice.get("index") or 0),
             read=own_read if read is None else read,
             written=own_written if written is None else written,
             failure=next((failure_of(one) for one in (choice, fields) if one.get("error")), None),
@@ -125,6 +130,7 @@ def _of_message(
     message: Fields,
     *,
     end: End,
+    index: str = "0",
     whole: bool = False,
     read: int | None = None,
     written: int | None = None,
@@ -134,6 +140,7 @@ def _of_message(
     text, thought = _texts(message.get("text") if content is None else content)
     field = next((message[name] for name in _REASONING if message.get(name)), None)
     return Part(
+        index=index,
         text=text,
         reasoning=thought + "".join(_texts(field)),
         refusal=_texts(message.get("refusal"))[0],
@@ -163,7 +170,7 @@ def _texts(content: Any) -> tuple[str, str]:
     if isinstance(content, Sequence):
         parts = [_texts(one) for one in cast("Sequence[object]", content)]
         return "".join(text for text, _ in parts), "".join(thought for _, thought in parts)
-    return "", ""
+    return str(content) if isinstance(content, int | float) else "", ""
 
 
 def _tool(message: Fields) -> str:

@@ -7,6 +7,7 @@ import re
 _CODES = ("context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded")
 _WORDS = re.compile(
     r"context[ _-]?(?:length|window|size|limit|overflow)|(?:max\w*|exceed\w*|longer than|available) (?:the )?context"
+    r"|must be at least 1, got -\d"
     r"|max_model_len|max_seq_len|\bn_ctx\b|prompt (?:is |was )?too (?:long|large)|input (?:is |was )?too (?:long|large)"
     r"|too many (?:input |prompt )?tokens"
     r"|(?:input|prompt) (?:token count|tokens|length|exceeds)[^.]*(?:exceed|limit|max|<=)"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any, cast
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import ProxyHandler, build_opener
 from urllib.request import Request as HttpRequest
@@ -84,7 +84,7 @@ def _listed(endpoint: Endpoint, seconds: float) -> dict[str, Fields]:
     found = _json(f"{address}/models", endpoint.key, seconds)
     entries = found.get("data") or found.get("models")
     if not isinstance(entries, Sequence):
-        raise OSError(f"{address} does not list models")
+        raise OSError("it does not list models")
     models = [cast(Fields, one) for one in cast("Sequence[object]", entries) if isinstance(one, Mapping)]
     return {str(one.get("id") or one.get("name") or ""): one for one in models}
 
@@ -171,10 +171,13 @@ def _json(address: str, key: str, seconds: float, body: object = None) -> Fields
     try:
         with (build_opener(ProxyHandler({})) if local else build_opener()).open(request, timeout=seconds) as answer:
             found = json.loads(answer.read(_MAX_BYTES))
-    except (HTTPError, HTTPException, ValueError) as error:
-        if isinstance(error, HTTPError):
-            error.close()
-        raise OSError(f"{address}: {error}") from error
+    except HTTPError as error:
+        error.close()
+        raise OSError(f"it answers HTTP {error.code}") from error
+    except URLError as error:
+        raise OSError(f"it cannot be reached ({error.reason})") from error
+    except (HTTPException, ValueError) as error:
+        raise OSError("it does not speak the OpenAI protocol") from error
     if not isinstance(found, Mapping):
-        raise OSError(f"{address} sent no object")
+        raise OSError("it does not speak the OpenAI protocol")
     return cast(Fields, found)

@@ -227,6 +227,32 @@ PROTOCOL = [
         "several replies at once",
         sse(*({"choices": [{"index": i, "delta": {"content": (w, "no ")[i]}}]} for w in WORDS for i in (0, 1)), STOP),
     ),
+    row(
+        "replies are counted from 1", sse(*({"choices": [{"index": 1, "delta": {"content": w}}]} for w in WORDS), STOP)
+    ),
+    row("indexes are texts", sse(*({"choices": [{"index": "0", "delta": {"content": w}}]} for w in WORDS), STOP)),
+    row("a list of events", answering([*said(ANSWER), STOP])),
+    row(
+        "JSON on several lines of data",
+        sent("data: {\ndata: " + json.dumps(chunk({"content": ANSWER}, "stop"))[1:] + "\n\n"),
+    ),
+    row("JSON within a text", sse(*(f"data: {json.dumps(json.dumps(one))}\n\n" for one in said(ANSWER)), STOP)),
+    row(
+        "line breaks within a text",
+        sent('data: {"choices": [{"delta": {"content": "' + ANSWER + '\tYes."}}]}\n\ndata: [DONE]\n\n'),
+        text=f"{ANSWER}\tYes.",
+    ),
+    row(
+        "a number as content",
+        sse(*said("The pressure is "), chunk({"content": 4.2}), *said(" bar [1]."), STOP),
+        text="The pressure is 4.2 bar [1].",
+    ),
+    row(
+        "a byte that is no text",
+        Sent(pieces=(*sse(*said(ANSWER), done=False).pieces, b": \xff\xfe\n\n", b"data: [DONE]\n\n")),
+    ),
+    row("the last line has no end", Sent(pieces=(b"".join(sse(*said(ANSWER), STOP).pieces).rstrip(),))),
+    row("status 201", sse(*said(ANSWER), STOP, status=201)),
     row("choices without an index", sse(*({"choices": [{"delta": {"content": w}}]} for w in WORDS), STOP)),
     row("an error that is null", sse(*({**one, "error": None} for one in said(ANSWER)), STOP)),
     row("an error after the end", sse(*said(ANSWER), STOP, {"error": {"message": "late"}})),
@@ -346,6 +372,14 @@ ROOM = error(
     "This model's maximum context length is 4096 tokens. However, you requested 4400 tokens "
     "(304 in the messages, 4096 in the completion). Please reduce the length of the messages or completion."
 )
+OUTPUT = error(
+    "This model's maximum context length is 4096 tokens. However, you requested 4096 output tokens and your prompt"
+    " contains 304 input tokens, for a total of 4400 tokens. Please reduce the length of the input prompt."
+)
+LARGE = error(
+    "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens and"
+    " your request has 304 input tokens (4096 > 4096 - 304)."
+)
 REQUESTS = [
     row("refuses the system role", streamed(ANSWER), refuses=role("system", error(SYSTEM))),
     row("refuses the system role as a failure", streamed(ANSWER), refuses=role("system", error(LLAMA_TEMPLATE, 500))),
@@ -419,6 +453,8 @@ REQUESTS = [
         refuses=above(2048, error("Invalid max_tokens value, the valid range of max_tokens is [1, 2048]")),
     ),
     row("counts the reply with the prompt", streamed(ANSWER), refuses=above(1024, ROOM), remembered=False),
+    row("counts the reply with the prompt as output", streamed(ANSWER), refuses=above(1024, OUTPUT), remembered=False),
+    row("finds the reply too large for the window", streamed(ANSWER), refuses=above(1024, LARGE), remembered=False),
     row("refuses without a word", streamed(ANSWER), refuses=has("stream_options", answering({}, 400))),
     row(
         "refuses in a nested error",

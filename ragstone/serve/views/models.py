@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ragstone.services.running import RunningServer, Trial
 
 _NONE = (
-    "No model server answers on this machine (Ollama, LM Studio, vLLM, llama.cpp). Start one, or name a service: "
-    "docs/models.md"
+    "No model server answers on this machine (Ollama, LM Studio, vLLM, llama.cpp). Start one, or name a model of a"
+    " service with respond.model.name."
 )
 
 
