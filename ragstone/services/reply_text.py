@@ -38,7 +38,7 @@ _MARK = re.compile(
 _PARTIAL = re.compile(
     r"(?:(?:<\|(?:channel|start|im_start|start_header_id|constrain)\|>|<\|channel>|<start_of_turn>)"
     r"[^<\n]{0,40}(?:<(?:\|\w{0,24}\|?)?)?|<(?:[/|｜<A-Za-z][^<>\n]{0,60})?|\[/?[A-Z]{0,5}|◁/?\w{0,6}|`+|~+"
-    r"|[\"'“‘«„](?:</?[\w:]+>|\[/?[A-Z]+\])?)\Z",
+    r"|[\"'“‘«„](?:<[^<>\n]{0,60}>?|\[/?[A-Z]*\]?)?)\Z",
     re.IGNORECASE,
 )
 """An end of the text that may become a mark, or a mark that may be quoted."""
