@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from running import Run
@@ -60,7 +59,7 @@ def test_trial_of_a_model_that_is_not_there(run: Run) -> None:
 
 
 def test_mentions_a_model_once_and_only_in_a_terminal(
-    run: Run, kb: Path, server: ScriptedChat, monkeypatch: pytest.MonkeyPatch
+    run: Run, server: ScriptedChat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ("ask", "What is room 7 called?", *places(server))
     assert MENTIONED not in run(*asked).err

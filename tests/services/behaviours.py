@@ -1,18 +1,26 @@
 """How servers of language models behave: one row for each way that a client met, with what has to come of it.
 
 The rows are from the issues of Ollama, llama.cpp, LM Studio, vLLM, SGLang, Azure, OpenRouter, LiteLLM, Gemini, Mistral,
-Groq and others. `lost` counts the rows whose complete reply does not arrive.
+Groq and others. `lost` names those whose complete reply does not arrive.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from servers.scripted_chat import Body, Sent, answering
+from ragstone.core.answers import Message, Reply
+from ragstone.core.errors import ModelError
+from ragstone.core.protocols import ChatModel
+from ragstone.core.request import Request
+from ragstone.services.models import build_chat_model
+from ragstone.settings.services import ModelSettings, ServiceSettings
+from servers.scripted_chat import Body, Script, ScriptedChat, Sent, answering
 
 ANSWER = "The pump at the north gate runs at 4.2 bar [1]."
 THOUGHT = "Okay, the user asks about the pump. Source 1 says 9 bar? No, 4.2 bar."
@@ -625,3 +633,52 @@ FAILURES = [
 ]
 
 BEHAVIOURS = [*PROTOCOL, *TEXT, *REQUESTS, *FAILURES]
+
+
+# ---------------------------------------------------------------- asking such a server
+
+CONVERSATION = (
+    Message(role="system", content="Answer from the sources."),
+    Message(role="user", content="Hello."),
+    Message(role="assistant", content=" "),
+    Message(role="user", content="1. The pump at the north gate runs at 4.2 bar."),
+    Message(role="user", content="At what pressure does the pump run?"),
+)
+"""A conversation with all that servers refuse: a system, an empty turn, and two turns of one role in a row."""
+
+
+def script(behaviour: Behaviour) -> Script:
+    return Script(chat=lambda body: behaviour.refuses(body) or behaviour.sends)
+
+
+def model_at(address: str) -> ChatModel:
+    services = {"openai": {"base_url": address}, "retries": 0, "timeout_seconds": 5, "deadline_seconds": 10}
+    model = build_chat_model(ModelSettings(name="openai:a-model"), ServiceSettings.model_validate(services))
+    assert model is not None
+    return model
+
+
+async def listened(model: ChatModel) -> tuple[str, Reply]:
+    """Return the text that was streamed, and the reply."""
+    words = ""
+    async with aclosing(model.stream(CONVERSATION, Request.by_owner())) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Reply):
+                return words, piece
+            assert piece
+            words += piece
+    raise AssertionError("the stream ended without a reply")
+
+
+def lost() -> list[str]:
+    """Return the names of the behaviours that lose a complete reply."""
+    names: list[str] = []
+    for one in BEHAVIOURS:
+        with ScriptedChat(script(one)) as server:
+            try:
+                text = asyncio.run(listened(model_at(server.url)))[1].text
+            except ModelError:
+                text = ""
+        if text != one.text:
+            names.append(one.name)
+    return names

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from services.behaviours import ANSWER, streamed
+from services.behaviours import ANSWER, CONVERSATION, streamed
 
-from ragstone.services.chat import window_of
+from ragstone.core.errors import ModelError
+from ragstone.core.request import Request
+from ragstone.services.chat import complete, window_of
 from ragstone.services.models import build_chat_model
 from ragstone.services.running import model_here, running_servers, tried
 from ragstone.settings.services import ModelSettings, ServiceSettings
@@ -147,12 +149,6 @@ def test_trial_reports_speed_and_form():
 
 
 def test_unreachable_ollama_is_told_how():
-    from services.test_behaviours import CONVERSATION
-
-    from ragstone.core.errors import ModelError
-    from ragstone.core.request import Request
-    from ragstone.services.chat import complete
-
     gone = ServiceSettings.model_validate({"servers": {"ollama": {"base_url": "http://127.0.0.1:9/v1"}}, "retries": 0})
     model = build_chat_model(ModelSettings(name="llama3.2:3b"), gone)
     assert model is not None
