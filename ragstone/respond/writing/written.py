@@ -96,7 +96,7 @@ class WritingAnswerer:
                 async for part in parts:
                     yield self._draft(part, evidence, await quoting) if isinstance(part, WrittenAnswer) else part
         except ModelError as error:
-            draft = instead(await quoting, f"{self._model.name}: {error}", self._settings.language or evidence.language)
+            draft = instead(await quoting, str(error), self._settings.language or evidence.language)
             for event in replayed(draft):
                 yield event
             yield draft
@@ -262,7 +262,8 @@ class WrittenAnswer:
         labels = [self.prompt.label(one.marker, web=one.document_id in web) for one in cited]
         self.text += self._between(sentence) if self.text else ""
         start = len(self.text)
-        self.text += markdown.marked(sentence.text, labels if proof.state != "contradicted" else [CONTRADICTED_MARK])
+        wrong = [CONTRADICTED_MARK] if proof.state == "contradicted" else []
+        self.text += markdown.marked(sentence.text, [*labels, *wrong])
         self.statements.append(
             Statement(
                 start=start,
