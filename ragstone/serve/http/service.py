@@ -72,6 +72,10 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     is_ready: bool = False
 
+    def page_address(self, request: Request) -> str:
+        """Return the address under which browsers reach the page, with a slash at the end."""
+        return f"{self.settings.url}/" if self.settings.url else str(request.base_url)
+
     async def ask(
         self,
         caller: Caller,

@@ -14,7 +14,7 @@ import numpy as np
 import openai
 import pytest
 from kb import READY, add, open_fast
-from live import make_key, served
+from live import Serving, make_key, served
 
 from ragstone.core.answers import Piece, Reply
 from ragstone.core.errors import ModelError
@@ -359,3 +359,15 @@ def test_streams_written_answers_with_markers(tmp_path: Path, model: type[Writin
     else:
         assert streamed.endswith(f"\n\n{answer['answer']}")
         assert "gone away" in " ".join(answer["notices"])
+
+
+def test_addresses_begin_with_the_configured_one(serving: Serving) -> None:
+    live = serving("url=https://docs.example/kb", "names=[ragstone]")
+    live.http.headers["host"] = "ragstone:8000"
+    question = {"model": "ragstone", "messages": [{"role": "user", "content": QUESTION}]}
+    (note,) = live.http.post("/v1/chat/completions", json=question).json()["choices"][0]["message"]["annotations"]
+    made = live.http.post("/v1/responses", json={"model": "ragstone", "input": QUESTION}).json()
+    kept = live.http.get(f"/v1/responses/{made['id']}").json()
+    found = [one["output"][0]["content"][0]["annotations"][0]["url"] for one in (made, kept)]
+    for address in (note["url_citation"]["url"], *found, live.upload(("a.md", b"A.")).headers["location"]):
+        assert address.startswith("https://docs.example/kb/"), address

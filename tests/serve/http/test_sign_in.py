@@ -80,6 +80,23 @@ def test_groups_come_from_userinfo_if_not_from_the_token(here: Scene) -> None:
     assert bo.get("/settings").status_code == 200
 
 
+def test_tells_the_provider_no_invented_host(here: Scene) -> None:
+    eve = here.browser(host="evil.example")
+    refused = eve.get("/sign-in/provider")
+    assert refused.headers["location"] == "../#/sign-in/provider"
+    assert not eve.cookies
+    ada = here.browser()
+    ada.sign_in(here.provider)
+    assert ada.post("/sign-out", headers=PAGE | {"host": "evil.example"}).json() == {"address": None}
+    assert not ada.is_in()
+
+
+def test_tells_the_provider_the_configured_address(tmp_path: Path) -> None:
+    with scene(tmp_path / "kb", "url=https://docs.example/kb") as here:
+        asked = here.browser(host="evil.example").begin()
+    assert asked["redirect_uri"] == "https://docs.example/kb/sign-in/callback"
+
+
 def test_signing_out_ends_the_session(here: Scene) -> None:
     ada = here.browser()
     ada.sign_in(here.provider)
@@ -183,6 +200,25 @@ def test_password_signs_a_user_in(here: Scene) -> None:
     assert [one["session"] for one in kept] == ["pay"]
     assert ada.post("/sign-out").json() == {"address": None}
     assert not ada.is_in()
+
+
+def test_a_new_user_reads_nothing_of_the_old_one(here: Scene) -> None:
+    people = users(here.journal)
+    people.add("cy", PASSWORD, ["read", "write"])
+    old = here.browser()
+    old.by_password("cy")
+    answer = old.post("/query", {**SALARY, "session": "pay"}).json()["response_id"]
+    job = old.http.post("/documents", files=[("files", ("pay.md", b"Pay."))], headers=PAGE).json()["job_id"]
+    here.live.until(lambda: old.get(f"/jobs/{job}").json(), lambda it: it["ended"] is not None)
+    assert old.post("/feedback", {"response_id": answer, "vote": "up"}).status_code == 200
+    people.remove("cy")
+    people.add("cy", PASSWORD, ["read", "write"], ["guests"])
+    new = here.browser()
+    new.by_password("cy")
+    assert new.get("/conversations").json()["conversations"] == []
+    assert new.get("/jobs").json()["jobs"] == []
+    for path in (f"/responses/{answer}", f"/jobs/{job}"):
+        assert new.get(path).status_code == 404
 
 
 def test_a_change_of_a_user_ends_their_sessions(here: Scene) -> None:

@@ -227,7 +227,7 @@ async def upload(request: HttpRequest, response: HttpResponse, service: Here, ca
     except OSError as error:
         raise KnowledgeBaseError(f"the files could not be written: {error}") from error
     status = await service.jobs.submit("upload", Work(files=files, groups=groups), caller.reader.who)
-    response.headers["location"] = f"/jobs/{status.job.id}"
+    response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
     return _job(status, service)
 
 
@@ -240,7 +240,7 @@ async def add_page(body: PageRequest, service: Here, caller: Writing, response: 
     if not may_add_pages(service, caller):
         raise Refused("forbidden", "web pages cannot be added here with this key")
     status = await service.jobs.submit("page", Work(sources=(body.address,)), caller.reader.who)
-    response.headers["location"] = f"/jobs/{status.job.id}"
+    response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
     return _job(status, service)
 
 
@@ -265,7 +265,7 @@ async def sync(service: Here, caller: Administering, response: HttpResponse, bod
         raise NotFound(f"'{unknown[0]}' is not in the setting serve.sources")
     status = await service.jobs.submit("sync", Work(sources=wanted), caller.reader.who)
     await service.noted(caller, "sync", ", ".join(wanted))
-    response.headers["location"] = f"/jobs/{status.job.id}"
+    response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
     return _job(status, service)
 
 

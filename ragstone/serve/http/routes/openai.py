@@ -86,7 +86,7 @@ async def chat(body: ChatRequest, request: Request, service: Here, caller: Readi
     conversation = Conversation.of(body)
     events = service.ask(caller, conversation.question, body.where or None, before=conversation.before)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
-    base = str(request.base_url)
+    base = service.page_address(request)
     if body.stream:
         with_usage = bool(body.stream_options and body.stream_options.include_usage)
         return EventStream(

@@ -85,7 +85,7 @@ async def responses(body: ResponsesRequest, request: Request, service: Here, cal
     made = _Making(
         answer_id=answer_id,
         created=int(time.time()),
-        base=str(request.base_url),
+        base=service.page_address(request),
         instructions=body.instructions,
         previous=body.previous_response_id,
         is_stored=body.store is not False,
@@ -119,7 +119,7 @@ async def stored_response(response_id: ResponseId, request: Request, service: He
     made = _Making(
         answer_id=id,
         created=int(kept.at),
-        base=str(request.base_url),
+        base=service.page_address(request),
         previous=f"{PREFIX}{before}" if before.startswith(session) else None,
     )
     cited = [Citation(**one) for one in kept.answer["citations"]]
