@@ -15,7 +15,7 @@ from ragstone.query.talk import Talk, names_something, talk_of
 from ragstone.query.talk.classifier import embedder_of, is_short, talk_by_meaning
 from ragstone.query.understand import understand
 from ragstone.query.web import build_web_search, why_search, with_web
-from ragstone.query.where import describe, parse, refuse_foreign_groups, refuse_unknown_fields
+from ragstone.query.where import describe, parse, refuse_foreign_groups, refuse_paths, refuse_unknown_fields
 
 __all__ = [
     "CONTEXT",
@@ -46,6 +46,7 @@ __all__ = [
     "parse",
     "refers_back",
     "refuse_foreign_groups",
+    "refuse_paths",
     "refuse_unknown_fields",
     "rewritten",
     "talk_by_meaning",

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
+from ragstone.core.naming import file_name, name_of
 from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, beside
 from ragstone.core.table import as_markdown, table_of
 from ragstone.settings.yaml_text import read_yaml
@@ -185,12 +186,12 @@ def _facts(hit: Hit, index: int, label: str, characters: int, shown: Callable[[M
     return {
         "index": str(index),
         "number": label,
-        "title": chunk.title or chunk.document_id,
+        "title": name_of(chunk),
         "author": _shown(author),
         "place": f", {section}" if section else f", page {page}" if page else line,
         "section": section or chunk.title,
         "url": chunk.url,
-        "id": _shown(facts.get("publication_id", chunk.document_id)),
+        "id": _shown(facts.get("publication_id", file_name(chunk.document_id))),
         "source": _shown(facts.get("source", "")),
         "facts": "; ".join(listed[:_MAX_FACTS]),
         "text": text,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.answers import Answer, Answered, Citation, Event, SentenceClosed, Turn
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.naming import name_of
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
@@ -290,7 +291,7 @@ def cited_markers(citations: Sequence[Citation], text: str) -> Iterator[tuple[in
     cited = {citation.marker: citation for citation in citations}
     for match in _MARKER.finditer(text):
         if citation := cited.get(int(match[1])):
-            yield match.start(), match.end(), citation, one_line(citation.title) or one_line(citation.document_id)
+            yield match.start(), match.end(), citation, one_line(name_of(citation))
 
 
 def _annotations(answer: Answer, text: str, base: str) -> list[Annotation]:
