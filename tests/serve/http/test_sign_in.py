@@ -6,11 +6,13 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
+import httpx2
 import pytest
-from live import make_key
+from live import SLOW, Live, make_key
 from signing_in import ADA, PAGE, PASSWORD, SESSION, Scene, scene, sessions, users
 
 from ragstone.core.errors import NotFound, SettingsError, UsageError
@@ -19,7 +21,7 @@ from ragstone.history.journal import Journal
 from ragstone.history.sessions import SIGN_IN_SECONDS, Sessions, SignIn
 from ragstone.history.users import Users
 from ragstone.serve.http.errors import Refused
-from ragstone.serve.http.sign_in.desk import rights_of
+from ragstone.serve.http.sign_in.desk import FREE_OF_ADDRESS, FREE_OF_NAME, rights_of
 from ragstone.serve.http.sign_in.failures import SignInFailed
 from ragstone.serve.http.sign_in.provider import Person, Provider
 from ragstone.serve.http.sign_in.throttle import Throttle
@@ -245,6 +247,21 @@ def test_slows_down_guesses(here: Scene) -> None:
     refused = eve.by_password()
     assert refused.status_code == 429, "the right one has to wait, too"
     assert refused.headers["retry-after"] == "1"
+
+
+def test_parallel_guesses_gain_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty people at a trusted proxy send 120 guesses at once; checking all of those would take longer than a wait."""
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "127.0.0.1")
+
+    def guess(live: Live, name: str, address: str) -> int:
+        sent = {"name": name, "password": "a wrong password"}
+        with httpx2.Client(base_url=live.url, timeout=SLOW) as http:
+            return http.post("/sign-in", json=sent, headers=PAGE | {"x-forwarded-for": address}).status_code
+
+    with scene(tmp_path / "kb") as here, ThreadPoolExecutor(60) as clients:
+        everywhere = [*clients.map(lambda n: guess(here.live, "ada", f"10.2.{n}.1"), range(120))]
+        of_one_machine = [*clients.map(lambda n: guess(here.live, f"name{n}", "10.1.1.1"), range(60))]
+    assert [found.count(401) for found in (everywhere, of_one_machine)] == [FREE_OF_NAME, FREE_OF_ADDRESS]
 
 
 def test_waits_double_and_end() -> None:
