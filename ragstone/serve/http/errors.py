@@ -182,6 +182,8 @@ def response(error: Exception, scope: Scope) -> JSONResponse:
         wait = 1
     if wait is not None:
         headers["retry-after"] = str(max(1, math.ceil(wait)))
+    if code == "too_slow":
+        headers["connection"] = "close"  # or the rest of the request would hold it open
     if code == "unauthorized":
         headers["www-authenticate"] = 'Bearer realm="ragstone"'
     content = _openai(body.error) if scope["path"].startswith(OPENAI_PREFIX) else body
