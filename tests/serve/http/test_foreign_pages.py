@@ -107,7 +107,7 @@ def test_refuses_slow_bodies(serving: Serving) -> None:
 @pytest.mark.parametrize(
     ("head", "status"),
     [
-        (b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n", 408),
+        (b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 900\r\n\r\n", 408),
         (b"POST /query HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 900\r\n\r\n", 403),
         (b"GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n", 200),
     ],
