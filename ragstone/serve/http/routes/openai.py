@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ragstone.core.answers import Answer, Answered, Citation, Event, SentenceClosed, Turn
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.naming import name_of
+from ragstone.query import task_of
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
@@ -183,7 +184,7 @@ class Conversation:
         question = _text(messages.pop())
         while messages and messages[-1].role == "user":  # several in a row are one question
             question = f"{_text(messages.pop())}\n{question}"
-        if len(question) > ask.MAX_QUESTION:
+        if len(question) > ask.MAX_QUESTION and not task_of(question):  # a task repeats the conversation
             raise UsageError(f"messages: the question has more than {ask.MAX_QUESTION} characters")
         return cls(question=question, before=tuple(_turns(messages)), notices=notices)
 
