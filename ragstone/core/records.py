@@ -319,7 +319,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """What a language model reads: a hit, widened to its section, and the ``also``: titles of documents that repeat it."""
+    """What a language model reads: a hit, widened to its section. ``also`` are titles of documents that repeat it."""
 
     hit: Hit
     also: tuple[str, ...] = ()

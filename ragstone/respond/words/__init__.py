@@ -77,7 +77,7 @@ class Lexicon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """The texts of a refusal, of the closest passages, of a failure and of a summary in one language, with placeholders."""
+    """The texts of refusals, of closest passages, of a failure and of a summary in one language, with placeholders."""
 
     refusal: str
     nearest: str

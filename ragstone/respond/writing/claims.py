@@ -1,8 +1,8 @@
 """What a sentence of a written answer claims: something, nothing, yes or no, or that the documents do not say it.
 
 What claims nothing needs no proof, so it must be narrow: a lead-in or a question has no words but those of the question
-and words such as "following", a courtesy has no others than such words, a heading has no words but those of one passage,
-and a line of a list of sources those of their titles. Any other sentence is proved.
+and words such as "following", a courtesy has only such words, a heading has no words but those of one passage, and a
+line of a list of sources those of their titles. Any other sentence is proved.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from ragstone.core.naming import name_of
 from ragstone.core.records import Hit
 from ragstone.respond import markdown
-from ragstone.respond.drafts import name_of
 from ragstone.respond.facts import Word, lexical, words
 from ragstone.respond.words import lexicon, plain
 

@@ -468,7 +468,7 @@ export interface paths {
         };
         /**
          * Ready
-         * @description Return whether questions are answered without waiting for models to load. No key is needed.
+         * @description Return whether questions are answered now, without waiting for models to load. No key is needed.
          */
         get: operations["ready"];
         put?: never;
@@ -2994,14 +2994,19 @@ export interface components {
         };
         /**
          * Readiness
-         * @description Whether questions are answered without waiting for models to load.
+         * @description Whether questions are answered now, without waiting for models to load.
          */
         Readiness: {
             /**
              * Status
              * @enum {string}
              */
-            status: "ready" | "starting";
+            status: "ready" | "starting" | "unavailable";
+            /**
+             * Problem
+             * @description why not; empty if ready
+             */
+            problem: string;
         };
         /**
          * Reasoning

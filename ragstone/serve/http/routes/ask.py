@@ -25,6 +25,7 @@ from ragstone.serve.http.messages import Characters, Metadata, Request, Response
 from ragstone.serve.http.question_settings import QuestionSettings
 from ragstone.serve.http.service import Here, last_answer
 from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described, while_connected
+from ragstone.serve.http.visitors import check_session
 
 MAX_QUESTION = 8_000
 MAX_FILTER = 2_000
@@ -283,6 +284,7 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
     """
     if caller.is_visitor and (body.profile or body.settings or body.explain):
         raise Refused("forbidden", "visitors of a site ask under the server's settings")
+    check_session(caller, body.session)
     change = _change(body.profile, body.settings)
     events = service.ask(caller, body.question, body.where or None, session=body.session, change=change)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
