@@ -82,6 +82,11 @@ def is_access_name(name: str, column: str = READERS) -> bool:
     return is_clear_name(name, column) or _plain(name) in _COMMON
 
 
+def is_text_name(name: str) -> bool:
+    """Return whether a key of this name has the text of a document, which the other keys then describe."""
+    return _plain(name) in _TEXTS
+
+
 def named_in(fields: Mapping[str, object], column: str = READERS, *, describes: bool = True) -> Named | None:
     """Return the groups that fields name as readers; None if they name none.
 
@@ -112,7 +117,7 @@ def _found(
     if depth > _DEEPEST:
         yield Named(problem="it is nested too deep to look for access lists")
         return
-    describes = describes or any(_plain(str(name)) in _TEXTS for name in fields)
+    describes = describes or any(is_text_name(str(name)) for name in fields)
     for key, value in fields.items():
         name = str(key)
         is_common = is_access_name(name) and (describes or (depth <= 1 and _is_list_of_names(name, value)))

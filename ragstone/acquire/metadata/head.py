@@ -17,7 +17,15 @@ from typing import Any, cast
 import yaml
 
 from ragstone.core.access import READERS
-from ragstone.core.named_groups import Named, is_access_name, is_clear_name, named_anywhere, named_in, together
+from ragstone.core.named_groups import (
+    Named,
+    is_access_name,
+    is_clear_name,
+    is_text_name,
+    named_anywhere,
+    named_in,
+    together,
+)
 
 LONGEST = 65_536
 """Characters of a text in which its head is."""
@@ -34,8 +42,8 @@ _ENTRY = re.compile(r"[\s#%/*;.:<>!\-\"'@{\[(]{0,12}([A-Za-z][\w .-]{0,40}?)[\"'
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
 _FURNITURE = re.compile(r"[\s#%/*;.:<>!\-\"'@{}\[\](),+]*$")
 _WORD = re.compile(r"\W{0,12}([\w-]{1,40})")
-_NAMES = re.compile(r"[\w.@-]+(?:\s*[,;|]\s*[\w.@-]+)*|\[[^\[\]]*\]?", re.ASCII)
-_DAMAGED = "its front matter is damaged, and it has an access list; write, for example: readers: [staff, hr]"
+_NAMES = re.compile(r"(?:[,;|]\s*)?[\w.@-]+(?:\s*[,;|]\s*[\w.@-]+)*(?:\s*[,;|])?|\[[^\[\]]*\]?", re.ASCII)
+_DAMAGED = "it is damaged where it names readers; write, for example: readers: [staff, hr]"
 _MOST_LINES = 200
 _LONGEST_LINE = 2_000
 _YAML: Any = yaml  # whose types are incomplete
@@ -101,9 +109,15 @@ def named_in_head(text: str, column: str = READERS) -> Named | None:
 
 def named_on_lines(text: str, column: str = READERS) -> Named | None:
     """Return the groups that lines such as ``readers = hr`` name anywhere in settings; None if they name none."""
-    found = (_ENTRY.match(line) for line in text.split("\n") if len(line) <= _LONGEST_LINE)
-    named = {one[1]: _bare(one[3]) for one in found if one and is_clear_name(one[1], column)}
-    return named_in(named, column)
+    found = [one for line in text.split("\n") if (one := _ENTRY.match(line[:_LONGEST_LINE]))]
+    describes = any(is_text_name(one[1]) for one in found)
+    is_list = is_access_name if describes else is_clear_name
+    return named_in({one[1]: _bare(one[3]) for one in found if is_list(one[1], column)}, column)
+
+
+def named_in_broken(text: str, column: str = READERS) -> Named | None:
+    """Return a problem if text that should be YAML or TOML, and is not, seems to name readers."""
+    return Named(problem=_DAMAGED) if together(named_in_head(text, column), named_on_lines(text, column)) else None
 
 
 class _Form(Enum):

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 import yaml
 
-from ragstone.acquire.metadata.head import LOADER, LONGEST, has_fence, named_in_head, named_on_lines
+from ragstone.acquire.metadata.head import LOADER, LONGEST, has_fence, named_in_broken, named_in_head, named_on_lines
 from ragstone.acquire.readers.decode import start_of
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS
 from ragstone.acquire.readers.parsed import File
@@ -79,14 +79,14 @@ def _in_yaml(text: str, column: str) -> Named | None:
     try:
         return named_anywhere([*yaml.load_all(text, Loader=LOADER)], column)
     except (yaml.YAMLError, ValueError, RecursionError):
-        return together(named_in_head(text, column), named_on_lines(text, column))
+        return named_in_broken(text, column)
 
 
 def _in_toml(text: str, column: str) -> Named | None:
     try:
         return named_anywhere(tomllib.loads(text), column)
     except (ValueError, RecursionError):
-        return together(named_in_head(text, column), named_on_lines(text, column))
+        return named_in_broken(text, column)
 
 
 def _in_xml(text: str, column: str) -> Named | None:

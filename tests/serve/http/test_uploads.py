@@ -222,7 +222,7 @@ def test_a_writer_gives_only_own_groups(serving: Serving) -> None:
         for groups in ((), ("*",), ("hr",)):
             job = send(clerk, name, content, *groups)
             (skipped,) = job["report"]["skipped"]
-            wanted = "is damaged" if name == "damaged.md" else "names the group 'board', which you do not belong to"
+            wanted = "is damaged where" if name == "damaged.md" else "names the group 'board', which you do not"
             assert wanted in skipped["reason"]
     assert [one["document_id"].rpartition("/")[2] for one in documents_of(live, boss)] == ["own.md"]
     assert documents_of(live, boss)[0]["metadata"]["readers"] == ["hr"]
