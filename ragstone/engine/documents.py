@@ -15,7 +15,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from ragstone import acquire
-from ragstone.core.access import READERS, Reader, groups_in
+from ragstone.core.access import Reader, groups_in
 from ragstone.core.catalog import FIELDS, Listing, ListingOrder
 from ragstone.core.errors import UsageError
 from ragstone.core.layout import Box, boxes
@@ -94,6 +94,7 @@ class Documents:
         on_progress: OnProgress | None = None,
         *,
         groups: Sequence[str] | None = None,
+        writer: Sequence[str] | None = None,
         share: Share | None = None,
     ) -> AddReport:
         """Make the stored documents match uploaded files, which are in the folder of the knowledge base.
@@ -103,18 +104,18 @@ class Documents:
         Args:
             files: the files; their paths within the folder identify the documents.
             on_progress: called after every commit.
-            groups: groups that may read them, overriding the files and rules; None leaves it to those.
+            groups: groups that may read them at most, because files and rules can narrow them; None sets no limit.
+            writer: the groups of the person who uploads. A file that names others is skipped. None is an administrator.
             share: ingest while other processes do too.
         """
         sources = tuple(str(file) for file in files)
-        named = None if groups is None else groups_in(groups)
+        given = acquire.Given(
+            limits=() if groups is None else (groups_in(groups),), writer=None if writer is None else tuple(writer)
+        )
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
             is_stored, folder = noting(version, reporter), version.folder.resolve()
-            for one in acquire.read_files(files, settings, base=folder, is_stored=is_stored, stop=stop):
-                if isinstance(one, Document) and named is not None:
-                    one = replace(one, metadata={**one.metadata, READERS: named})
-                yield one
+            return acquire.read_files(files, settings, base=folder, given=given, is_stored=is_stored, stop=stop)
 
         prune = tuple(map(acquire.root, sources))
         intake = Intake(read=read, files=len(files), sources=sources, prune=prune)

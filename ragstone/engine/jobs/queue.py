@@ -44,10 +44,11 @@ def longest(lease: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The input of a job: files with the access groups of their documents, or sources."""
+    """The input of a job: files, with the groups that may read them at most and those of their writer, or sources."""
 
     files: tuple[str, ...] = ()
     groups: tuple[str, ...] | None = None
+    writer: tuple[str, ...] | None = None
     sources: tuple[str, ...] = ()
 
 
@@ -179,7 +180,7 @@ def job_from_row(values: Sequence[Any]) -> Job:
         skipped = tuple(Skipped(**one) for one in report["skipped"])
         decoded = tuple(Decoded(**one) for one in report.get("decoded", ()))  # jobs of older versions have none
         report = AddReport(**(report | {"skipped": skipped, "decoded": decoded, "notices": tuple(report["notices"])}))
-    groups = work["groups"]
+    groups, writer = work["groups"], work.get("writer")  # jobs of older versions have no writer
     return Job(
         id=row["id"],
         at=row["at"],
@@ -188,6 +189,7 @@ def job_from_row(values: Sequence[Any]) -> Job:
         work=Work(
             files=tuple(work["files"]),
             groups=None if groups is None else tuple(groups),
+            writer=None if writer is None else tuple(writer),
             sources=tuple(work["sources"]),
         ),
         state=row["state"],

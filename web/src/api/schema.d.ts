@@ -4335,7 +4335,7 @@ export interface operations {
                 "multipart/form-data": {
                     /** @description files that Ragstone can read; the suffix of a name tells the kind */
                     files: string[];
-                    /** @description groups that may read them; * is everyone. If not given: what the files and the settings say, or the groups of the key */
+                    /** @description groups that may read them at most; * is everyone. By default, those of the key. Files and settings narrow them. A file may name only groups of the key */
                     groups?: string[];
                 };
             };

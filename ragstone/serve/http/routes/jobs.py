@@ -192,8 +192,8 @@ _FORM = {
                         "groups": {
                             "type": "array",
                             "items": {"type": "string"},
-                            "description": "groups that may read them; * is everyone. If not given: what the files and"
-                            " the settings say, or the groups of the key",
+                            "description": "groups that may read them at most; * is everyone. By default, those of"
+                            " the key. Files and settings narrow them. A file may name only groups of the key",
                         },
                     },
                 }
@@ -230,7 +230,9 @@ async def upload(request: HttpRequest, response: HttpResponse, service: Here, ca
             raise
     except OSError as error:
         raise KnowledgeBaseError(f"the files could not be written: {error}") from error
-    status = await service.jobs.submit("upload", Work(files=files, groups=groups), caller.reader.who)
+    own = caller.reader.groups
+    work = Work(files=files, groups=groups, writer=None if own is None else tuple(sorted(own)))
+    status = await service.jobs.submit("upload", work, caller.reader.who)
     response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
     return _job(status, service, caller)
 
