@@ -23,6 +23,7 @@ from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
 from ragstone.engine.components import Components
+from ragstone.engine.erasure import Erasure, forget
 from ragstone.engine.following import follow, locked, with_engine_notices
 from ragstone.engine.ingest import (
     Ingest,
@@ -265,6 +266,26 @@ class Documents:
                 version.catalog.remove(full)
                 follow(version)
             return full
+
+    def forget(self, names: Sequence[str], *, reader: Reader, words: str = "") -> Erasure:
+        """Erase documents: remove them with every trace that they left in the knowledge base, and prove it.
+
+        Answers that quote them stay as answers whose source was erased. A repeated call finishes an interrupted one.
+
+        Args:
+            names: whole ids, files, or ids of documents that were removed before.
+            reader: the reader; documents that they may not read do not exist for them.
+            words: further text that is erased like that of the documents, such as the text of a removed one.
+
+        Raises:
+            NotFound: there is no such document, and no trace of one.
+            UsageError: a name is only the end of an id; nobody can take an erasure back.
+            Locked: another process is indexing or rebuilding, or has another version open.
+            KnowledgeBaseError: another process keeps reading an older state of a database.
+            EngineError: an engine cannot be reached.
+        """
+        with self._versions.current() as version:
+            return forget(version, names, self._versions.patience, reader=reader, words=words)
 
     def forget_skipped(self, source: str) -> None:
         """Delete the report on a file that could not be read.

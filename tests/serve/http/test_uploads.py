@@ -104,6 +104,24 @@ def test_removing_a_document_deletes_its_file(serving: Serving) -> None:
     assert ids(live) == ["hr/salaries.md", "house/rooms.md"][::-1]
 
 
+def test_administrators_erase_documents(serving: Serving) -> None:
+    live = serving(documents=())
+    boss, clerk = (make_key(live.engine.folder, name, name) for name in ("admin", "write"))
+    live.http.headers.update(boss)
+    live.finished(live.upload(("room.txt", ROOM), ("hall.txt", b"The hall seats ninety.")))
+    response = live.ask("What is room 9 called?").json()["response_id"]
+    body = {"documents": ["uploads/room.txt"]}
+    assert live.http.post("/admin/forget", json=body, headers=clerk).status_code == 403
+    erased = live.http.post("/admin/forget", json=body).json()
+    assert (erased["documents"], erased["found"]) == (["uploads/room.txt"], [])
+    assert ids(live) == ["uploads/hall.txt"]
+    assert "Meitner" not in live.http.get(f"/responses/{response}").text
+    assert not (live.engine.folder / "uploads" / "room.txt").exists()
+    acts = [(one["act"], "room" in one["what"]) for one in live.http.get("/admin/audit").json()["entries"]]
+    assert ("document.forget", False) in acts
+    assert live.http.post("/admin/forget", json=body).status_code == 404
+
+
 def test_removes_unreadable_files(serving: Serving) -> None:
     live = serving()
     folder = live.engine.folder

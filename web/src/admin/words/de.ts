@@ -118,6 +118,7 @@ export const de: AdminWords = {
     "person.sign_out": "Person abgemeldet",
     sync: "Quellen abgeglichen",
     "job.cancel": "Auftrag angehalten",
+    "document.forget": "Dokumente unwiderruflich gelöscht",
     "setting.change": "Einstellung geändert",
     "source.schedule": "Zeitplan gesetzt",
     "learning.try": "Versuch begonnen",

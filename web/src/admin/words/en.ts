@@ -124,6 +124,7 @@ export const en = {
     "person.sign_out": "signed a person out",
     sync: "synced sources",
     "job.cancel": "stopped a job",
+    "document.forget": "erased documents",
     "setting.change": "changed a setting",
     "source.schedule": "set a schedule",
     "learning.try": "started a trial",

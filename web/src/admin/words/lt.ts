@@ -119,6 +119,7 @@ export const lt: AdminWords = {
     "person.sign_out": "atjungtas žmogus",
     sync: "sinchronizuoti šaltiniai",
     "job.cancel": "sustabdyta užduotis",
+    "document.forget": "ištrinti dokumentai",
     "setting.change": "pakeista nuostata",
     "source.schedule": "nustatytas tvarkaraštis",
     "learning.try": "pradėtas bandymas",

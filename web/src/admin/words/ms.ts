@@ -118,6 +118,7 @@ export const ms: AdminWords = {
     "person.sign_out": "melog keluarkan orang",
     sync: "menyegerakkan sumber",
     "job.cancel": "menghentikan tugas",
+    "document.forget": "memadam dokumen",
     "setting.change": "menukar tetapan",
     "source.schedule": "menetapkan jadual",
     "learning.try": "memulakan percubaan",
