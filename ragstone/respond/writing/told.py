@@ -75,6 +75,6 @@ def told_by(first: Told | None, claims: Sequence[Claim]) -> Told:
     """
     said = [one for one in claims if one != "nothing"]
     denies = "absence" in said
-    if first == "nothing" or (denies and (first is None or set(said) == {"absence"}) and said[0] == "absence"):
+    if first == "nothing" or (first is None and denies and said[0] == "absence"):
         return "nothing"
-    return "part" if denies or first == "part" else "all"
+    return "part" if first != "all" and (denies or first == "part") else "all"
