@@ -290,8 +290,8 @@ class ServiceSettings(Section):
     azure: AzureSettings = AzureSettings()
     servers: dict[ServerName, ServerSettings] = Field(
         default={},
-        description="Servers of language models by name, such as `{mine: {base_url: https://...}}`, for models"
-        " `mine:NAME`.",
+        description="Servers of language models by name, each with a `base_url` and an `api_key`, such as"
+        " `{mine: {base_url: https://...}}` for models `mine:NAME`.",
     )
     exa: ExaSettings = ExaSettings()
     searxng: SearxngSettings = SearxngSettings()
