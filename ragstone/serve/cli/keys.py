@@ -72,8 +72,9 @@ def revoke(
     as_json: Json = False,
 ) -> None:
     """Revoke a key; running servers refuse it at once."""
+    from ragstone.core.printable import one_line
     from ragstone.serve.cli import screen
-    from ragstone.serve.views.blocks import line, one_line
+    from ragstone.serve.views.blocks import line
 
     with _keys(kb) as (keys, audit):
         revoked = keys.revoke(which)

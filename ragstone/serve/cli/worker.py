@@ -102,9 +102,10 @@ class _Log:
     as_json: bool
 
     def report(self, what: str, report: AddReport) -> None:
+        from ragstone.core.printable import one_line
         from ragstone.serve.cli import screen
         from ragstone.serve.views import state
-        from ragstone.serve.views.blocks import line, one_line
+        from ragstone.serve.views.blocks import line
 
         now = datetime.now(UTC).isoformat(timespec="seconds")
         if self.as_json:

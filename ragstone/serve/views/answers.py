@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ragstone.core.answers import Answer, Citation
+from ragstone.core.printable import one_line, printable
 from ragstone.core.records import BOOKKEEPING, Hit, Metadata, beside
 from ragstone.serve.as_json import search_note
-from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, one_line, printable, table
+from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, table
 
 EXCERPT = 280
 """Characters of a chunk that a search shows."""

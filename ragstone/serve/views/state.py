@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ragstone.core.printable import one_line
 from ragstone.core.records import Decoded, Skipped
 from ragstone.core.reports import AddReport, Plan, Progress
 from ragstone.engine.jobs.queue import JobCounts
-from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, one_line, table
+from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, table
 from ragstone.settings.load import written
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.answers import Answer, Answered, Citation, Event, SentenceClosed, Turn
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.printable import one_line
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
@@ -53,7 +54,6 @@ from ragstone.serve.http.streaming import (
     json_schema,
     while_connected,
 )
-from ragstone.serve.views.blocks import one_line
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 _STARTED = int(time.time())
