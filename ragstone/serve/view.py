@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from ragstone.core.access import EVERYONE, READERS, Reader
 from ragstone.core.answers import Answered, Event, EvidenceFound
 from ragstone.core.catalog import Listing
-from ragstone.core.records import Document, Hit, Metadata
+from ragstone.core.records import Document, Hit, Hits, Metadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,10 @@ class View:
         if self.is_full:
             return tuple(hits)
         return tuple(replace(hit, chunk=replace(hit.chunk, metadata=self.metadata(hit.chunk.metadata))) for hit in hits)
+
+    def found(self, hits: Hits) -> Hits:
+        """Return the hits of a search as they are shown."""
+        return replace(hits, hits=self.hits(hits))
 
     def event(self, event: Event) -> Event:
         """Return an event of a stream as it is shown."""
