@@ -44,7 +44,7 @@ def longest(lease: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The input of a job: files with the access groups of their documents, or sources."""
+    """The input of a job: files, with the access groups of their documents and the folders they lie in, or sources."""
 
     files: tuple[str, ...] = ()
     groups: tuple[str, ...] | None = None
