@@ -186,6 +186,12 @@ class Chunk:
         return self.id.startswith(WEB)
 
     @property
+    def path(self) -> str:
+        """The path of its file below the root of the source; the id of the document if it is of no file."""
+        path = self.metadata.get("path")
+        return path if isinstance(path, str) else self.document_id
+
+    @property
     def headed(self) -> str:
         """The text to embed and analyse: the context, then the text."""
         return f"{self.context}\n{self.text}" if self.context else self.text
@@ -340,11 +346,12 @@ class Evidence:
     """The result of retrieval.
 
     ``tables`` are the best tables beyond the hits: the answer may be in a cell of a table whose text differs from the
-    question. ``question`` is the corrected question and ``asked`` the original, if that differs; ``language`` is empty
+    question. ``question`` is the corrected question and ``asked`` the original, if that differs. ``typed`` is the
+    question before its spelling was corrected, if that differs; a follow-up is completed in both. ``language`` is empty
     if unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the
     asker. ``considered`` are the candidates for the evidence in the order of fusion, best first. ``kind`` is the kind
-    of the question. ``steps`` are the searches after the first one. ``rows`` are all rows of each file or
-    document whose tables the question may compare; empty for any other question.
+    of the question. ``steps`` are the searches after the first one. ``rows`` are all rows of each file or document
+    whose tables the question may compare; empty for any other question.
     """
 
     question: str
@@ -353,12 +360,18 @@ class Evidence:
     kind: Kind = "question"
     language: str = ""
     asked: str = ""
+    typed: str = ""
     missing: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     considered: tuple[Considered, ...] = ()
     tables: tuple[Hit, ...] = ()
     steps: tuple[SearchStep, ...] = ()
     rows: tuple[tuple[Hit, ...], ...] = ()
+
+    @property
+    def as_typed(self) -> str:
+        """The question for models and services, which never get a corrected spelling."""
+        return self.typed or self.question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

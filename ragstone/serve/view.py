@@ -72,6 +72,7 @@ class View:
             case EvidenceFound(evidence=evidence):
                 return replace(event, evidence=replace(evidence, hits=self.hits(evidence.hits)))
             case Answered(answer=answer):
-                return replace(event, answer=replace(answer, hits=self.hits(answer.hits)))
+                sent = answer.sent if self.is_full else ()  # the addresses are those of internal services
+                return replace(event, answer=replace(answer, hits=self.hits(answer.hits), sent=sent))
             case _:
                 return event

@@ -145,7 +145,7 @@ def compose(
     rules = [_put(rule, known) for rule in (*prompt.rules, prompt.style)]
     system = "\n".join([_put(prompt.role, known), "Rules:", *(f"- {rule}" for rule in rules)])
     examples = [message for example in prompt.examples for message in _example(prompt, example, known)]
-    question = _question(prompt, blocks, evidence.question, mark)
+    question = _question(prompt, blocks, evidence.as_typed, mark)
     messages = (
         Message(role="system", content=system, mark=mark),
         *examples,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragstone.core.catalog import EngineStatus, Finding
     from ragstone.engine.backup import CopyReport
     from ragstone.engine.doctor import Health
+    from ragstone.engine.leaving import Destination
     from ragstone.engine.status import Status
     from ragstone.history.conversations import Session
     from ragstone.history.keys import Key
@@ -186,6 +187,15 @@ def settings(found: InForce) -> Iterator[Block]:
     ]
     yield table(("setting", "value", "from", "what it is"), rows)
     yield line(("answers are written by ", "dim"), one_line(found.writer))
+
+
+def leaves(found: Sequence[Destination]) -> Iterator[Block]:
+    """Show what would leave this machine."""
+    if not found:
+        yield line("nothing leaves this machine under these settings")
+        return
+    rows: list[Row] = [(one.kind, one_line(one.address), one.sent, one_line(one.setting)) for one in found]
+    yield table(("service", "address", "is sent", "because of"), rows)
 
 
 # ---------------------------------------------------------------- indexes outside the knowledge base

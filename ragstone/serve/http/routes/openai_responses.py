@@ -115,7 +115,9 @@ async def stored_response(response_id: ResponseId, request: Request, service: He
     turns = await asyncio.to_thread(partial(history.turns, session, reader=caller.reader))
     ids = [one.response_id for one in turns]
     before = ids[ids.index(id) - 1] if id in ids[1:] else ""
-    answer = {"hits": None} | dict(kept.answer)
+    answer: dict[str, Any] = {"hits": None, "sent": [], **kept.answer}
+    if not caller.view.is_full:
+        answer["sent"] = []
     made = _Making(
         answer_id=id,
         created=int(kept.at),
