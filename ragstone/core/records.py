@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal
 
 from ragstone.core.filters import Scalar
 from ragstone.core.kinds import Kind
@@ -188,8 +188,7 @@ class Chunk:
     @property
     def path(self) -> str:
         """The path of its file below the root of the source; the id of the document if it is of no file."""
-        path = self.metadata.get("path")
-        return path if isinstance(path, str) else self.document_id
+        return path if isinstance(path := self.metadata.get("path"), str) else self.document_id
 
     @property
     def headed(self) -> str:
@@ -312,24 +311,6 @@ class Hit:
     def is_weak(self) -> bool:
         """Whether it is only the nearest hit, because no hit is similar to the question."""
         return any(step.stage == WEAK for step in self.why)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hits(Sequence[Hit]):
-    """The hits of a search, best first; ``notices`` say what the search lacked and how it read the question."""
-
-    hits: tuple[Hit, ...]
-    notices: tuple[str, ...] = ()
-
-    @overload
-    def __getitem__(self, at: int) -> Hit: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[Hit, ...]: ...
-    def __getitem__(self, at: int | slice) -> Hit | tuple[Hit, ...]:
-        return self.hits[at]
-
-    def __len__(self) -> int:
-        return len(self.hits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,9 @@ from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Answered, Event, Turn
 from ragstone.core.errors import NotFound, ResponseError, UsageError
 from ragstone.core.filters import Filter
+from ragstone.core.hits import Hits
 from ragstone.core.protocols import Role
-from ragstone.core.records import Hits, Trace
+from ragstone.core.records import Trace
 from ragstone.core.request import Payer, Request
 from ragstone.core.timing import Timings
 from ragstone.engine.ask import Ask

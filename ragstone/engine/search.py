@@ -245,7 +245,7 @@ class Search:
         understood = (f"understood as: {read}",) if is_new else ()
         notices = (*understood, *evidence.notices, *((problem,) if problem else ()))
         original = question if is_new else evidence.asked
-        return replace(evidence, question=read, asked=original, typed="" if typed == read else typed, notices=notices)
+        return replace(evidence, question=read, asked=original, typed=typed, notices=notices)
 
     def language(self, question: str, request: Request) -> str:
         """Return the likely language of a question as an ISO 639-1 code; empty if the keyword index is damaged.

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ragstone.core.answers import Answer
-from ragstone.core.records import Document, Hit, Hits, Span
+from ragstone.core.hits import Hits
+from ragstone.core.records import Document, Hit, Span
 
 
 def answer(answer: Answer, *, explain: bool = False, metadata: bool = True) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from ragstone.core.access import Reader
 from ragstone.core.filters import Scalar
-from ragstone.core.records import Hit, Hits
+from ragstone.core.hits import Hits
+from ragstone.core.records import Hit
 from ragstone.serve import as_json
 from ragstone.serve.blocking import Ragstone
 

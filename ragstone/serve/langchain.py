@@ -15,7 +15,8 @@ from typing import Any
 from ragstone.core.access import Reader
 from ragstone.core.answers import Answer
 from ragstone.core.errors import MissingExtra
-from ragstone.core.records import Document, Hits, Mark
+from ragstone.core.hits import Hits
+from ragstone.core.records import Document, Mark
 from ragstone.serve import foreign
 from ragstone.serve.blocking import Ragstone
 

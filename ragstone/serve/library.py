@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragstone.core.answers import Answer, Event, Turn
     from ragstone.core.catalog import Listing
     from ragstone.core.filters import Filter
-    from ragstone.core.records import Hits
+    from ragstone.core.hits import Hits
     from ragstone.core.reports import AddReport
     from ragstone.engine.knowledge_base import KnowledgeBase
     from ragstone.engine.progress import OnProgress

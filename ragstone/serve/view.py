@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from ragstone.core.access import EVERYONE, READERS, Reader
 from ragstone.core.answers import Answered, Event, EvidenceFound
 from ragstone.core.catalog import Listing
-from ragstone.core.records import Document, Hit, Hits, Metadata
+from ragstone.core.hits import Hits
+from ragstone.core.records import Document, Hit, Metadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

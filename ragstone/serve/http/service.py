@@ -14,8 +14,8 @@ from fastapi import Depends, Request
 from ragstone.core.answers import Answer, Answered, Event, Outcome, Turn
 from ragstone.core.errors import KnowledgeBaseError, ResponseError
 from ragstone.core.filters import Filter
+from ragstone.core.hits import Hits
 from ragstone.core.protocols import Role
-from ragstone.core.records import Hits
 from ragstone.core.request import BILLION, Payer
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
 from ragstone.engine.model_check import ModelCheck, check_models

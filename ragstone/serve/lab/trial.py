@@ -16,7 +16,7 @@ import numpy as np
 from ragstone import query
 from ragstone.core.answers import Answer
 from ragstone.core.errors import SourceError
-from ragstone.core.records import Hits
+from ragstone.core.hits import Hits
 from ragstone.engine.experiments.measure import stamped
 from ragstone.review.compare import Comparison, compare
 from ragstone.review.dataset import Dataset

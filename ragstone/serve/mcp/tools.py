@@ -18,7 +18,8 @@ from ragstone.core.access import Reader
 from ragstone.core.answers import Answered, Event, EvidenceFound
 from ragstone.core.catalog import Listing as ListingRecord
 from ragstone.core.errors import ResponseError
-from ragstone.core.records import Document, Hits
+from ragstone.core.hits import Hits
+from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.as_json import search_note
 from ragstone.serve.mcp.results import MAX_CHARACTERS, Found, FoundHit, Listing, ReadText, Replied

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ragstone.core.answers import Answer, Citation
+from ragstone.core.hits import Hits
 from ragstone.core.printable import one_line, printable
-from ragstone.core.records import BOOKKEEPING, Hit, Hits, Metadata, beside
+from ragstone.core.records import BOOKKEEPING, Hit, Metadata, beside
 from ragstone.serve.as_json import search_note
 from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, table
 

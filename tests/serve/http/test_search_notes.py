@@ -15,7 +15,8 @@ from running import Run
 
 from ragstone.core.access import OWNER
 from ragstone.core.errors import KnowledgeBaseError
-from ragstone.core.records import Document, Hits
+from ragstone.core.hits import Hits
+from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index.keyword.bm25 import TermIndex
 from ragstone.serve.as_json import search_note

@@ -19,7 +19,8 @@ from starlette.types import Receive, Scope, Send
 from ragstone.core.answers import Event
 from ragstone.core.catalog import Listing
 from ragstone.core.errors import RagstoneError
-from ragstone.core.records import Document, Hits
+from ragstone.core.hits import Hits
+from ragstone.core.records import Document
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Caller
 from ragstone.serve.http.errors import REQUEST_ID, Refused
