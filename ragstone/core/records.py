@@ -327,12 +327,9 @@ class Evidence:
     """The result of retrieval.
 
     ``tables`` are the best tables beyond the hits: the answer may be in a cell of a table whose text differs from the
-    question. ``question`` is the corrected question and ``asked`` the original, if that differs. ``typed`` is the
-    question before its spelling was corrected, if that differs; a follow-up is completed in both. ``language`` is empty
-    if unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the
-    asker. ``considered`` are the candidates for the evidence in the order of fusion, best first. ``kind`` is the kind
-    of the question. ``steps`` are the searches after the first one. ``rows`` are all rows of each file or document
-    whose tables the question may compare; empty for any other question.
+    question. ``asked`` is the original question, and ``typed`` the one before correction, if they differ. ``missing``
+    are steps that failed or ran out of time. ``considered`` are the candidates in the order of fusion, ``steps`` the
+    searches after the first one, and ``rows`` all rows of each document whose tables the question may compare.
     """
 
     question: str
@@ -351,7 +348,7 @@ class Evidence:
 
     @property
     def as_typed(self) -> str:
-        """The question for models and services, which never get a corrected spelling."""
+        """The question for models and services."""
         return self.typed or self.question
 
 

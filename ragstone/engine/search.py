@@ -241,11 +241,10 @@ class Search:
         read, typed = evidence.question, asked
         if asked == question:
             read, typed = (query.to_read(one, last, language, goes_on=goes_on) for one in (read, typed))
-        is_new = asked != question or read != evidence.question
-        understood = (f"understood as: {read}",) if is_new else ()
-        notices = (*understood, *evidence.notices, *((problem,) if problem else ()))
-        original = question if is_new else evidence.asked
-        return replace(evidence, question=read, asked=original, typed=typed, notices=notices)
+        if asked != question or read != evidence.question:
+            evidence = replace(evidence, asked=question, notices=(f"understood as: {read}", *evidence.notices))
+        notices = (*evidence.notices, problem) if problem else evidence.notices
+        return replace(evidence, question=read, typed=typed, notices=notices)
 
     def language(self, question: str, request: Request) -> str:
         """Return the likely language of a question as an ISO 639-1 code; empty if the keyword index is damaged.
