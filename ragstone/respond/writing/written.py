@@ -1,8 +1,8 @@
 """Answers written by a language model from the evidence and checked against the documents.
 
 The model reads the passages and says whether they answer; no estimate speaks for it before it has read, and nothing
-that it writes is replaced. Every sentence is compared with the evidence: the passage that the model names is cited if it
-says the sentence, another one if only that does, and a sentence that the evidence contradicts is marked. If the model
+that it writes is replaced. Every sentence is compared with the evidence: the passage that the model names is cited if
+it says the sentence, another one if only that does, and a sentence that the evidence contradicts is marked. If the model
 fails, the documents are quoted, and the first line says so.
 """
 
