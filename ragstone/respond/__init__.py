@@ -10,7 +10,6 @@ closest passages. To change the words of a refusal or a summary, edit the ``phra
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from ragstone.core.errors import Damaged
 from ragstone.core.protocols import (
@@ -48,9 +47,6 @@ from ragstone.respond.tables.dates import only_day, year_and_quarter
 from ragstone.respond.words import language_of, replies
 from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import RespondSettings
-
-if TYPE_CHECKING:
-    from ragstone.respond.proof.records import Checker
 
 __all__ = [
     "Section",
@@ -152,9 +148,14 @@ def build_answerer(
             judging = entailment()
         except Damaged as damage:
             notices = (f"Sentences are checked by their words alone: {damage}",)
-    checker: Checker = ProofChecker(sentences=sentences, weigh=weigh, entailment=judging)
-    if settings.check == "model":
-        checker = ModelChecker(checker=checker, model=model)
+    checker = ProofChecker(sentences=sentences, weigh=weigh, entailment=judging)
     return WritingAnswerer(
-        settings, model=model, quoting=quoting, tables=tables, checker=checker, sentences=sentences, notices=notices
+        settings,
+        model=model,
+        quoting=quoting,
+        tables=tables,
+        checker=checker,
+        sentences=sentences,
+        second=ModelChecker(checker=checker, model=model) if settings.check == "model" else None,
+        notices=notices,
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from ragstone.core.answers import Citation, Draft, Piece, Reply, SentenceClosed, State, Statement, TextWritten, Turn
@@ -23,6 +23,7 @@ from ragstone.core.request import Request
 from ragstone.respond import markdown
 from ragstone.respond.drafts import cite, instead, refused, replayed
 from ragstone.respond.passage_structure import ends_in_code
+from ragstone.respond.proof.by_model import ModelChecker
 from ragstone.respond.proof.records import Checker, Quote
 from ragstone.respond.proof.sentences import Proved, Prover
 from ragstone.respond.tables import TableReader
@@ -59,6 +60,7 @@ class WritingAnswerer:
         tables: TableReader,
         checker: Checker,
         sentences: SentenceSplitter,
+        second: ModelChecker | None = None,
         notices: Sequence[str] = (),
         today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
     ) -> None:
@@ -71,11 +73,13 @@ class WritingAnswerer:
             tables: finds the table that the model should read.
             checker: checks sentences against the evidence.
             sentences: splits a text.
+            second: checks the whole answer once more, by a language model.
             notices: what a reader of every answer should know.
             today: returns the date of today, in ISO 8601.
         """
         self._settings, self._model = settings, model
         self._quoting, self._tables, self._checker, self._sentences = quoting, tables, checker, sentences
+        self._second = second
         self._prompt, self._notices, self._today = load_prompt(settings.prompt), tuple(notices), today
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
@@ -177,12 +181,31 @@ class WritingAnswerer:
                     async for part in parts:
                         if isinstance(part, WrittenAnswer):
                             part.unread = len(evidence.hits) - len(prompt.hits)
+                            part = await self._checked_again(part, prompt.hits, request)
                         yield part
                 return
             except ContextTooLong as error:
                 if not left or tokens <= LEAST_TOKENS:
                     raise
                 tokens = max(LEAST_TOKENS, min(tokens // 2, (error.limit or tokens) - _RESERVED))
+
+    async def _checked_again(self, answer: WrittenAnswer, hits: Sequence[Hit], request: Request) -> WrittenAnswer:
+        """Return an answer after its second check, by one call of a model; as it is if the settings want none."""
+        facts = [one for one in answer.proved if one.claim == "fact"]
+        if self._second is None or not facts:
+            return answer
+        said = [markdown.bare(one.sentence.text) for one in facts]
+        try:
+            proofs = await self._second.check_all(said, hits, request, [one.proof for one in facts])
+        except ModelError as error:
+            answer.troubles.append(f"A second check failed: {error}")
+            return answer
+        checked = iter(proofs)
+        again = WrittenAnswer(self._prompt, claims=answer.claims, told=answer.told, unread=answer.unread, cut=answer.cut)
+        again.dropped, again.repeats = answer.dropped, answer.repeats
+        for one in answer.proved:
+            again.closed(replace(one, proof=next(checked)) if one.claim == "fact" else one)
+        return again
 
     def room(self, window: int = 0) -> int:
         """Return the tokens of a prompt for evidence and conversation.
@@ -232,6 +255,8 @@ class WrittenAnswer:
     sentences: set[str] = field(default_factory=set[str])
     claims: list[Claim] = field(default_factory=list["Claim"])
     states: list[State] = field(default_factory=list["State"])
+    proved: list[Proved] = field(default_factory=list["Proved"])
+    troubles: list[str] = field(default_factory=list[str])
     told: Told = "all"
     last: str = ""
     dropped: int = 0
@@ -261,6 +286,7 @@ class WrittenAnswer:
     def closed(self, proved: Proved) -> SentenceClosed:
         """Append a sentence with its marks and return its event."""
         sentence, proof = proved.sentence, proved.proof
+        self.proved.append(proved)
         if proved.claim in ("fact", "verdict"):
             self.states.append(proof.state)
         before = len(self.text)
@@ -296,7 +322,7 @@ class WrittenAnswer:
 
     def notices(self, model: str) -> list[str]:
         """Return what a reader should know of the reply."""
-        out: list[str] = []
+        out = list(self.troubles)
         if self.unread > 0:
             out.append(f"{_counted(self.unread, 'passage')} did not fit into the prompt; raise respond.context_tokens")
         if self.dropped:
