@@ -201,8 +201,7 @@ class WritingAnswerer:
             answer.troubles.append(f"A second check failed: {error}")
             return answer
         checked = iter(proofs)
-        again = WrittenAnswer(self._prompt, claims=answer.claims, told=answer.told, unread=answer.unread, cut=answer.cut)
-        again.dropped, again.repeats = answer.dropped, answer.repeats
+        again = replace(answer, text="", statements=[], citations={}, states=[], proved=[])
         for one in answer.proved:
             again.closed(replace(one, proof=next(checked)) if one.claim == "fact" else one)
         return again
