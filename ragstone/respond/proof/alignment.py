@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.records import Hit
 from ragstone.respond.facts import Word, form, initials
 from ragstone.respond.proof.passages import Passage
 from ragstone.respond.proof.records import Quote
@@ -29,7 +28,7 @@ MOST_READ = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """How much of each word of a sentence each sentence of a passage holds, (sentences, words), and the best of them."""
+    """What each sentence of a passage holds of each word of a sentence, (sentences, words), and the best of them."""
 
     passage: Passage
     found: NDArray[np.float64]
@@ -101,11 +100,6 @@ def quotes(some: Sequence[Held]) -> tuple[Quote, ...]:
     return tuple(quote for one in some for quote in one.quotes())
 
 
-def hits_of(some: Sequence[Held]) -> list[Hit]:
-    """Return the hits of passages."""
-    return [one.passage.hit for one in some]
-
-
 def _held(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage) -> Held:
     found = np.zeros((len(passage.spans), len(asked)))
     forms = [passage.vocabulary.forms(word) for word in asked]
@@ -124,7 +118,7 @@ def _held(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage)
     while len(parts) < 2 and len(found):
         gains = np.maximum(found, have) @ weights - have @ weights
         best = int(gains.argmax())
-        if parts and gains[best] < GAIN:
+        if gains[best] <= 0 or (parts and gains[best] < GAIN):
             break
         parts.append(best)
         have = np.maximum(have, found[best])

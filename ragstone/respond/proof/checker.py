@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,21 @@ _LIMIT = 6.0
 _WORD = re.compile(r"\w+")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A sentence beside the evidence: the passages, those to quote, the best of them, and what the model says of it."""
+
+    passages: Sequence[Passage]
+    quoted: Sequence[Held]
+    best: Held
+    judgement: Judgement | None
+
+    @property
+    def share(self) -> float:
+        """The share of the sentence that the best passage holds."""
+        return self.best.share
+
+
 class ProofChecker:
     """A checker that compares words, figures and names, and reads the evidence."""
 
@@ -60,28 +76,31 @@ class ProofChecker:
         self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
     ) -> Proof:
         """Return the proof of a sentence; see `Checker`."""
-        asked, passages = words(sentence)[:LONGEST], self._passages.of(hits)
-        if not passages or not has_content(asked, passages):
+        reading = await self.read(sentence, hits, request, named)
+        if reading is None:
             return UNCHECKED
-        held = hold(asked, self._weights(asked, request), passages)
-        some = chosen(held, named, np.array([word.key for word in asked]))
-        read = some or [max(held, key=lambda one: one.share)]
-        judgement = await self._judged(sentence, read[0], request)
-        support = supported(read[0].share, judgement)
-        doubts = doubts_of(sentence, passages, named, before, read[:1])
+        found, support = quotes(reading.quoted), supported(reading.share, reading.judgement)
+        doubts = doubts_of(sentence, reading.passages, named, before, reading.best)
         if doubts:
-            return _contradicted(doubts, sentence, support, quotes(some))
+            return _contradicted(doubts, sentence, support, found)
+        judgement = reading.judgement
         if judgement is not None and judgement.supported < REJECTED:
             parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
-            return Proof(
-                state="contradicted",
-                support=support,
-                reason="no source says this",
-                unsupported=parts,
-                quotes=quotes(some),
-            )
-        state = "supported" if some and support >= SUPPORTED else "unchecked"
-        return Proof(state=state, support=support, quotes=quotes(some))
+            reason = "no source says this"
+            return Proof(state="contradicted", support=support, reason=reason, unsupported=parts, quotes=found)
+        state = "supported" if found and support >= SUPPORTED else "unchecked"
+        return Proof(state=state, support=support, quotes=found)
+
+    async def read(self, sentence: str, hits: Sequence[Hit], request: Request, named: int) -> Reading | None:
+        """Return what the passages hold of a sentence and what the model says; None if one of them says nothing."""
+        asked, passages = words(sentence)[:LONGEST], self._passages.of(hits)
+        if not passages or not has_content(asked, passages):
+            return None
+        held = hold(asked, self._weights(asked, request), passages)
+        some = chosen(held, named, np.array([word.key for word in asked]))
+        best = some[0] if some else max(held, key=lambda one: one.share)
+        judgement = await self._judged(sentence, best, request)
+        return Reading(passages=passages, quoted=some, best=best, judgement=judgement)
 
     async def _judged(self, sentence: str, held: Held, request: Request) -> Judgement | None:
         if self._entailment is None or self._entailment.familiarity(sentence) < FAMILIAR or not held.parts:
@@ -97,13 +116,12 @@ class ProofChecker:
         return worth / worth.sum()
 
 
-def doubts_of(sentence: str, passages: Sequence[Passage], named: int, before: str, read: Sequence[Held]) -> list[Doubt]:
+def doubts_of(sentence: str, passages: Sequence[Passage], named: int, before: str, best: Held) -> list[Doubt]:
     """Return what is surely wrong with a sentence, in its order."""
-    parts = [(one.passage, part) for one in read for part in one.parts[:1]]
     found = [
         *doubtful_figures(sentence, passages, named, before),
         *doubtful_names(sentence, passages, before),
-        *(doubt for passage, part in parts for doubt in turned(sentence, passage.shown(part))),
+        *(doubt for part in best.parts[:1] for doubt in turned(sentence, best.passage.shown(part))),
     ]
     return sorted(found, key=lambda doubt: doubt.span)
 
@@ -117,10 +135,14 @@ def has_content(asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
     return any(alike(word.lower, name.lower, name=True) for word in content for name in names)
 
 
+def features(share: float, judgement: Judgement | None) -> NDArray[np.float64]:
+    """Return the input of the support: the share of the sentence that is found, and the model's log odds."""
+    return np.array([share, _log_odds(judgement.supported) if judgement else 0.0])
+
+
 def supported(share: float, judgement: Judgement | None) -> float:
     """Return the probability, 0 to 1, that the evidence supports a sentence."""
-    by_model = _log_odds(judgement.supported) if judgement else 0.0
-    return 1 / (1 + math.exp(-(BIAS + BY_WORDS * share + BY_MODEL * by_model)))
+    return float(1 / (1 + np.exp(-(BIAS + features(share, judgement) @ np.array([BY_WORDS, BY_MODEL])))))
 
 
 def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from ragstone.core.records import Span
 from ragstone.respond.facts import Word, alike, initials, words
-from ragstone.respond.proof.figures import Figure, derived, figures, same
+from ragstone.respond.proof.arithmetic import derived
+from ragstone.respond.proof.figures import Figure, figures, same
 from ragstone.respond.proof.passages import Passage, Placed
 from ragstone.respond.words import language_of, lexicon, plain
 
@@ -78,20 +79,39 @@ def doubtful_names(sentence: str, passages: Sequence[Passage], before: str) -> l
     lead = _LEAD.match(sentence)
     begins = lead.end() if lead else 0
     capitals_only = language_of(sentence) in _CASED_NOUNS
-    asked = words(sentence)
-    given = words(before)
+    asked, given = words(sentence), words(before)
     text = "\n".join(f"{one.heading}\n{one.text}\n{one.described}" for one in passages).lower()
     out: list[Doubt] = []
+    for name in _names(sentence, asked):
+        counted = [word for word in name if word.lower not in lexicon().general and len(word.lower) > 2]
+        if not counted or name[0].span.start < begins or (capitals_only and not all(word.capitals for word in counted)):
+            continue
+        known = (
+            _mentioned(word, text, given, passages) or _spelled_out(word, name, asked, passages) for word in counted
+        )
+        if not any(known):
+            span = Span(start=name[0].span.start, end=name[-1].span.end)
+            out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}"))
+    return out
+
+
+def _names(sentence: str, asked: Sequence[Word]) -> list[list[Word]]:
+    """Return the names of a sentence, each as the words that stand together, without codes such as COVID-19."""
+    out: list[list[Word]] = []
+    last: Word | None = None
     for word in asked:
-        if not word.named or word.value or word.stop or word.span.start < begins or word.lower in lexicon().general:
-            continue
-        if capitals_only and not word.capitals:
-            continue
-        if any(map(str.isdigit, sentence[word.span.end : word.span.end + 2].strip("-"))):
-            continue  # part of a code such as COVID-19, which is read as a figure
-        if not (_mentioned(word, text, given, passages) or _spelled_out(word, asked, passages)):
-            shown = word.span.of(sentence)
-            out.append(Doubt(span=word.span, reason=f"no source mentions {shown}"))
+        after = sentence[word.span.end : word.span.end + 2].strip("-")
+        if word.named and not word.value and not word.stop and not after[:1].isdigit():
+            if (
+                last is not None
+                and out
+                and out[-1][-1] is last
+                and sentence[last.span.end : word.span.start] in (" ", "-")
+            ):
+                out[-1].append(word)
+            else:
+                out.append([word])
+            last = word
     return out
 
 
@@ -192,7 +212,7 @@ def _headed(placed: Placed, own: Sequence[Figure]) -> float:
 
 
 def _mentioned(word: Word, text: str, given: Sequence[Word], passages: Sequence[Passage]) -> bool:
-    stem = word.lower if len(word.lower) <= 4 else word.lower.rstrip("s")
+    stem = word.lower.removesuffix("s") if len(word.lower) > 3 else word.lower
     if stem in text or stem in plain(text):
         return True
     if any(alike(word.lower, other.lower, name=True) for other in given):
@@ -200,29 +220,14 @@ def _mentioned(word: Word, text: str, given: Sequence[Word], passages: Sequence[
     return any(passage.vocabulary.forms(word) for passage in passages)
 
 
-def _spelled_out(word: Word, asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
-    """Return whether it is an abbreviation of words of the evidence or of the sentence, or part of what one stands for."""
-    letters = word.lower.replace(".", "")
+def _spelled_out(word: Word, name: Sequence[Word], asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
+    """Return whether a word abbreviates others, or is part of a name that is abbreviated."""
     everything = [asked, *(passage.named for passage in passages)]
-    if word.capitals and any(initials(word, some) or letters in _firsts(some) for some in everything):
+    if word.capitals and any(initials(word, some) or word.lower in _firsts(some) for some in everything):
         return True
-    place = next(i for i, one in enumerate(asked) if one is word)
-    run = _run(asked, place)
-    short = "".join(one.lower[0] for one in run)
-    return len(run) > 1 and any(one.capitals and one.lower.startswith(short) for some in everything for one in some)
+    short = "".join(one.lower[0] for one in name)
+    return len(name) > 1 and any(one.capitals and one.lower.startswith(short) for some in everything for one in some)
 
 
 def _firsts(some: Sequence[Word]) -> str:
     return "".join(one.lower[:1] for one in some if not one.stop)
-
-
-def _run(asked: Sequence[Word], place: int) -> list[Word]:
-    """Return the names that stand together with one."""
-    start = end = place
-    while start and (asked[start - 1].named or (asked[start - 1].stop and start > 1 and asked[start - 2].named)):
-        start -= 1
-    while end + 1 < len(asked) and (
-        asked[end + 1].named or (asked[end + 1].stop and end + 2 < len(asked) and asked[end + 2].named)
-    ):
-        end += 1
-    return [one for one in asked[start : end + 1] if not one.stop]
