@@ -120,7 +120,7 @@ def doubts_of(sentence: str, passages: Sequence[Passage], named: int, before: st
     """Return what is surely wrong with a sentence, in its order."""
     found = [
         *doubtful_figures(sentence, passages, named, before),
-        *doubtful_names(sentence, passages, before),
+        *doubtful_names(sentence, passages, named, before),
         *(doubt for part in best.parts[:1] for doubt in turned(sentence, best.passage.shown(part))),
     ]
     return sorted(found, key=lambda doubt: doubt.span)

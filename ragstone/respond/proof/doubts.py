@@ -17,12 +17,14 @@ from ragstone.respond.proof.figures import Figure, figures, same
 from ragstone.respond.proof.passages import Passage, Placed
 from ragstone.respond.words import language_of, lexicon, plain
 
-NEAR = 0.6
+NEAR = 0.4
 """Share of the words near a figure that must stand near another one, which then takes its place."""
-AHEAD = 0.35
-"""By how much that share must exceed that of the figure itself."""
+AHEAD, AHEAD_BARE = 0.15, 0.35
+"""By how much that share must exceed that of the figure itself, if it has a unit and if it has none."""
 COLUMN = 0.25
 """What the right period at the head of a column adds to that share, and the wrong one takes away."""
+_NOUN = 40
+"""Characters after a number in which stands what it counts."""
 _AROUND = 6
 """Words on either side that are near."""
 _STEP = re.compile(
@@ -51,47 +53,45 @@ def doubtful_figures(sentence: str, passages: Sequence[Passage], named: int, bef
         named: how many of the passages are cited.
         before: the question and the answer up to here.
     """
-    own = figures(sentence)
-    said = figures(before)
+    own, said = figures(sentence), figures(before)
     cited = passages[:named] or passages
     out: list[Doubt] = []
     for one in own:
         if _STEP.search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
             continue
-        rival = _rival(one, sentence, cited)
-        if _stands(one, passages):
-            if rival is not None:
-                out.append(Doubt(span=one.span, reason=f"the passage says {rival.shown}, not {one.shown}"))
+        stands, rival = _stands(one, cited), _rival(one, sentence, cited)
+        if stands and (rival is None or _kind(one) == "year"):
             continue
-        if one.counted and rival is None:
+        if rival is not None:
+            reason = f"the passage says {rival.shown}, not {one.shown}"
+        elif one.counted or (one.measure == "time" and lexicon().calculated["apart"].search(plain(sentence))):
             continue
-        if derived(one, sentence, [*_operands(sentence, before, cited), *(other for other in own if other is not one)]):
-            continue
-        reason = f"the passage says {rival.shown}, not {one.shown}" if rival else f"no source says {one.shown}"
-        out.append(Doubt(span=one.span, reason=reason))
+        else:
+            elsewhere = _stands(one, passages[named:])
+            reason = f"the cited passage does not say {one.shown}" if elsewhere else f"no source says {one.shown}"
+        others = [other for other in own if other is not one]
+        if stands or not derived(one, sentence, [*_operands(sentence, before, cited), *others]):
+            out.append(Doubt(span=one.span, reason=reason))
     return out
 
 
-def doubtful_names(sentence: str, passages: Sequence[Passage], before: str) -> list[Doubt]:
-    """Return the names of a sentence that no passage mentions."""
-    if not passages:
-        return []
+def doubtful_names(sentence: str, passages: Sequence[Passage], named: int, before: str) -> list[Doubt]:
+    """Return the names of a sentence that the cited passages do not mention, or none at all; see `doubtful_figures`."""
     lead = _LEAD.match(sentence)
     begins = lead.end() if lead else 0
-    capitals_only = language_of(sentence) in _CASED_NOUNS
+    capitals_only = language_of(f"{before} {sentence}") in _CASED_NOUNS
     asked, given = words(sentence), words(before)
-    text = "\n".join(f"{one.heading}\n{one.text}\n{one.described}" for one in passages).lower()
+    cited = passages[:named] or passages
     out: list[Doubt] = []
     for name in _names(sentence, asked):
         counted = [word for word in name if word.lower not in lexicon().general and len(word.lower) > 2]
         if not counted or name[0].span.start < begins or (capitals_only and not all(word.capitals for word in counted)):
             continue
-        known = (
-            _mentioned(word, text, given, passages) or _spelled_out(word, name, asked, passages) for word in counted
-        )
-        if not any(known):
+        if not any(_is_known(word, name, asked, given, cited) for word in counted):
             span = Span(start=name[0].span.start, end=name[-1].span.end)
-            out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}"))
+            elsewhere = any(_is_known(word, name, asked, given, passages[named:]) for word in counted)
+            reason = "the cited passage does not mention" if elsewhere else "no source mentions"
+            out.append(Doubt(span=span, reason=f"{reason} {span.of(sentence)}"))
     return out
 
 
@@ -150,17 +150,20 @@ def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | 
         forms = [passage.vocabulary.forms(word) for word, _ in near]
         around: dict[tuple[int, str], set[str]] = {}
         for placed in passage.figures:
-            in_cell = bool(placed.head) and not placed.figure.unit
+            in_cell = bool(placed.head) and not placed.figure.unit and _kind(one) != "year"
             alike_kind = in_cell or (placed.figure.measure == one.measure and _kind(placed.figure) == _kind(one))
             equal = same(one, placed.figure)
             if not (alike_kind or equal) or passage.asks(placed.part):
+                continue
+            if not equal and _kind(one) == "number" and not in_cell and not _same_noun(one, sentence, placed, passage):
                 continue
             share = _share(near, forms, passage, placed, around, others)
             if equal:
                 own = max(own, share)
             elif share > best:
                 best, found = share, placed.figure
-    if found is not None and best >= NEAR and best - own >= AHEAD and not _within(one, sentence, found):
+    ahead = AHEAD_BARE if not one.unit else AHEAD
+    if found is not None and best >= NEAR and best - own >= ahead and not _within(one, sentence, found):
         return found
     return None
 
@@ -170,6 +173,16 @@ def _kind(one: Figure) -> str:
     if one.unit or not one.values:
         return one.unit and "unit"
     return "year" if one.values[0] == int(one.values[0]) and 1500 <= one.values[0] <= 2100 else "number"
+
+
+def _same_noun(one: Figure, sentence: str, placed: Placed, passage: Passage) -> bool:
+    """Return whether two bare numbers count the same: one of the next two words is the same."""
+    mine = [word for word in words(sentence[one.span.end : one.span.end + _NOUN]) if not word.stop][:2]
+    text = passage.shown(placed.part)
+    theirs = [word for word in words(text[placed.figure.span.end : placed.figure.span.end + _NOUN]) if not word.stop][
+        :2
+    ]
+    return any(alike(word.lower, other.lower) for word in mine for other in theirs)
 
 
 def _within(one: Figure, sentence: str, rival: Figure) -> bool:
@@ -199,8 +212,10 @@ def _share(
     if key not in around:
         around[key] = {word.lower for word in passage.words[placed.part]} | {word.lower for word in words(placed.head)}
     there = around[key]
-    held = sum(weight for (_, weight), some in zip(near, forms, strict=True) if not some.isdisjoint(there))
-    return held / sum(weight for _, weight in near) + _headed(placed, own)
+    held = [weight for (_, weight), some in zip(near, forms, strict=True) if not some.isdisjoint(there)]
+    if len(held) < min(2, len(near)):
+        return 0.0
+    return sum(held) / sum(weight for _, weight in near) + _headed(placed, own)
 
 
 def _headed(placed: Placed, own: Sequence[Figure]) -> float:
@@ -211,13 +226,16 @@ def _headed(placed: Placed, own: Sequence[Figure]) -> float:
     return COLUMN if any(same(one, other) for one in periods for other in own) else -COLUMN
 
 
-def _mentioned(word: Word, text: str, given: Sequence[Word], passages: Sequence[Passage]) -> bool:
+def _is_known(
+    word: Word, name: Sequence[Word], asked: Sequence[Word], given: Sequence[Word], passages: Sequence[Passage]
+) -> bool:
+    """Return whether passages, or the words before, mention a word of a name in any form."""
     stem = word.lower.removesuffix("s") if len(word.lower) > 3 else word.lower
-    if stem in text or stem in plain(text):
+    if any(stem in passage.lower or passage.vocabulary.forms(word) for passage in passages):
         return True
     if any(alike(word.lower, other.lower, name=True) for other in given):
         return True
-    return any(passage.vocabulary.forms(word) for passage in passages)
+    return _spelled_out(word, name, asked, passages)
 
 
 def _spelled_out(word: Word, name: Sequence[Word], asked: Sequence[Word], passages: Sequence[Passage]) -> bool:

@@ -295,6 +295,9 @@ def _single(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[lis
         span = Span(start=token.start(), end=after.end())
         return [Figure(span=span, shown=span.of(text), values=(12.0,), counted=True)], used + 1
     before = plain(tokens[place - 1].group()) if place else ""
+    if after and (more := re.match(r"\s+(?:and a half|und ein halbes?)\b", text[after.end() :])):
+        span = Span(start=token.start(), end=after.end() + more.end())
+        return [Figure(span=span, shown=span.of(text), values=(value + 0.5,), unit=unit)], used + 4
     if unit in _BASE and _BASE[unit][0] == "time" and after and (value < 1 or before in lexicon().lasts):
         span = Span(start=token.start(), end=after.end())
         return [Figure(span=span, shown=span.of(text), values=(value,), unit=unit, counted=True)], used + 1

@@ -11,6 +11,7 @@ from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Hit
 from ragstone.respond.facts import Vocabulary, Word, words
 from ragstone.respond.proof.figures import Figure, figures, scale
+from ragstone.respond.words import plain
 
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
@@ -52,6 +53,7 @@ class Passage:
             str(value) for value in (*chunk.metadata.values(), *chunk.facts.values()) if isinstance(value, str | int)
         ]
         self.described = " ".join(told)[:1000]
+        self.lower = plain(f"{self.heading}\n{self.text}\n{self.described}")
         self.spans = [span for span in sentences(self.text) if span.end > span.start]
 
     def shown(self, part: int) -> str:

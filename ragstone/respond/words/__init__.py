@@ -213,7 +213,7 @@ def lexicon() -> Lexicon:
         unsure=_all(table.get("unsure", ()) for table in tables),
         calculated={
             name: _any(table["calculated"][name] for table in tables if "calculated" in table)
-            for name in ("any", "sum", "mean", "product", "ratio", "more")
+            for name in ("any", "sum", "mean", "product", "ratio", "more", "apart")
         },
         documents=_any(table["documents"] for table in tables),
         says=_any(table["says"] for table in tables),
