@@ -44,7 +44,11 @@ def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
                 and own.measure in (one.measure, other.measure)
             ):
                 plain_results.append(a * b)
-            if "ratio" in cues and one.measure == other.measure and own.measure in ("", "%"):
+            if (
+                "ratio" in cues
+                and own.measure in ("", "%")
+                and (one.measure == other.measure or "" in (one.measure, other.measure))
+            ):
                 by = 100.0 if own.unit == "%" else 1.0
                 plain_results += [by * a / b, by * b / a, by * abs(a - b) / abs(b), by * abs(a - b) / abs(a)]
     return any(near(goal, one, own.step) for goal in own.values for one in plain_results)

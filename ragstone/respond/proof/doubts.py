@@ -19,14 +19,18 @@ from ragstone.respond.words import language_of, lexicon, plain
 
 NEAR = 0.4
 """Share of the words near a figure that must stand near another one, which then takes its place."""
-AHEAD, AHEAD_BARE = 0.15, 0.35
+AHEAD, AHEAD_BARE = 0.15, 0.25
 """By how much that share must exceed that of the figure itself, if it has a unit and if it has none."""
 COLUMN = 0.25
 """What the right period at the head of a column adds to that share, and the wrong one takes away."""
+_FEW, _ASKED = 3, 0.5
+"""Fewer words near a figure are read with those of the question, which have this weight."""
 _NOUN = 40
 """Characters after a number in which stands what it counts."""
 _AROUND = 6
 """Words on either side that are near."""
+_CLOSE, _FALL = 3, 8
+"""Words between a figure and a word that take nothing from its weight, and further ones that halve it."""
 _STEP = re.compile(
     r"(?:step|option|example|point|item|passages?|sources?|documents?|schritt|punkt|beispiel|quelle|#|\[)\s*$",
     re.IGNORECASE,
@@ -59,12 +63,14 @@ def doubtful_figures(sentence: str, passages: Sequence[Passage], named: int, bef
     for one in own:
         if _STEP.search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
             continue
-        stands, rival = _stands(one, cited), _rival(one, sentence, cited)
-        if stands and (rival is None or _kind(one) == "year"):
+        stands, rival = _stands(one, cited), _rival(one, sentence, cited, before)
+        if stands and (rival is None or _kind(one) == "year" or one.unit == "month name"):
             continue
+        if one.measure == "time" and _is_distance(one, sentence):
+            continue  # "two weeks before": calculated from dates
         if rival is not None:
             reason = f"the passage says {rival.shown}, not {one.shown}"
-        elif one.counted or (one.measure == "time" and lexicon().calculated["apart"].search(plain(sentence))):
+        elif one.counted:
             continue
         else:
             elsewhere = _stands(one, passages[named:])
@@ -136,19 +142,20 @@ def _operands(sentence: str, before: str, passages: Sequence[Passage]) -> list[F
     return out
 
 
-def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
+def _rival(one: Figure, sentence: str, passages: Sequence[Passage], before: str) -> Figure | None:
     """Return the figure of the passages in whose place this one stands; None if that is not sure.
 
     The words near it stand near the other one, whose unit or kind is the same, and not near itself.
     """
     near = _near_words(sentence, one)
+    if len(near) < _FEW:  # "Two hours." answers the question in its words
+        near += [(word, _ASKED) for word in words(before.partition("\n")[0]) if not word.stop and not word.value]
     if not near or one.unit == "code":
         return None
     best, own, found = 0.0, 0.0, None
     others = [other for other in figures(sentence) if other is not one]
     for passage in passages:
         forms = [passage.vocabulary.forms(word) for word, _ in near]
-        around: dict[tuple[int, str], set[str]] = {}
         for placed in passage.figures:
             in_cell = bool(placed.head) and not placed.figure.unit and _kind(one) != "year"
             alike_kind = in_cell or (placed.figure.measure == one.measure and _kind(placed.figure) == _kind(one))
@@ -157,7 +164,7 @@ def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | 
                 continue
             if not equal and _kind(one) == "number" and not in_cell and not _same_noun(one, sentence, placed, passage):
                 continue
-            share = _share(near, forms, passage, placed, around, others)
+            share = _share(near, forms, passage, placed, others)
             if equal:
                 own = max(own, share)
             elif share > best:
@@ -166,6 +173,11 @@ def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | 
     if found is not None and best >= NEAR and best - own >= ahead and not _within(one, sentence, found):
         return found
     return None
+
+
+def _is_distance(one: Figure, sentence: str) -> bool:
+    """Return whether a duration says how far two times are apart."""
+    return lexicon().calculated["apart"].search(plain(sentence[one.span.end : one.span.end + 20])) is not None
 
 
 def _kind(one: Figure) -> str:
@@ -204,15 +216,23 @@ def _share(
     forms: Sequence[set[str]],
     passage: Passage,
     placed: Placed,
-    around: dict[tuple[int, str], set[str]],
     own: Sequence[Figure],
 ) -> float:
-    """Return how many of the words stand in the sentence of a figure, or at the head of its column."""
-    key = (placed.part, placed.head)
-    if key not in around:
-        around[key] = {word.lower for word in passage.words[placed.part]} | {word.lower for word in words(placed.head)}
-    there = around[key]
-    held = [weight for (_, weight), some in zip(near, forms, strict=True) if not some.isdisjoint(there)]
+    """Return how many of the words stand near a figure of a passage, or at the head of its column; near ones count more."""
+    some, place = passage.words[placed.part], placed.figure.span
+    head = {word.lower for word in words(placed.head)}
+    before = sum(word.span.end <= place.start for word in some)
+    held: list[float] = []
+    for (_, weight), these in zip(near, forms, strict=True):
+        if not these.isdisjoint(head):
+            held.append(weight)
+            continue
+        apart = [
+            (before - n - 1) if n < before else max(0, n - before) for n, word in enumerate(some) if word.lower in these
+        ]
+        if apart:
+            far = 0 if placed.figure.in_cell else max(0, min(apart) - _CLOSE)
+            held.append(weight / (1 + far / _FALL))
     if len(held) < min(2, len(near)):
         return 0.0
     return sum(held) / sum(weight for _, weight in near) + _headed(placed, own)

@@ -108,7 +108,7 @@ def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
         one, after = out[place], out[place + 1]
         if not _RANGE.fullmatch(text[one.span.end : after.span.start]) or {one.unit, after.unit} & NAMED:
             continue
-        if after.scale > one.scale == 1:
+        if after.scale != one.scale == 1:
             values = (*one.values, *(value * after.scale for value in one.values))
             one = replace(one, values=values, scale=after.scale)
         unit = one.unit or after.unit
@@ -249,7 +249,7 @@ def _worded(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[lis
             used += 1
             continue
         value = lists.numbers.get(word) or {"dozen": "12", "one": "1" if used else None}.get(word)
-        if value is None:
+        if value is None or (not used and float(value) >= 100):  # "several hundred" is no figure
             break
         if float(value) == 100 and current:
             current *= 100
@@ -360,6 +360,8 @@ def _readings(digits: str) -> tuple[tuple[float, ...], float]:
         whole, _, part = plain_digits.replace(",", ".").rpartition(".")
         out.append(float(f"{whole.replace('.', '')}.{part}" if whole or plain_digits.startswith(".") else part))
     value = out[0]
+    if len(out) > 1:
+        return tuple(out), 0.0
     if value == int(value):
         zeros = len(str(int(value))) - len(str(int(value)).rstrip("0")) if value else 0
         return tuple(out), max(0.5, min(0.5 * 10**zeros, 0.02 * value)) if zeros >= 2 else 0.5
