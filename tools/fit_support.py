@@ -25,7 +25,7 @@ from ragstone.index import build_claim_model
 from ragstone.respond.proof.checker import ProofChecker, features
 
 SETS = ("summedits", "factcheck_gpt", "expertqa")
-MOST = 600
+MOST = 150
 """Rows of a set."""
 RIDGE = 0.5
 
@@ -56,9 +56,10 @@ async def main() -> None:
     found: list[tuple[np.ndarray, bool]] = []
     for name in SETS:
         for claim, premise, true in rows(Path(os.environ["RAGSTONE_TEST_DATA"]) / "nli" / f"{name}.jsonl.gz"):
-            reading = await checker.read(claim, [hit(premise)], Request.by_owner(), 1)
-            if reading is not None and reading.judgement is not None:
-                found.append((features(reading.share, reading.judgement), true))
+            reading = checker.read(claim, [hit(premise)], Request.by_owner(), 1)
+            judgement = await checker.judged(claim, reading, Request.by_owner()) if reading else None
+            if reading and judgement:
+                found.append((features(reading.share, judgement), true))
     true = np.array([one for _, one in found], dtype=float)
     share = float(true.mean())
     weights = 0.5 * (true / share + (1 - true) / (1 - share))

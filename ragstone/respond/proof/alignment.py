@@ -22,7 +22,7 @@ INSTEAD = 0.3
 """By how much more of the sentence a passage must have to be quoted instead of the one that the writer names."""
 CLOSE = 0.45
 """Share of a sentence that a passage must have to be quoted though the writer names none."""
-MOST_READ = 1000
+MOST_READ = 800
 """Characters of evidence that a model reads."""
 
 

@@ -30,7 +30,7 @@ BIAS, BY_WORDS, BY_MODEL = -2.0, 4.0, 0.5
 """Coefficients of the support: of the share of the sentence that is found, and of the model's log odds."""
 SUPPORTED = 0.5
 """A sentence with at least this support counts as supported."""
-REJECTED = 0.02
+REJECTED = 0.045
 """A sentence to which the model gives less is contradicted."""
 FAMILIAR = 0.7
 """Share of a sentence's words that the model must know."""
@@ -46,12 +46,11 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A sentence beside the evidence: the passages, those to quote, the best of them, and what the model says of it."""
+    """A sentence beside the evidence: the passages, those to quote, and the best of them."""
 
     passages: Sequence[Passage]
     quoted: Sequence[Held]
     best: Held
-    judgement: Judgement | None
 
     @property
     def share(self) -> float:
@@ -76,36 +75,37 @@ class ProofChecker:
         self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
     ) -> Proof:
         """Return the proof of a sentence; see `Checker`."""
-        reading = await self.read(sentence, hits, request, named)
+        reading = self.read(sentence, hits, request, named)
         if reading is None:
             return UNCHECKED
-        found, support = quotes(reading.quoted), supported(reading.share, reading.judgement)
-        doubts = doubts_of(sentence, reading.passages, named, before, reading.best)
-        if doubts:
-            return _contradicted(doubts, sentence, support, found)
-        judgement = reading.judgement
+        found = quotes(reading.quoted)
+        if doubts := doubts_of(sentence, reading.passages, named, before, reading.best):
+            return _contradicted(doubts, sentence, supported(reading.share, None), found)
+        judgement = await self.judged(sentence, reading, request)
+        support = supported(reading.share, judgement)
         if judgement is not None and judgement.supported < REJECTED:
             parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
             reason = "no source says this"
             return Proof(state="contradicted", support=support, reason=reason, unsupported=parts, quotes=found)
-        state = "supported" if found and support >= SUPPORTED else "unchecked"
-        return Proof(state=state, support=support, quotes=found)
+        return Proof(
+            state="supported" if found and support >= SUPPORTED else "unchecked", support=support, quotes=found
+        )
 
-    async def read(self, sentence: str, hits: Sequence[Hit], request: Request, named: int) -> Reading | None:
-        """Return what the passages hold of a sentence and what the model says; None if one of them says nothing."""
+    def read(self, sentence: str, hits: Sequence[Hit], request: Request, named: int) -> Reading | None:
+        """Return what the passages hold of a sentence; None if one of them says nothing."""
         asked, passages = words(sentence)[:LONGEST], self._passages.of(hits)
         if not passages or not has_content(asked, passages):
             return None
         held = hold(asked, self._weights(asked, request), passages)
         some = chosen(held, named, np.array([word.key for word in asked]))
         best = some[0] if some else max(held, key=lambda one: one.share)
-        judgement = await self._judged(sentence, best, request)
-        return Reading(passages=passages, quoted=some, best=best, judgement=judgement)
+        return Reading(passages=passages, quoted=some, best=best)
 
-    async def _judged(self, sentence: str, held: Held, request: Request) -> Judgement | None:
-        if self._entailment is None or self._entailment.familiarity(sentence) < FAMILIAR or not held.parts:
+    async def judged(self, sentence: str, reading: Reading, request: Request) -> Judgement | None:
+        """Return what the model says of a sentence beside the best passage; None if it cannot tell."""
+        if self._entailment is None or self._entailment.familiarity(sentence) < FAMILIAR or not reading.best.parts:
             return None
-        [judgement] = await self._entailment.judge([sentence], [held.read()], request)
+        [judgement] = await self._entailment.judge([sentence], [reading.best.read()], request)
         return judgement
 
     def _weights(self, asked: Sequence[Word], request: Request) -> NDArray[np.float64]:

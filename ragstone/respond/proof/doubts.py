@@ -218,7 +218,7 @@ def _share(
     placed: Placed,
     own: Sequence[Figure],
 ) -> float:
-    """Return how many of the words stand near a figure of a passage, or at the head of its column; near ones count more."""
+    """Return the share of the words that stand near a figure of a passage, or at the head of its column."""
     some, place = passage.words[placed.part], placed.figure.span
     head = {word.lower for word in words(placed.head)}
     before = sum(word.span.end <= place.start for word in some)
