@@ -57,9 +57,9 @@ async def main() -> None:
     for name in SETS:
         for claim, premise, true in rows(Path(os.environ["RAGSTONE_TEST_DATA"]) / "nli" / f"{name}.jsonl.gz"):
             reading = checker.read(claim, [hit(premise)], Request.by_owner(), 1)
-            judgement = await checker.judged(claim, reading, Request.by_owner()) if reading else None
+            judgement = await checker.judged(claim, reading.best, Request.by_owner()) if reading else None
             if reading and judgement:
-                found.append((features(reading.share, judgement), true))
+                found.append((features(reading.best.share, judgement), true))
     true = np.array([one for _, one in found], dtype=float)
     share = float(true.mean())
     weights = 0.5 * (true / share + (1 - true) / (1 - share))
