@@ -27,6 +27,8 @@ from ragstone.respond.proof.checker import ProofChecker, features
 SETS = ("summedits", "factcheck_gpt", "expertqa")
 MOST = 150
 """Rows of a set."""
+TRUE = 0.9
+"""Share of the sentences of an answer that are true, which the support takes for granted."""
 RIDGE = 0.5
 
 
@@ -62,7 +64,7 @@ async def main() -> None:
                 found.append((features(reading.best.share, judgement), true))
     true = np.array([one for _, one in found], dtype=float)
     share = float(true.mean())
-    weights = 0.5 * (true / share + (1 - true) / (1 - share))
+    weights = TRUE * true / share + (1 - TRUE) * (1 - true) / (1 - share)
     b = newton(np.array([row for row, _ in found]), true, weights, RIDGE)
     print(f"BIAS, BY_WORDS, BY_MODEL = {', '.join(f'{value:.2f}' for value in b)}")
 

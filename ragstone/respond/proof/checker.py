@@ -26,11 +26,11 @@ from ragstone.respond.proof.passages import Passage, Passages
 from ragstone.respond.proof.polarity import turned
 from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
 
-BIAS, BY_WORDS, BY_MODEL = -0.42, 0.79, 0.46
+BIAS, BY_WORDS, BY_MODEL = 1.69, 0.94, 0.40
 """Coefficients of the support: of the share of the sentence that is found, and of the model's log odds."""
-SUPPORTED = 0.5
+SUPPORTED = 0.75
 """A sentence with at least this support counts as supported."""
-REJECTED = 0.045
+REJECTED = 0.027
 """A sentence to which the model gives less is contradicted; chosen on replies, left out one collection at a time."""
 FAMILIAR = 0.7
 """Share of a sentence's words that the model must know."""
@@ -41,6 +41,8 @@ LONGEST = 300
 _GAP = 1
 """Words between two unsupported ones that are marked with them."""
 _LIMIT = 6.0
+_UNREAD = -2.3
+"""Log odds of a sentence that the model did not read, so that half of its words must be found."""
 _WORD = re.compile(r"\w+")
 
 
@@ -142,7 +144,7 @@ def has_content(asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
 
 def features(share: float, judgement: Judgement | None) -> NDArray[np.float64]:
     """Return the input of the support: the share of the sentence that is found, and the model's log odds."""
-    return np.array([share, _log_odds(judgement.supported) if judgement else 0.0])
+    return np.array([share, _log_odds(judgement.supported) if judgement else _UNREAD])
 
 
 def supported(share: float, judgement: Judgement | None) -> float:

@@ -19,7 +19,7 @@ from ragstone.respond.words import language_of, lexicon, plain
 
 NEAR = 0.4
 """Share of the words near a figure that must stand near another one, which then takes its place."""
-AHEAD, AHEAD_BARE = 0.15, 0.25
+AHEAD, AHEAD_BARE = 0.25, 0.35
 """By how much that share must exceed that of the figure itself, if it has a unit and if it has none."""
 COLUMN = 0.25
 """What the right period at the head of a column adds to that share, and the wrong one takes away."""
