@@ -10,8 +10,6 @@ from ragstone.respond.proof.figures import NAMED, Figure, factor, near
 from ragstone.respond.words import lexicon, plain
 
 _OPERANDS = 40
-FEW = 6
-"""Up to here any step counts, because few figures seldom give another one by chance."""
 _SIGN = re.compile(r"[=+×]")
 _COMPARED = re.compile(r"\d\s?%?\s(?:\w+\s){0,2}\w+")
 
@@ -21,11 +19,11 @@ def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
 
     The step is a sum, a difference, a mean, a product, a ratio or a change in percent.
     """
-    if own.unit in NAMED:
+    cues = _cues(plain(sentence))
+    if own.unit in NAMED or not cues:
         return False
     some = list({(one.values, one.unit): one for one in operands if one.values and one.unit not in NAMED}.values())
     some = some[:_OPERANDS]
-    cues = _cues(plain(sentence)) if len(some) > FEW else {"sum", "mean", "product", "ratio"}
     step = own.step * factor(own)
     terms = [(value, one) for one in some if one.measure in (own.measure, "") for value in one.base()]
     results: list[float] = []
