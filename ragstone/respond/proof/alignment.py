@@ -78,14 +78,12 @@ def chosen(held: Sequence[Held], named: int, keys: NDArray[np.bool_]) -> list[He
         named: how many of them are cited.
         keys: which words are figures or names.
     """
-    if not held:
-        return []
     first = max(held[:named] or held, key=lambda one: one.share)
     best = max(held, key=lambda one: one.share)
-    if (named and best.share - first.share >= INSTEAD) or (not named and best.share < CLOSE):
+    if not named and best.share < CLOSE:
+        return []
+    if best.share - first.share >= INSTEAD:
         first = best
-        if not named:
-            return []
     out, have = [first], first.words
     for one in held[:named]:
         gain = np.maximum(one.words - have, 0) * one.weights

@@ -48,11 +48,15 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A sentence beside the evidence: the passages, those to quote, the best one, and the others."""
+    """A sentence beside the passages.
 
-    passages: Sequence[Passage]
+    ``quoted`` are those to quote and ``best`` is the first of them. ``cited`` are those on which the sentence may rest:
+    the ones that the writer names, and any that hold more of it. ``others`` are the rest.
+    """
+
     quoted: Sequence[Held]
     best: Held
+    cited: Sequence[Held]
     others: Sequence[Held]
 
 
@@ -77,12 +81,13 @@ class ProofChecker:
         if reading is None:
             return UNCHECKED
         found = quotes(reading.quoted)
-        if doubts := doubts_of(sentence, reading.passages, named, before, reading.best):
+        if doubts := doubts_of(sentence, reading, before):
             return _contradicted(doubts, sentence, supported(reading.best.share, None), found)
         judgement = await self.judged(sentence, reading.best, request)
         support = supported(reading.best.share, judgement)
         if judgement is not None and judgement.supported < REJECTED:
-            if not await self._rejects(sentence, reading.others, request):
+            rest = [one for one in (*reading.cited, *reading.others) if one is not reading.best]
+            if not await self._rejects(sentence, rest, request):
                 return Proof(state="unchecked", support=support, quotes=found)
             parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
             reason = "no source says this"
@@ -99,8 +104,10 @@ class ProofChecker:
         held = hold(asked, self._weights(asked, request), passages)
         some = chosen(held, named, np.array([word.key for word in asked]))
         best = some[0] if some else max(held, key=lambda one: one.share)
-        others = [one for one in held if one is not best and all(one is not other for other in some)]
-        return Reading(passages=passages, quoted=some, best=best, others=others)
+        most = max((one.share for one in held[:named]), default=0.0)
+        cited = [one for place, one in enumerate(held) if place < named or one.share > most or not named]
+        others = [one for one in held if all(one is not other for other in cited)]
+        return Reading(quoted=some, best=best, cited=cited, others=others)
 
     async def judged(self, sentence: str, held: Held, request: Request) -> Judgement | None:
         """Return what the model says of a sentence beside a passage; None if it cannot tell."""
@@ -123,11 +130,13 @@ class ProofChecker:
         return worth / worth.sum()
 
 
-def doubts_of(sentence: str, passages: Sequence[Passage], named: int, before: str, best: Held) -> list[Doubt]:
+def doubts_of(sentence: str, reading: Reading, before: str) -> list[Doubt]:
     """Return what is surely wrong with a sentence, in its order."""
+    best = reading.best
+    cited, others = ([one.passage for one in some] for some in (reading.cited, reading.others))
     found = [
-        *doubtful_figures(sentence, passages, named, before),
-        *doubtful_names(sentence, passages, named, before),
+        *doubtful_figures(sentence, cited, others, before),
+        *doubtful_names(sentence, cited, others, before),
         *(doubt for part in best.parts[:1] for doubt in turned(sentence, best.passage.shown(part))),
     ]
     return sorted(found, key=lambda doubt: doubt.span)

@@ -48,17 +48,16 @@ class Doubt:
     reason: str
 
 
-def doubtful_figures(sentence: str, passages: Sequence[Passage], named: int, before: str) -> list[Doubt]:
-    """Return the figures of a sentence that stand nowhere, or in whose place the passages have another.
+def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[Passage], before: str) -> list[Doubt]:
+    """Return the figures of a sentence that the cited passages lack, or in whose place they have another.
 
     Args:
         sentence: what was written.
-        passages: the evidence; the first ``named`` are those that the writer cites.
-        named: how many of the passages are cited.
+        cited: the passages on which it rests.
+        others: the rest of the evidence, for the reason.
         before: the question and the answer up to here.
     """
     own, said = figures(sentence), figures(before)
-    cited = passages[:named] or passages
     out: list[Doubt] = []
     for one in own:
         if _STEP.search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
@@ -73,21 +72,20 @@ def doubtful_figures(sentence: str, passages: Sequence[Passage], named: int, bef
         elif one.counted:
             continue
         else:
-            elsewhere = _stands(one, passages[named:])
+            elsewhere = _stands(one, others)
             reason = f"the cited passage does not say {one.shown}" if elsewhere else f"no source says {one.shown}"
-        others = [other for other in own if other is not one]
-        if stands or not derived(one, sentence, [*_operands(sentence, before, cited), *others]):
+        operands = [*_operands(sentence, before, cited), *(other for other in own if other is not one)]
+        if stands or not derived(one, sentence, operands):
             out.append(Doubt(span=one.span, reason=reason))
     return out
 
 
-def doubtful_names(sentence: str, passages: Sequence[Passage], named: int, before: str) -> list[Doubt]:
-    """Return the names of a sentence that the cited passages do not mention, or none at all; see `doubtful_figures`."""
+def doubtful_names(sentence: str, cited: Sequence[Passage], others: Sequence[Passage], before: str) -> list[Doubt]:
+    """Return the names of a sentence that the cited passages do not mention; see `doubtful_figures`."""
     lead = _LEAD.match(sentence)
     begins = lead.end() if lead else 0
     capitals_only = language_of(f"{before} {sentence}") in _CASED_NOUNS
     asked, given = words(sentence), words(before)
-    cited = passages[:named] or passages
     out: list[Doubt] = []
     for name in _names(sentence, asked):
         counted = [word for word in name if word.lower not in lexicon().general and len(word.lower) > 2]
@@ -95,7 +93,7 @@ def doubtful_names(sentence: str, passages: Sequence[Passage], named: int, befor
             continue
         if not any(_is_known(word, name, asked, given, cited) for word in counted):
             span = Span(start=name[0].span.start, end=name[-1].span.end)
-            elsewhere = any(_is_known(word, name, asked, given, passages[named:]) for word in counted)
+            elsewhere = any(_is_known(word, name, asked, given, others) for word in counted)
             reason = "the cited passage does not mention" if elsewhere else "no source mentions"
             out.append(Doubt(span=span, reason=f"{reason} {span.of(sentence)}"))
     return out
