@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
-from ragstone.respond.proof.figures import NAMED, Figure, factor, near
+from ragstone.respond.proof.figures import Figure, factor, near
+from ragstone.respond.proof.units import NAMED
 from ragstone.respond.words import lexicon, plain
 
 _OPERANDS = 40

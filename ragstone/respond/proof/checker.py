@@ -136,7 +136,7 @@ def doubts_of(sentence: str, reading: Reading, before: str) -> list[Doubt]:
     cited, others = ([one.passage for one in some] for some in (reading.cited, reading.others))
     found = [
         *doubtful_figures(sentence, cited, others, before),
-        *doubtful_names(sentence, cited, others, before),
+        *doubtful_names(sentence, [*cited, *others], before),
         *(doubt for part in best.parts[:1] for doubt in turned(sentence, best.passage.shown(part))),
     ]
     return sorted(found, key=lambda doubt: doubt.span)

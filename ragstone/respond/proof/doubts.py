@@ -63,14 +63,14 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
         if _STEP.search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
             continue
         stands, rival = _stands(one, cited), _rival(one, sentence, cited, before)
-        if stands and (rival is None or _kind(one) == "year" or one.unit == "month name"):
+        if stands and (rival is None or _kind(one) == "year" or one.measure in ("month name", "time")):
             continue
         if one.measure == "time" and _is_distance(one, sentence):
             continue  # "two weeks before": calculated from dates
         if rival is not None:
             reason = f"the passage says {rival.shown}, not {one.shown}"
-        elif one.counted:
-            continue
+        elif one.counted or one.rough:
+            continue  # counted or estimated by the writer
         else:
             elsewhere = _stands(one, others)
             reason = f"the cited passage does not say {one.shown}" if elsewhere else f"no source says {one.shown}"
@@ -80,8 +80,8 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
     return out
 
 
-def doubtful_names(sentence: str, cited: Sequence[Passage], others: Sequence[Passage], before: str) -> list[Doubt]:
-    """Return the names of a sentence that the cited passages do not mention; see `doubtful_figures`."""
+def doubtful_names(sentence: str, passages: Sequence[Passage], before: str) -> list[Doubt]:
+    """Return the names of a sentence that no passage mentions, and neither the question nor the answer before."""
     lead = _LEAD.match(sentence)
     begins = lead.end() if lead else 0
     capitals_only = language_of(f"{before} {sentence}") in _CASED_NOUNS
@@ -91,11 +91,9 @@ def doubtful_names(sentence: str, cited: Sequence[Passage], others: Sequence[Pas
         counted = [word for word in name if word.lower not in lexicon().general and len(word.lower) > 2]
         if not counted or name[0].span.start < begins or (capitals_only and not all(word.capitals for word in counted)):
             continue
-        if not any(_is_known(word, name, asked, given, cited) for word in counted):
+        if not any(_is_known(word, name, asked, given, passages) for word in counted):
             span = Span(start=name[0].span.start, end=name[-1].span.end)
-            elsewhere = any(_is_known(word, name, asked, given, others) for word in counted)
-            reason = "the cited passage does not mention" if elsewhere else "no source mentions"
-            out.append(Doubt(span=span, reason=f"{reason} {span.of(sentence)}"))
+            out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}"))
     return out
 
 

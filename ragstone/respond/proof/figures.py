@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from ragstone.core.records import Span
 from ragstone.respond.money import currency_of
+from ragstone.respond.proof.units import BASE, LONG, NAMED
 from ragstone.respond.words import lexicon, plain
 
 _TOKEN = re.compile(
@@ -32,20 +33,6 @@ _TOKEN = re.compile(
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+")
 _LETTERS = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9}
 """Letters after an amount of money that multiply it."""
-_BASE = {
-    "s": ("time", 1.0), "min": ("time", 60.0), "h": ("time", 3600.0), "day": ("time", 86400.0),
-    "week": ("time", 604800.0), "month": ("time", 2629800.0), "year": ("time", 31557600.0),
-    "decade": ("time", 315576000.0), "mm": ("length", 0.001), "cm": ("length", 0.01), "m": ("length", 1.0),
-    "km": ("length", 1000.0), "inch": ("length", 0.0254), "ft": ("length", 0.3048), "mi": ("length", 1609.344),
-    "mg": ("mass", 1e-6), "g": ("mass", 0.001), "kg": ("mass", 1.0), "t": ("mass", 1000.0), "lb": ("mass", 0.45359),
-    "ml": ("volume", 0.001), "l": ("volume", 1.0), "kb": ("data", 1e3), "mb": ("data", 1e6), "gb": ("data", 1e9),
-    "tb": ("data", 1e12),
-}  # fmt: skip
-"""What a unit measures, and how much of the base unit it is."""
-_LONG = frozenset({"month", "year", "decade"})
-"""Units of time that have no fixed number of days."""
-NAMED = frozenset({"month name", "clock", "code", "century", "quarter"})
-"""What stands in the place of a unit and is compared with its like only."""
 _LOOSE = 0.015
 """Share by which converted units may differ: a month may have 30 days."""
 _STUCK = re.compile(r"(\d+(?:[.,]\d+)?)([^\W\d_]{1,3})")
@@ -62,9 +49,9 @@ _SMALL = 12
 class Figure:
     """A figure: its readings (1.000 has two), its unit or kind, and half of its last digit.
 
-    ``scale`` is what a word such as "million" multiplied it by, ``counted`` a small number that may count things, and
-    ``in_cell`` one of a table. ``unit`` is a unit of the lexicon, a currency, "%", or one of `NAMED`; "" for a bare
-    number.
+    ``scale`` is what a word such as "million" multiplied it by, ``counted`` a small number that may count things,
+    ``rough`` one after a word such as "about", and ``in_cell`` one of a table. ``unit`` is a unit of the lexicon, a
+    currency, "%", or one of `NAMED`; "" for a bare number.
     """
 
     span: Span
@@ -73,17 +60,18 @@ class Figure:
     unit: str = ""
     step: float = 0.0
     counted: bool = False
+    rough: bool = False
     in_cell: bool = False
     scale: float = 1.0
 
     @property
     def measure(self) -> str:
         """What the figure measures: a dimension, or the unit itself."""
-        return _BASE[self.unit][0] if self.unit in _BASE else self.unit
+        return BASE[self.unit][0] if self.unit in BASE else self.unit
 
     def base(self) -> Iterator[float]:
         """Yield the readings in the base unit."""
-        factor = _BASE[self.unit][1] if self.unit in _BASE else 1.0
+        factor = BASE[self.unit][1] if self.unit in BASE else 1.0
         return (value * factor for value in self.values)
 
 
@@ -113,7 +101,7 @@ def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
             one = replace(one, values=values, scale=after.scale)
         unit = one.unit or after.unit
         out[place] = replace(one, unit=unit, counted=one.counted and not unit)
-        out[place + 1] = replace(after, unit=after.unit or (unit if unit not in _BASE else ""))
+        out[place + 1] = replace(after, unit=after.unit or (unit if unit not in BASE else ""))
     return out
 
 
@@ -134,7 +122,7 @@ def same(own: Figure, other: Figure) -> bool:
             return True
     step = own.step
     if own.measure == other.measure:
-        loose = own.unit != other.unit and (own.measure != "time" or (own.unit in _LONG) != (other.unit in _LONG))
+        loose = own.unit != other.unit and (own.measure != "time" or (own.unit in LONG) != (other.unit in LONG))
         step *= factor(own)
         return any(near(mine, theirs, step, loose=loose) for mine in own.base() for theirs in other.base())
     if {own.unit, other.unit} == {"%", ""}:
@@ -154,7 +142,7 @@ def near(mine: float, theirs: float, step: float, *, loose: bool = False) -> boo
 
 
 def factor(own: Figure) -> float:
-    return _BASE[own.unit][1] if own.unit in _BASE else 1.0
+    return BASE[own.unit][1] if own.unit in BASE else 1.0
 
 
 def _figure(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[list[Figure], int]:
@@ -210,7 +198,8 @@ def _numeral(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[li
         unit = unit or named
         if cent := re.match(r"\s?cent\b", text[end:]) if named == "%" and plain(after.group()) == "per" else None:
             used, end = used + 1, end + cent.end()
-    about = any(plain(word.group()) in lexicon().about for word in tokens[max(0, place - 2) : place])
+    rough = _is_rough(tokens, place)
+    loose = rough or any(plain(word.group()) in lexicon().bounds for word in tokens[max(0, place - 2) : place])
     shown = text[token.start() : end].strip()
     return [
         Figure(
@@ -218,8 +207,9 @@ def _numeral(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[li
             shown=shown,
             values=tuple(value * by for value in values),
             unit=unit,
-            step=(max(2 * step, 0.05 * values[0] if _digits(token["digits"]) <= 2 else 0.0) if about else step) * by,
+            step=(max(2 * step, 0.05 * values[0] if _digits(token["digits"]) <= 2 else 0.0) if loose else step) * by,
             counted=not unit and by == 1 and max(values) <= _SMALL,
+            rough=rough and _digits(token["digits"]) <= 2,
             scale=by,
         )
     ], used
@@ -269,7 +259,14 @@ def _worded(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[lis
         value = total + current
         span = Span(start=token.start(), end=end)
         return [
-            Figure(span=span, shown=span.of(text), values=(value,), unit=unit, counted=not unit and value <= _SMALL)
+            Figure(
+                span=span,
+                shown=span.of(text),
+                values=(value,),
+                unit=unit,
+                counted=not unit and value <= _SMALL,
+                rough=_is_rough(tokens, place),
+            )
         ], used
     if (month := lists.months.get(lower)) and _is_month(tokens, place):
         value = float(month.removeprefix("month "))
@@ -298,10 +295,15 @@ def _single(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[lis
     if after and (more := re.match(r"\s+(?:and a half|und ein halbes?)\b", text[after.end() :])):
         span = Span(start=token.start(), end=after.end() + more.end())
         return [Figure(span=span, shown=span.of(text), values=(value + 0.5,), unit=unit)], used + 4
-    if unit in _BASE and _BASE[unit][0] == "time" and after and (value < 1 or before in lexicon().lasts):
+    if unit in BASE and BASE[unit][0] == "time" and after and (value < 1 or before in lexicon().lasts):
         span = Span(start=token.start(), end=after.end())
         return [Figure(span=span, shown=span.of(text), values=(value,), unit=unit, counted=True)], used + 1
     return [], 1
+
+
+def _is_rough(tokens: Sequence[re.Match[str]], place: int) -> bool:
+    """Return whether a word such as "about" before a number makes it an estimate."""
+    return any(plain(word.group()) in lexicon().about for word in tokens[max(0, place - 2) : place])
 
 
 def _is_month(tokens: Sequence[re.Match[str]], place: int) -> bool:
@@ -331,7 +333,7 @@ def _measured(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[s
     if second is None or plain(after.group()) in lexicon().stop or not after.group().islower():
         return None
     unit = lexicon().unit(plain(second.group()))
-    return (unit, 2) if _BASE.get(unit, ("",))[0] == "time" else None
+    return (unit, 2) if BASE.get(unit, ("",))[0] == "time" else None
 
 
 def _unit(text: str, token: re.Match[str]) -> str:

@@ -34,10 +34,10 @@ class Lexicon:
     to values; ``quarters`` are the beginnings of the word for three months and ``centuries`` words for a hundred years.
     ``parts`` are words whose number is a name, such as "section"; ``endings`` are those of names, and ``general`` words
     look like names but name nothing in particular. ``agrees`` and ``disagrees`` are answers on their own.
-    ``about`` and ``lasts`` are words before a number and before "a year"; ``scales`` maps words such as "million"
-    to values. ``unsure`` words leave open what a negation denies. ``calculated`` matches, by the operation, what
-    says that a figure was calculated. ``documents``, ``says`` and ``frame`` match words for documents, for what
-    documents do, and words that only introduce or arrange an answer.
+    ``about``, ``bounds`` and ``lasts`` are words before a number and before "a year"; ``scales`` maps words such as
+    "million" to values. ``unsure`` words leave open what a negation denies. ``calculated`` matches, by the
+    operation, what says that a figure was calculated. ``documents``, ``says`` and ``frame`` match words for
+    documents, for what documents do, and words that only introduce or arrange an answer.
     """
 
     negations: frozenset[str]
@@ -63,6 +63,7 @@ class Lexicon:
     agrees: frozenset[str]
     disagrees: frozenset[str]
     about: frozenset[str]
+    bounds: frozenset[str]
     lasts: frozenset[str]
     scales: Mapping[str, float]
     unsure: frozenset[str]
@@ -208,6 +209,7 @@ def lexicon() -> Lexicon:
         agrees=_all(table["agrees"] for table in tables),
         disagrees=_all(table["disagrees"] for table in tables),
         about=_all(table.get("about", ()) for table in tables),
+        bounds=_all(table.get("bounds", ()) for table in tables),
         lasts=_all(table.get("lasts", ()) for table in tables),
         scales={plain(word): float(by) for table in tables for word, by in table.get("scales", {}).items()},
         unsure=_all(table.get("unsure", ()) for table in tables),
