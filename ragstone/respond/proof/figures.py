@@ -79,12 +79,10 @@ class Figure:
 def figures(text: str) -> tuple[Figure, ...]:
     """Return the figures of a text, in order."""
     found: list[Figure] = []
-    tokens = list(_TOKEN.finditer(text))
-    place = 0
+    tokens, place = list(_TOKEN.finditer(text)), 0
     while place < len(tokens):
-        figure, used = _figure(text, tokens, place)
-        if figure:
-            found += figure
+        some, used = _figure(text, tokens, place)
+        found += some
         place += max(used, 1)
     return tuple(_shared_units(text, found))
 
@@ -168,8 +166,8 @@ def _code(span: Span, shown: str) -> Figure:
         values, step = _readings(stuck[1])
         unit, by = lexicon().unit(stuck[2].lower()), scale(stuck[2], money=True)
         if unit or by or stuck[2].lower() == "x":
-            values = tuple(value * (1.0 if unit else by or 1.0) for value in values)
-            return Figure(span=span, shown=shown, values=values, unit=unit, step=step * (1.0 if unit else by or 1.0))
+            by = 1.0 if unit else by or 1.0
+            return Figure(span=span, shown=shown, values=tuple(v * by for v in values), unit=unit, step=step * by)
     if year := _YEAR.fullmatch(shown):
         return Figure(span=span, shown=shown, values=tuple(float(year[1]) + n for n in range(10 if year[2] else 1)))
     if quarter := _QUARTER.fullmatch(shown):
